@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"transect/client/declare"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/journal"
 	"transect/client/recovery"
 	"transect/client/transfer"

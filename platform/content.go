@@ -13,14 +13,14 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"transect/client/picture"
+	"transect/client/formats"
 	"transect/platform/store"
 )
 
 // content is the files of a dataset, open.
 type content struct {
-	main   picture.File
-	beside []picture.File
+	main   formats.File
+	beside []formats.File
 	files  []*os.File
 }
 
@@ -46,7 +46,7 @@ func (p *Platform) openContent(doc store.Doc, files []stored) (*content, error) 
 			return nil, err
 		}
 		c.files = append(c.files, f)
-		file := picture.File{Name: s.filename, Data: f, Size: s.size}
+		file := formats.File{Name: s.filename, Data: f, Size: s.size}
 		switch {
 		case i == main:
 			c.main = file
@@ -57,7 +57,7 @@ func (p *Platform) openContent(doc store.Doc, files []stored) (*content, error) 
 		c.beside = append(c.beside, file)
 	}
 	text := func(name, text string) {
-		c.beside = append(c.beside, picture.File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))})
+		c.beside = append(c.beside, formats.File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))})
 	}
 	if wkt := store.Text(doc, "horizontal_srs_wkt"); wkt != "" && !projected {
 		text(stem+".prj", wkt)
@@ -99,11 +99,11 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	if !slices.Contains(described, store.Text(doc, "type")) || len(files) == 0 {
 		return
 	}
-	var info picture.Info
+	var info formats.Info
 	err := recovered(func() {
 		c := must(p.openContent(doc, files))
 		defer c.close()
-		info = must(picture.Extent(ctx, c.main.Name, c.main.Data, c.main.Size, c.beside...))
+		info = must(formats.Extent(ctx, c.main.Name, c.main.Data, c.main.Size, c.beside...))
 	})
 	if err == nil {
 		err = info.Reason
@@ -130,7 +130,7 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, picture.ErrNone):
+	case errors.Is(err, formats.ErrNone):
 		found["ingestion.warning"] = store.Doc{"message": fmt.Sprintf("%s was not examined: files of this kind are not read here", files[0].filename)}
 	default:
 		found["ingestion.warning"] = store.Doc{"message": errorText(err)}

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/wait"
 	"transect/platform/store"
 )

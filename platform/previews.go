@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"transect/client/picture"
-	"transect/client/raster"
+	"transect/client/formats"
+	"transect/client/formats/raster"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
@@ -132,7 +132,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 			return nil, err
 		}
 		defer c.close()
-		if drawn, err = picture.Preview(ctx, c.main.Name, c.main.Data, c.main.Size, side, c.beside...); err != nil {
+		if drawn, err = formats.Preview(ctx, c.main.Name, c.main.Data, c.main.Size, side, c.beside...); err != nil {
 			return nil, err
 		}
 	}
@@ -237,7 +237,7 @@ func (r *Request) drawCollection(collection string) []byte {
 		}
 	})
 	text := must(json.Marshal(store.Doc{"type": "FeatureCollection", "features": shown}))
-	drawn, err := picture.Preview(r.http.Context(), "features.geojson", bytes.NewReader(text), int64(len(text)), previewSides["small"])
+	drawn, err := formats.Preview(r.http.Context(), "features.geojson", bytes.NewReader(text), int64(len(text)), previewSides["small"])
 	if err != nil {
 		panic(fail(http.StatusNotFound, "NoPreview", "collection %s has no preview: %s", collection, errorText(err)))
 	}

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"transect/client/raster"
+	"transect/client/formats/raster"
 	"transect/platform/blob"
 	"transect/platform/store"
 	"transect/platform/tiles"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"transect/client/raster"
+	"transect/client/formats/raster"
 	"transect/client/wait"
 	"transect/platform/store"
 	"transect/platform/tiles"

@@ -20,11 +20,11 @@ import (
 // makes no progress.
 
 const (
-	lookupSize   = 200 // datasets looked up by one request
+	lookupSize = 200 // datasets looked up by one request
 	// lookupsInFlight is how many such requests run side by side.
 	lookupsInFlight = 4
-	otherTimeout = 20 * time.Second
-	otherPoll    = 500 * time.Millisecond
+	otherTimeout    = 20 * time.Second
+	otherPoll       = 500 * time.Millisecond
 )
 
 // lookup finds the datasets with the keys of items, by key, in order of their

@@ -12,7 +12,7 @@ import (
 
 	"transect/client/checksum"
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/reconcile"
 	"transect/client/verdict"
 )

@@ -15,7 +15,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/preflight"
 	"transect/client/reconcile"
 	"transect/client/scan"

@@ -17,7 +17,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 	"transect/client/verdict"
 )

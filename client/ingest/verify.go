@@ -8,7 +8,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/reconcile"
 	"transect/client/scan"
 	"transect/client/verdict"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // bandNames are short names of bands, and their full ones.

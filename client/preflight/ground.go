@@ -13,8 +13,8 @@ import (
 	"github.com/paulmach/orb/planar"
 	"github.com/tidwall/gjson"
 
+	"transect/client/formats/imagery"
 	"transect/client/human"
-	"transect/client/imagery"
 	"transect/client/verdict"
 )
 

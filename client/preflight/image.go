@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 	"transect/client/tempfile"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 	"transect/client/tempfile"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 	"transect/client/verdict"
 )

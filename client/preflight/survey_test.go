@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/preflight"
 	"transect/client/scan"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/scan"
 )
 

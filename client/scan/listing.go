@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // entryType is the type of a directory entry.

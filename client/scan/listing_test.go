@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // TestListing compares a listing with a plain sorted list of names.

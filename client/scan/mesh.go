@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // claimTextures examines the meshes of the folder before anything else: textures

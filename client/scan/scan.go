@@ -18,7 +18,7 @@ import (
 	"iter"
 	"time"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // File is one file on disk.

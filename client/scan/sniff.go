@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // content is what a file was recognised as.

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // deliver writes the deliverables of the report.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 )
 
 // edition holds the differences between the versions of the flight report.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"transect/client/raster"
+	"transect/client/formats/raster"
 	"transect/platform/blob"
 )
 

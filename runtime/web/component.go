@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"transect/client"
-	"transect/client/picture"
+	"transect/client/formats"
 	"transect/client/transfer"
 )
 
@@ -92,13 +92,13 @@ func (c *component) block(number int64) ([]byte, error) {
 // pictureFiles are the file of a dataset that a picture is drawn from, and those
 // beside it; nil while it was not uploaded. The main component is named like the
 // kind of dataset.
-func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main *picture.File, beside []picture.File) {
+func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main *formats.File, beside []formats.File) {
 	for _, part := range d.Components {
 		n := whole(part.Size)
 		if part.Status != "completed" || n < 0 {
 			continue
 		}
-		f := picture.File{Name: cmp.Or(part.Filename, d.Name), Size: n,
+		f := formats.File{Name: cmp.Or(part.Filename, d.Name), Size: n,
 			Data: &component{ctx: ctx, client: c, dataset: d.ID, name: part.Name, size: n}}
 		switch {
 		case main == nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
-	"transect/client/vector"
+	"transect/client/formats/vector"
 )
 
 // featureTable shows the first features of a vector with their properties.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"transect/client/imagery"
+	"transect/client/formats/imagery"
 	"transect/client/preflight"
 	"transect/client/scan"
 	"transect/client/verdict"

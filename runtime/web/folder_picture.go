@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"transect/client/picture"
+	"transect/client/formats"
 )
 
 // folderPicture answers with a picture of a file of the folder.
@@ -25,7 +25,7 @@ func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 		var content []byte
 		name := fmt.Sprintf("%s\n%d\n%d\n%s", item.Path, info.Size(), info.ModTime().UnixNano(), kind)
 		content, err = s.pictures.cached(r.Context(), name, func(ctx context.Context) (content []byte, err error) {
-			err = withFiles(item, func(main picture.File, beside []picture.File) error {
+			err = withFiles(item, func(main formats.File, beside []formats.File) error {
 				content, err = drawPicture(ctx, main, beside, kind)
 				return err
 			})
@@ -42,8 +42,8 @@ func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 }
 
 // withFiles opens the files of an item.
-func withFiles(item folderItem, use func(main picture.File, beside []picture.File) error) error {
-	var files []picture.File
+func withFiles(item folderItem, use func(main formats.File, beside []formats.File) error) error {
+	var files []formats.File
 	for _, path := range slices.Concat([]string{item.Path}, item.beside) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -54,7 +54,7 @@ func withFiles(item folderItem, use func(main picture.File, beside []picture.Fil
 		if err != nil {
 			return err
 		}
-		files = append(files, picture.File{Name: filepath.Base(path), Data: f, Size: info.Size()})
+		files = append(files, formats.File{Name: filepath.Base(path), Data: f, Size: info.Size()})
 	}
 	return use(files[0], files[1:])
 }
@@ -69,9 +69,9 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		if n++; n > maxMapDatasets || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var info picture.Info
-		err := withFiles(item, func(main picture.File, beside []picture.File) (err error) {
-			info, err = picture.Extent(ctx, main.Name, main.Data, main.Size, beside...)
+		var info formats.Info
+		err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {
+			info, err = formats.Extent(ctx, main.Name, main.Data, main.Size, beside...)
 			return err
 		})
 		if err != nil || info.Outline == nil {
@@ -80,7 +80,7 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometryOf(info.Outline),
 			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}
 		if item.Kind == "vector" {
-			err := withFiles(item, func(main picture.File, beside []picture.File) (err error) {
+			err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {
 				one.Quiet, err = limits.features(ctx, one, main, beside, send)
 				return err
 			})

@@ -24,7 +24,7 @@ import (
 	"transect/client"
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/picture"
+	"transect/client/formats"
 )
 
 // Pictures of datasets: the platform's own preview, else one drawn here from the
@@ -179,8 +179,8 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 }
 
 // drawPicture draws a file.
-func drawPicture(ctx context.Context, main picture.File, beside []picture.File, kind string) ([]byte, error) {
-	drawn, err := picture.Preview(ctx, main.Name, main.Data, main.Size, pictureSides[kind], beside...)
+func drawPicture(ctx context.Context, main formats.File, beside []formats.File, kind string) ([]byte, error) {
+	drawn, err := formats.Preview(ctx, main.Name, main.Data, main.Size, pictureSides[kind], beside...)
 	if err != nil {
 		return nil, notFound("%s", describe(err).Message)
 	}

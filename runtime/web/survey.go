@@ -12,8 +12,8 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"transect/client/formats/imagery"
 	"transect/client/geodesic"
-	"transect/client/imagery"
 	"transect/client/preflight"
 	"transect/runtime/web/track"
 )

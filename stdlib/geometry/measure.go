@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb/project"
 
 	"transect/client/fault"
+	"transect/client/formats/imagery"
 	"transect/client/geodesic"
-	"transect/client/imagery"
 )
 
 // parts calls f for the points, lines and polygons that g consists of.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/formats/imagery"
 	"transect/client/geodesic"
-	"transect/client/imagery"
 )
 
 // Photo is the position of a photo in degrees, and when it was taken.

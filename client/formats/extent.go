@@ -1,0 +1,194 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/paulmach/orb"
+
+	"transect/client/formats/crs"
+	"transect/client/formats/imagery"
+	"transect/client/formats/pointcloud"
+	"transect/client/formats/vector"
+)
+
+// Info is what a file says of its content and where it lies.
+type Info struct {
+	Kind   string // "image", "raster", "vector", "pcl" or "mesh", as of datasets
+	Format string // "geojson", "laz"
+
+	// Outline is around the content, in longitude and latitude of WGS 84: mostly a
+	// polygon, a point for a photo; nil when it is not known, then Reason says why.
+	Outline orb.Geometry
+	Reason  error
+	// System is the reference system of the coordinates; nil when it is not known.
+	System *crs.System
+
+	Width, Height int   // pixels
+	Features      int64 // of a vector file
+	Points        int64 // of a point cloud, positions of a vector file, vertices of a mesh
+	Triangles     int64 // of a mesh
+	// Resolution is the mean distance between the points of a cloud, or the size of a
+	// raster's pixels, in metres; 0 when it is not known.
+	Resolution float64
+	// Low and High are the lowest and highest coordinates, of point clouds and meshes
+	// with the height, in the units of System.
+	Low, High [3]float64
+}
+
+// Extent reads what a file of size bytes says of itself, without its pixels. Files
+// beside it may be given. The error is a fault.FileError that says why nothing can be
+// read, an ErrNone for files of other kinds; a missing position is no error.
+func Extent(ctx context.Context, name string, r io.ReaderAt, size int64, beside ...File) (Info, error) {
+	f := &file{File: File{Name: name, Data: r, Size: size}, beside: beside}
+	var info Info
+	err := f.within(ctx, func(ctx context.Context) error {
+		kind, err := f.kind()
+		switch {
+		case err != nil:
+			return err
+		case kind.extent == nil:
+			return ErrNone
+		}
+		info, err = kind.extent(ctx, f)
+		return err
+	})
+	if err != nil {
+		return info, f.fault("it cannot be read", err)
+	}
+	return info, nil
+}
+
+func extentOfPhoto(_ context.Context, f *file) (Info, error) {
+	p, err := imagery.ReadFrom(f.Data, f.Size)
+	info := Info{Kind: "image", Format: string(p.Format), Width: p.Width, Height: p.Height}
+	if p.HasPosition {
+		info.System, info.Outline = crs.WGS84, orb.Point{p.Longitude, p.Latitude}
+	} else {
+		info.Reason = errors.New("the photo has no GPS position")
+	}
+	return info, err
+}
+
+func extentOfShapes(ctx context.Context, f *file) (Info, error) {
+	l, err := vector.Open(ctx, f.File, f.beside...)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Kind: "vector", Format: l.Format, System: l.System}
+	var b box
+	if err := l.Each(ctx, func(g orb.Geometry) error {
+		info.Features++
+		info.Points += b.addGeometry(g)
+		return nil
+	}); err != nil {
+		return info, err
+	}
+	copy(info.Low[:], b.low[:])
+	copy(info.High[:], b.high[:])
+	switch {
+	case b.empty():
+		info.Reason = errors.New("it has no shapes")
+	case l.System == nil:
+		info.Reason = errors.New(l.Problem)
+	default:
+		info.place(&b)
+	}
+	return info, nil
+}
+
+// outlinePoints is how many points of a cloud are taken for its outline.
+const outlinePoints = 1_000_000
+
+func extentOfCloud(ctx context.Context, f *file) (Info, error) {
+	c, err := pointcloud.Open(f.section(ctx), f.Size)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Kind: "pcl", Format: "las", Points: c.Count}
+	if c.Compressed {
+		info.Format = "laz"
+	}
+	system, err := systemOf(c)
+	info.locate(ctx, f, system, err)
+	var b box
+	low, high := math.Inf(1), math.Inf(-1)
+	for p, err := range c.Sample(ctx, outlinePoints) {
+		if err != nil {
+			return info, err
+		}
+		b.add(p.X, p.Y)
+		low, high = min(low, p.Z), max(high, p.Z)
+	}
+	if b.empty() {
+		info.Reason = errors.New("it has no points")
+		return info, nil
+	}
+	info.Low, info.High = [3]float64{b.low[0], b.low[1], low}, [3]float64{b.high[0], b.high[1], high}
+	if info.System != nil {
+		info.place(&b)
+		info.Resolution = b.spacing(info.System, c.Count)
+	}
+	return info, nil
+}
+
+// systemOf returns the reference system of a point cloud, nil when it has none.
+func systemOf(c *pointcloud.Cloud) (*crs.System, error) {
+	if c.WKT == "" && c.Keys == nil {
+		return nil, nil
+	}
+	if c.WKT != "" {
+		return crs.FromWKT(c.WKT)
+	}
+	return crs.FromGeoKeys(crs.GeoKeys{Directory: c.Keys, Doubles: c.Doubles, ASCII: c.Text})
+}
+
+// locate sets the reference system: that of the file, else the one of a projection
+// (.prj) beside it.
+func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) {
+	if errors.Is(err, crs.ErrNoSystem) {
+		err = nil
+	}
+	i.System, i.Reason = own, err
+	if own != nil || err != nil {
+		return
+	}
+	i.Reason = errors.New("it names no reference system")
+	for _, b := range f.beside {
+		if !strings.EqualFold(path.Ext(b.Name), ".prj") || b.Size > 1<<16 {
+			continue
+		}
+		text, err := io.ReadAll(b.Reader(ctx))
+		if err == nil {
+			i.System, err = crs.FromWKT(string(text))
+		}
+		i.Reason = err
+	}
+}
+
+// place sets the outline.
+func (i *Info) place(b *box) {
+	if i.Outline = b.outline(i.System); i.Outline == nil {
+		i.Reason = errors.New("its coordinates are not on the earth in " + i.System.String())
+	}
+}
+
+// spacing is the mean distance in metres between n points in the hull.
+func (b *box) spacing(s *crs.System, n int64) float64 {
+	ring := orb.Ring(b.extreme[:])
+	var area float64
+	for i, p := range ring {
+		q := ring[(i+1)%len(ring)]
+		area += (p[0]-b.low[0])*(q[1]-b.low[1]) - (q[0]-b.low[0])*(p[1]-b.low[1])
+	}
+	_, lat := s.ToWGS84((b.low[0]+b.high[0])/2, (b.low[1]+b.high[1])/2)
+	x, y := s.Metres(lat)
+	if spacing := math.Sqrt(math.Abs(area) / 2 * x * y / float64(n)); !math.IsNaN(spacing) && !math.IsInf(spacing, 0) {
+		return spacing
+	}
+	return 0
+}

@@ -1,0 +1,103 @@
+package imagery
+
+import (
+	"io"
+
+	"transect/client/formats/tiff"
+)
+
+// TIFF tags for the location of the pixels (TIFF 6.0; SubIFDs from the PageMaker
+// 6.0 notes).
+const (
+	tagNewSubfileType  = 0x00FE
+	tagImageWidth      = 0x0100
+	tagImageLength     = 0x0101
+	tagStripOffsets    = 0x0111
+	tagStripByteCounts = 0x0117
+	tagTileOffsets     = 0x0144
+	tagTileByteCounts  = 0x0145
+	tagSubIFDs         = 0x014A
+	tagXMP             = 0x02BC
+)
+
+// maxDirectories bounds reading files whose directories form a loop.
+const maxDirectories = 256
+
+// CheckTIFF checks that a TIFF or BigTIFF file of size bytes is complete: its
+// directories can be read, and their pixels are within the file. The error is a
+// fault.FileError with a cause, see CauseOf.
+func CheckTIFF(r io.ReaderAt, size int64) error {
+	s := newSource(r, size)
+	defer s.done()
+	l, err := readTIFF(s)
+	switch {
+	case s.err != nil:
+		err = unreadable(s.err)
+	case err == nil && (l.width <= 0 || l.height <= 0):
+		err = defectf(Damaged, "the image has no size")
+	}
+	if err != nil {
+		return problemOf("", err).fault(err)
+	}
+	return nil
+}
+
+// readTIFF reads all directories and checks that their pixels are within the file:
+// cameras write the directory first, so a truncated file still has it.
+func readTIFF(s *source) (layout, error) {
+	l := layout{exif: s.section(0, s.size)}
+	t, first, ok := tiff.NewReader(s, s.size)
+	if !ok {
+		return l, defectf(Truncated, "the file ends within its header")
+	}
+	pending := []int64{first}
+	seen := map[int64]bool{0: true}
+	reduced := true // the size so far is of a preview
+	for len(pending) > 0 && len(seen) <= maxDirectories {
+		offset := pending[0]
+		pending = pending[1:]
+		if seen[offset] {
+			continue
+		}
+		seen[offset] = true
+		d, ok := t.Directory(offset)
+		if !ok {
+			return l, defectf(Truncated, "the end of the image is missing")
+		}
+		if err := checkPixels(t, d); err != nil {
+			return l, err
+		}
+		if e, ok := d.Entries[tagXMP]; ok && l.xmp == nil && t.Inside(e) {
+			l.xmp = io.NewSectionReader(t.R, e.Offset, e.Length())
+		}
+		// DNG files have the full image in a subdirectory.
+		kind, _ := t.Number(d, tagNewSubfileType)
+		width, _ := t.Number(d, tagImageWidth)
+		height, _ := t.Number(d, tagImageLength)
+		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
+			l.width, l.height, reduced = int(width), int(height), preview
+		}
+		below := t.Integers(d, tagSubIFDs)
+		pending = append(pending, below[:min(len(below), maxDirectories)]...)
+		pending = append(pending, d.Next)
+	}
+	return l, nil
+}
+
+// checkPixels checks that strips and tiles are within the file.
+func checkPixels(t tiff.Reader, d tiff.Directory) error {
+	for _, tags := range [][2]uint16{
+		{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts},
+	} {
+		if e, ok := d.Entries[tags[0]]; ok && !t.Inside(e) {
+			return defectf(Truncated, "the end of the image is missing")
+		}
+		offsets, counts := t.Integers(d, tags[0]), t.Integers(d, tags[1])
+		for i := range min(len(offsets), len(counts)) {
+			if offsets[i]+counts[i] > t.Size {
+				return defectf(Truncated, "the end of the image is missing")
+			}
+		}
+	}
+	return nil
+}

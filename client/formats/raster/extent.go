@@ -1,0 +1,251 @@
+package raster
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"transect/client/formats/crs"
+	"transect/client/formats/tiff"
+)
+
+// Tags of GeoTIFF.
+const (
+	tagPixelScale     = 33550
+	tagTiepoints      = 33922
+	tagTransformation = 34264
+	tagGeoKeys        = 34735
+	tagGeoDoubles     = 34736
+	tagGeoASCII       = 34737
+)
+
+// Extent is the size of a raster and where it is.
+type Extent struct {
+	Width, Height int // pixels
+	Bands         int
+	Type          string // of the values, as GDAL names it: "Byte" is UInt8
+	// System is the reference system; nil when it is not known.
+	System *crs.System
+	// Resolution is the size of a pixel in the units of System, in both directions;
+	// 0 when it is not known.
+	Resolution [2]float64
+	// GroundResolution is the mean size of a pixel in metres at the raster's centre;
+	// 0 when it is not known.
+	GroundResolution float64
+	// Corners are longitude and latitude of the corners: upper left, upper right,
+	// lower right, lower left. A raster across the date line has longitudes beyond
+	// 180 degrees. Only when Positioned.
+	Corners [4][2]float64
+	// Outline is a closed ring around the raster, with more points than the corners
+	// where its sides are bent.
+	Outline [][2]float64
+	// Positioned: the raster has a position that can be drawn on a map. If not,
+	// Reason says why.
+	Positioned bool
+	Reason     error
+}
+
+// Extent returns the size and position of the raster.
+func (r *Raster) Extent() Extent { return r.extent }
+
+// frame converts pixels to coordinates and back.
+type frame struct {
+	to, from affine // from pixels to coordinates, and the inverse
+	system   *crs.System
+	lon      float64 // of the centre of the raster
+}
+
+// affine is x = a[0] + a[1]*u + a[2]*v, y = a[3] + a[4]*u + a[5]*v.
+type affine [6]float64
+
+func (a affine) apply(u, v float64) (x, y float64) {
+	return a[0] + a[1]*u + a[2]*v, a[3] + a[4]*u + a[5]*v
+}
+
+func (a affine) inverse() (affine, bool) {
+	det := a[1]*a[5] - a[2]*a[4]
+	if det == 0 || math.IsNaN(det) || math.IsInf(det, 0) || math.IsInf(1/det, 0) {
+		return a, false
+	}
+	b := affine{0, a[5] / det, -a[2] / det, 0, -a[4] / det, a[1] / det}
+	b[0], b[3] = -(b[1]*a[0] + b[2]*a[3]), -(b[4]*a[0] + b[5]*a[3])
+	for _, v := range b {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return a, false
+		}
+	}
+	return b, true
+}
+
+// lonLat is the position of a pixel; longitudes are within 180 degrees of the centre.
+func (f frame) lonLat(u, v float64) (lon, lat float64) {
+	lon, lat = f.system.ToWGS84(f.to.apply(u, v))
+	return f.lon + math.Remainder(lon-f.lon, 360), lat
+}
+
+// pixel is the inverse of lonLat; NaN for what is not on the map.
+func (f frame) pixel(lon, lat float64) (u, v float64) {
+	if f.system.Geographic {
+		lon = f.lon + math.Remainder(lon-f.lon, 360)
+	}
+	return f.from.apply(f.system.FromWGS84(lon, lat))
+}
+
+// locate reads the georeference.
+func (r *Raster) locate(p *page) {
+	r.extent = Extent{Width: p.width, Height: p.height, Bands: p.samples, Type: p.typeName()}
+	t, d := p.reader, p.directory
+	keys := geoKeys(t, d)
+	system, noSystem := crs.FromGeoKeys(keys)
+	to, noTransform := transform(t, d, keys.PixelIsPoint())
+	r.own = georeference{to, noTransform, system, noSystem}
+	r.setGeoreference(r.own)
+}
+
+// georeference is what a file says of its position, and why it does not say it.
+type georeference struct {
+	to          affine
+	noTransform error
+	system      *crs.System
+	noSystem    error
+}
+
+// SetPosition gives a position to a raster that has none of its own: the text of a world
+// file, the text of a projection file (WKT), or both; "" for what there is not. It
+// is called before other methods.
+func (r *Raster) SetPosition(world, projection string) {
+	g := r.own
+	if g.noTransform != nil && world != "" {
+		if g.to, g.noTransform = worldFile(world); g.noTransform == nil {
+			r.world = world
+		}
+	}
+	if errors.Is(g.noSystem, crs.ErrNoSystem) && projection != "" {
+		if g.system, g.noSystem = crs.FromWKT(projection); g.noSystem == nil {
+			r.projection = projection
+		}
+	}
+	if !r.extent.Positioned {
+		r.setGeoreference(g)
+	}
+}
+
+// worldFile reads the six numbers of a world file, which speaks of the centre of the
+// upper left pixel.
+func worldFile(text string) (a affine, err error) {
+	numbers := strings.Fields(text)
+	if len(numbers) < 6 {
+		return a, errors.New("the world file does not have six numbers")
+	}
+	var v [6]float64
+	for i := range v {
+		if v[i], err = strconv.ParseFloat(numbers[i], 64); err != nil {
+			return a, fmt.Errorf("the world file does not have six numbers: %q is none", numbers[i])
+		}
+	}
+	return affine{v[4] - (v[0]+v[2])/2, v[0], v[2], v[5] - (v[1]+v[3])/2, v[1], v[3]}, nil
+}
+
+// setGeoreference computes the extent from a georeference.
+func (r *Raster) setGeoreference(g georeference) {
+	e := &r.extent
+	to, err, noSystem := g.to, g.noTransform, g.noSystem
+	e.System = g.system
+	from, invertible := to.inverse()
+	switch {
+	case err != nil:
+		e.Reason = err
+		return
+	case !invertible:
+		e.Reason = errors.New("the position of the raster makes no sense: its pixels have no size")
+		return
+	}
+	e.Resolution = [2]float64{math.Hypot(to[1], to[4]), math.Hypot(to[2], to[5])}
+	if noSystem != nil {
+		if errors.Is(noSystem, crs.ErrNoSystem) {
+			noSystem = errors.New("the raster names no reference system")
+		}
+		e.Reason = noSystem
+		return
+	}
+	r.computeExtent(frame{to: to, from: from, system: e.System})
+}
+
+// computeExtent computes where the raster is.
+func (r *Raster) computeExtent(f frame) {
+	e := &r.extent
+	w, h := float64(e.Width), float64(e.Height)
+	lon, lat := f.system.ToWGS84(f.to.apply(w/2, h/2))
+	if math.IsNaN(lon) || math.IsNaN(lat) || math.Abs(lat) > 90 || math.Abs(lon) > 720 {
+		e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
+		return
+	}
+	f.lon = math.Remainder(lon, 360)
+	corners := [4][2]float64{{0, 0}, {w, 0}, {w, h}, {0, h}}
+	for i, c := range corners {
+		e.Corners[i][0], e.Corners[i][1] = f.lonLat(c[0], c[1])
+	}
+	if f.system.Geographic { // a whole turn has both ends at the same longitude
+		for i, c := range corners {
+			x, _ := f.to.apply(c[0], c[1])
+			e.Corners[i][0] = f.lon + x - lon
+		}
+	}
+	steps := 1
+	for i := range corners {
+		next := e.Corners[(i+1)%4]
+		if !f.system.Geographic && math.Hypot(next[0]-e.Corners[i][0], next[1]-e.Corners[i][1]) > 0.5 {
+			steps = 16
+		}
+	}
+	for i, c := range corners {
+		next := corners[(i+1)%4]
+		e.Outline = append(e.Outline, e.Corners[i])
+		for s := 1; s < steps; s++ {
+			part := float64(s) / float64(steps)
+			lon, lat := f.lonLat(c[0]+part*(next[0]-c[0]), c[1]+part*(next[1]-c[1]))
+			e.Outline = append(e.Outline, [2]float64{lon, lat})
+		}
+	}
+	for _, p := range e.Outline {
+		if math.IsNaN(p[0]) || math.IsNaN(p[1]) || math.Abs(p[1]) > 90.01 || math.Abs(p[0]-f.lon) > 181 {
+			e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
+			e.Outline, e.Corners = nil, [4][2]float64{}
+			return
+		}
+	}
+	e.Outline = append(e.Outline, e.Outline[0])
+	x, y := f.system.Metres(lat)
+	e.GroundResolution = math.Sqrt(math.Hypot(f.to[1]*x, f.to[4]*y) * math.Hypot(f.to[2]*x, f.to[5]*y))
+	e.Positioned, r.frame = true, f
+}
+
+func geoKeys(t tiff.Reader, d tiff.Directory) crs.GeoKeys {
+	keys := crs.GeoKeys{Doubles: t.Numbers(d, tagGeoDoubles), ASCII: string(t.Bytes(d, tagGeoASCII))}
+	for _, v := range t.Integers(d, tagGeoKeys) {
+		keys.Directory = append(keys.Directory, uint16(min(v, math.MaxUint16)))
+	}
+	return keys
+}
+
+// transform reads how pixels become coordinates.
+func transform(t tiff.Reader, d tiff.Directory, pixelIsPoint bool) (a affine, err error) {
+	matrix, ties, scale := t.Numbers(d, tagTransformation), t.Numbers(d, tagTiepoints), t.Numbers(d, tagPixelScale)
+	switch {
+	case len(matrix) >= 8:
+		a = affine{matrix[3], matrix[0], matrix[1], matrix[7], matrix[4], matrix[5]}
+	case len(ties) >= 6 && len(scale) >= 2:
+		a = affine{ties[3] - ties[0]*scale[0], scale[0], 0, ties[4] + ties[1]*scale[1], 0, -scale[1]}
+	case len(ties) > 6:
+		return a, errors.New("the raster has control points only: rectify it, for example with gdalwarp")
+	default:
+		return a, errors.New("the raster has no position")
+	}
+	if pixelIsPoint {
+		a[0] -= (a[1] + a[2]) / 2
+		a[3] -= (a[4] + a[5]) / 2
+	}
+	return a, nil
+}

@@ -1,0 +1,170 @@
+// Package raster reads rasters of any size in bounded memory: TIFF and BigTIFF files
+// with their georeference, in strips or tiles, with their overviews and masks.
+//
+// Open reads the directories. A page (page.go) is one image of the file, cut in
+// chunks that are decoded (decode.go) and cached (cache.go) one by one; a level is a
+// page with the colours its values get (paint.go, stretch.go). On them stand
+// Overview (overview.go), map tiles (tile.go), and the file of further overviews
+// that makes both fast for large rasters (pyramid.go).
+package raster
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"transect/client/formats/tiff"
+)
+
+// Raster is an open raster. Its methods may be called concurrently; they read from
+// the io.ReaderAt given to Open.
+type Raster struct {
+	extent Extent
+	frame  frame
+	own    georeference
+	levels []*level // from the largest; the first is the raster itself
+	table  bool     // values are numbers of a colour table
+
+	stretching sync.Once
+	stretch    stretch
+	unreadable error // why there is no stretch
+
+	world, projection string // see SetPosition
+}
+
+// level is the raster at one resolution.
+type level struct {
+	*page
+	mask           *page // of the same size, or nil
+	scaleX, scaleY float64
+	r              *Raster
+}
+
+// Limits of what is accepted; they are far above those of real rasters.
+const (
+	maxDirectories = 128
+	maxPixels      = 1 << 37
+	maxSide        = 1 << 26
+)
+
+// Open reads the directories of a TIFF or BigTIFF file of size bytes. The error says
+// why the raster cannot be read. One without a position opens, too: see Extent.
+func Open(r io.ReaderAt, size int64) (*Raster, error) {
+	return OpenWith(NewCache(DefaultCache), r, size)
+}
+
+// OpenWith is Open with a cache that several rasters share.
+func OpenWith(c *Cache, r io.ReaderAt, size int64) (*Raster, error) {
+	pages, err := readPages(r, size, c)
+	if err != nil {
+		return nil, err
+	}
+	main := pages[0]
+	for _, p := range pages {
+		// DNG files have the full image in a subdirectory.
+		if main.reduced && !p.reduced && !p.mask {
+			main = p
+		}
+	}
+	if err := main.check(); err != nil {
+		return nil, err
+	}
+	raster := &Raster{table: main.photometric == paletted}
+	raster.addLevel(main, pages)
+	for _, p := range pages {
+		if p.reduced && !p.mask && p.width <= main.width && p.samples == main.samples && p != main && p.check() == nil {
+			raster.addLevel(p, pages)
+		}
+	}
+	raster.sortLevels()
+	raster.locate(main)
+	return raster, nil
+}
+
+// addLevel adds a page, with its mask if there is one.
+func (r *Raster) addLevel(p *page, pages []*page) {
+	l := &level{page: p, r: r}
+	for _, m := range pages {
+		if m.mask && m.width == p.width && m.height == p.height && m.check() == nil {
+			l.mask = m
+		}
+	}
+	r.levels = append(r.levels, l)
+}
+
+func (r *Raster) sortLevels() {
+	slices.SortStableFunc(r.levels, func(a, b *level) int { return cmp.Or(b.width-a.width, b.height-a.height) })
+	full := r.levels[0]
+	for _, l := range r.levels {
+		l.scaleX, l.scaleY = float64(full.width)/float64(l.width), float64(full.height)/float64(l.height)
+	}
+}
+
+// description is what the file of overviews says of the raster it belongs to.
+type description struct {
+	Width, Height int
+	Low, High     []float64
+	World         string `json:",omitempty"` // see SetPosition
+	Projection    string `json:",omitempty"`
+}
+
+// UseOverviews adds the overviews that WriteOverviews made of this raster, before
+// other methods are called.
+func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
+	full := r.levels[0]
+	pages, err := readPages(o, size, full.cache)
+	if err != nil {
+		return err
+	}
+	var d description
+	if json.Unmarshal([]byte(pages[0].description), &d) != nil || d.Width != full.width || d.Height != full.height || len(d.Low) != len(d.High) {
+		return errors.New("the overviews belong to another raster")
+	}
+	for _, p := range pages {
+		if err := p.check(); err != nil {
+			return err
+		}
+		p.painted = true
+		if p.width == full.width && p.height == full.height {
+			r.levels = r.levels[1:]
+		}
+		r.addLevel(p, nil)
+	}
+	r.sortLevels()
+	r.stretching.Do(func() { r.stretch = stretch{d.Low, d.High} })
+	r.SetPosition(d.World, d.Projection)
+	return nil
+}
+
+// readPages reads all directories of a file.
+func readPages(r io.ReaderAt, size int64, c *Cache) (pages []*page, err error) {
+	t, first, ok := tiff.NewReader(r, size)
+	if !ok {
+		return nil, errors.New("the file is not a TIFF file")
+	}
+	pending, seen := []int64{first}, map[int64]bool{0: true}
+	for len(pending) > 0 && len(seen) <= maxDirectories {
+		offset := pending[0]
+		pending = pending[1:]
+		if seen[offset] {
+			continue
+		}
+		seen[offset] = true
+		d, ok := t.Directory(offset)
+		if !ok {
+			return nil, fmt.Errorf("the file is cut short: its directory at byte %d is missing", offset)
+		}
+		pages = append(pages, newPage(t, d, c))
+		below := t.Integers(d, tagSubIFDs)
+		pending = append(pending, below[:min(len(below), maxDirectories)]...)
+		pending = append(pending, d.Next)
+	}
+	if len(pages) == 0 {
+		return nil, errors.New("the file has no image")
+	}
+	return pages, nil
+}

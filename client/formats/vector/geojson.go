@@ -1,0 +1,253 @@
+package vector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/paulmach/orb"
+
+	"transect/client/formats/crs"
+)
+
+// openGeoJSON reads GeoJSON (RFC 7946), also several texts one after the other, with
+// the member crs of its first version.
+func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
+	l := &Layer{Format: "geojson", System: crs.WGS84}
+	var found bool
+	l.each = func(ctx context.Context, _ bool, visit visitor) error {
+		return eachGeoJSON(ctx, f, visit, func(string) {})
+	}
+	// The first feature tells whether it is GeoJSON; the system stands before it.
+	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF }, func(name string) {
+		l.System, l.Problem = nil, ""
+		s, err := systemNamed(name)
+		if l.System = s; err != nil {
+			l.Problem = err.Error()
+		}
+	})
+	if err != nil && !(found && err == io.EOF) {
+		return nil, err
+	}
+	return l, nil
+}
+
+// systemNamed finds the system of a name such as urn:ogc:def:crs:EPSG::25832.
+func systemNamed(name string) (*crs.System, error) {
+	upper := strings.ToUpper(name)
+	if strings.HasSuffix(upper, "CRS84") {
+		return crs.WGS84, nil
+	}
+	code, err := strconv.Atoi(upper[strings.LastIndexByte(upper, ':')+1:])
+	if err != nil || !strings.Contains(upper, "EPSG") {
+		return nil, fmt.Errorf("the reference system %.60q is not known", name)
+	}
+	return crs.EPSG(code)
+}
+
+// maxFeature limits the text of one feature, in bytes.
+const maxFeature = 128 << 20
+
+// eachGeoJSON visits the shapes of a file, and the name of the reference system.
+func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name string)) error {
+	limited := &limitedReader{r: f.Reader(ctx)}
+	d := jsontext.NewDecoder(limited, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	limited.offset = d.InputOffset
+	read := func(err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case limited.err != nil:
+			return limited.err
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return errors.New("it is cut short")
+		}
+		return fmt.Errorf("it is not valid JSON: %w", err)
+	}
+	for n := 0; ; n++ {
+		switch kind := d.PeekKind(); {
+		case kind == '{':
+		case kind == 0 && n > 0:
+			if _, err := d.ReadToken(); err == io.EOF {
+				return nil
+			} else {
+				return read(err)
+			}
+		default:
+			return ErrNotVector
+		}
+		d.ReadToken()
+		members := map[string]jsontext.Value{}
+		listed := false
+		for d.PeekKind() == '"' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return read(err)
+			}
+			key := name.String()
+			if key == "features" && d.PeekKind() == '[' {
+				listed = true
+				d.ReadToken()
+				for d.PeekKind() == '{' {
+					value, err := d.ReadValue()
+					if err != nil {
+						return read(err)
+					}
+					if err := visitFeature(value, visit); err != nil {
+						return err
+					}
+				}
+				if token, err := d.ReadToken(); err != nil || token.Kind() != ']' {
+					return read(orNotFeature(err))
+				}
+				continue
+			}
+			switch key {
+			case "type", "geometry", "coordinates", "geometries", "crs", "properties":
+				value, err := d.ReadValue()
+				if err != nil {
+					return read(err)
+				}
+				members[key] = value.Clone()
+				if key == "crs" {
+					var named struct{ Properties struct{ Name string } }
+					if json.Unmarshal(value, &named) == nil && named.Properties.Name != "" {
+						system(named.Properties.Name)
+					}
+				}
+			default:
+				if err := d.SkipValue(); err != nil {
+					return read(err)
+				}
+			}
+		}
+		if _, err := d.ReadToken(); err != nil {
+			return read(err)
+		}
+		if listed {
+			continue
+		}
+		var text []byte
+		switch {
+		case members["geometry"] != nil:
+			text = members["geometry"]
+		case members["coordinates"] != nil || members["geometries"] != nil:
+			text, _ = json.Marshal(map[string]json.RawMessage{"type": json.RawMessage(members["type"]),
+				"coordinates": orNull(members["coordinates"]), "geometries": orNull(members["geometries"])})
+		default:
+			return ErrNotVector
+		}
+		if err := visitGeometry(text, json.RawMessage(members["properties"]), visit); err != nil {
+			return err
+		}
+	}
+}
+
+func orNotFeature(err error) error {
+	if err == nil {
+		err = errors.New("a feature is not an object")
+	}
+	return err
+}
+
+func orNull(v jsontext.Value) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(v)
+}
+
+func visitFeature(text []byte, visit visitor) error {
+	var feature struct{ Geometry, Properties json.RawMessage }
+	if err := json.Unmarshal(text, &feature); err != nil {
+		return fmt.Errorf("a feature cannot be read: %w", err)
+	}
+	return visitGeometry(feature.Geometry, feature.Properties, visit)
+}
+
+func visitGeometry(text []byte, properties json.RawMessage, visit visitor) error {
+	if len(properties) == 0 || properties[0] != '{' {
+		properties = nil
+	}
+	if len(text) == 0 || string(text) == "null" {
+		return visit(nil, properties)
+	}
+	g, err := geometryOf(text, 0)
+	if err != nil {
+		return fmt.Errorf("a geometry cannot be read: %w", err)
+	}
+	return visit(g, properties)
+}
+
+// geometryOf reads a geometry. (orb's reader of GeoJSON needs the driver of a
+// database.)
+func geometryOf(text []byte, depth int) (orb.Geometry, error) {
+	var g struct {
+		Type        string
+		Coordinates json.RawMessage
+		Geometries  []json.RawMessage
+	}
+	if err := json.Unmarshal(text, &g); err != nil {
+		return nil, err
+	}
+	switch g.Type {
+	case "Point":
+		return coordinates[orb.Point](g.Coordinates)
+	case "MultiPoint":
+		return coordinates[orb.MultiPoint](g.Coordinates)
+	case "LineString":
+		return coordinates[orb.LineString](g.Coordinates)
+	case "MultiLineString":
+		return coordinates[orb.MultiLineString](g.Coordinates)
+	case "Polygon":
+		return coordinates[orb.Polygon](g.Coordinates)
+	case "MultiPolygon":
+		return coordinates[orb.MultiPolygon](g.Coordinates)
+	case "GeometryCollection":
+		if depth > maxNesting {
+			return nil, errors.New("it has too many collections inside one another")
+		}
+		var all orb.Collection
+		for _, member := range g.Geometries {
+			m, err := geometryOf(member, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("%.40q is no type of GeoJSON", g.Type)
+}
+
+func coordinates[G orb.Geometry](text []byte) (orb.Geometry, error) {
+	var g G
+	if len(text) == 0 || string(text) == "null" || string(text) == "[]" {
+		return nil, nil
+	}
+	err := json.Unmarshal(text, &g)
+	return g, err
+}
+
+// limitedReader refuses a value that is longer than maxFeature.
+type limitedReader struct {
+	r      io.Reader
+	n      int64
+	offset func() int64 // how much was taken from the decoder
+	err    error
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.offset != nil && l.n-l.offset() > maxFeature {
+		l.err = fmt.Errorf("a feature has more than %d MiB", maxFeature>>20)
+		return 0, l.err
+	}
+	n, err := l.r.Read(p)
+	l.n += int64(n)
+	return n, err
+}
