@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the example flight again")
 // TestCommittedFlight checks that testdata/flight is what the generator writes.
 func TestCommittedFlight(t *testing.T) {
 	const photos = 8
-	committed := filepath.Join("..", "..", "testdata", "flight")
+	committed := filepath.Join("..", "..", "..", "testdata", "flight")
 	if *update {
 		if err := flightgen.Write(committed, photos, flightgen.Options{}); err != nil {
 			t.Fatal(err)
