@@ -85,7 +85,7 @@ func TestCronDaemon(t *testing.T) {
 			t.Errorf("%s: %q, error %v; want %q in it", file, text, err, want)
 		}
 	}
-	if _, ok := notified["/failing/start"]; !ok || !strings.Contains(notified["/failing/fail"], "exit code 1") || !strings.Contains(notified["/failing/fail"], "card 3 of 12") {
+	if _, ok := notified["/failing/start"]; !ok || !strings.Contains(notified["/failing/1"], "exit code 1") || !strings.Contains(notified["/failing/1"], "card 3 of 12") {
 		t.Errorf("the monitor received %q", notified)
 	}
 	if _, ok := notified["/"+winner+"/start"]; !ok {
