@@ -67,13 +67,24 @@ func optNumber(L *lua.LState, arg int, otherwise float64) float64 {
 	return checkNumber(L, arg)
 }
 
-func checkInt(L *lua.LState, arg int) int { return integer(checkNumber(L, arg)) }
+// checkInt is an integer of 32 bits, as in most places of Lua 5.1.
+func checkInt(L *lua.LState, arg int) int { return int(int32(checkLong(L, arg))) }
 
 func optInt(L *lua.LState, arg, otherwise int) int {
 	if !given(L, arg) {
 		return otherwise
 	}
 	return checkInt(L, arg)
+}
+
+// checkLong is an integer of 64 bits.
+func checkLong(L *lua.LState, arg int) int { return integer(checkNumber(L, arg)) }
+
+func optLong(L *lua.LState, arg, otherwise int) int {
+	if !given(L, arg) {
+		return otherwise
+	}
+	return checkLong(L, arg)
 }
 
 // checkOption is an argument that is one of some words.

@@ -190,7 +190,7 @@ func (l *library) print(L *lua.LState) int {
 		if convert == l.toString {
 			v = text51(L, v)
 		} else {
-			v = vm.Call(L, convert, v)
+			v = called(L, convert, v)
 		}
 		text, ok := asText(v)
 		if !ok {
@@ -284,13 +284,14 @@ func parseBase(text string, base int) (float64, bool) {
 	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
 		digits = digits[2:]
 	}
-	if digits == "" || strings.ContainsAny(digits, "+-_") {
+	if digits == "" {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(digits, base, 64)
-	if err != nil && n == 0 { // too large is the largest
+	const all = "0123456789abcdefghijklmnopqrstuvwxyz"
+	if digits = strings.ToLower(digits); strings.Trim(digits, all[:base]) != "" {
 		return 0, false
 	}
+	n, _ := strconv.ParseUint(digits, base, 64) // too large is the largest
 	if negative {
 		return -float64(n), true
 	}
@@ -310,9 +311,17 @@ func text51(L *lua.LState, v lua.LValue) lua.LValue {
 		}
 	}
 	if meta := L.GetMetaField(v, "__tostring"); meta != lua.LNil {
-		return vm.Call(L, meta, v)
+		return called(L, meta, v)
 	}
 	return lua.LString(v.String())
+}
+
+// called is vm.Call for what may be no function.
+func called(L *lua.LState, f, arg lua.LValue) lua.LValue {
+	if f.Type() != lua.LTFunction && L.GetMetaField(f, "__call") == lua.LNil {
+		raiseBare(L, "attempt to call a "+f.Type().String()+" value")
+	}
+	return vm.Call(L, f, arg)
 }
 
 func toString(L *lua.LState) int {

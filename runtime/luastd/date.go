@@ -50,8 +50,8 @@ func dateField(L *lua.LState, t *lua.LTable, name string, otherwise int) int {
 }
 
 func difference(L *lua.LState) int {
-	a := checkInt(L, 1)
-	L.Push(lua.LNumber(a - optInt(L, 2, 0)))
+	a := checkLong(L, 1)
+	L.Push(lua.LNumber(a - optLong(L, 2, 0)))
 	return 1
 }
 
@@ -64,7 +64,7 @@ func (l *library) date(L *lua.LState) int {
 	format := optString(L, 1, "%c")
 	at := l.Options().Now()
 	if given(L, 2) {
-		at = time.Unix(int64(checkInt(L, 2)), 0)
+		at = time.Unix(int64(checkLong(L, 2)), 0)
 	}
 	at = at.Local()
 	if rest, utc := strings.CutPrefix(format, "!"); utc {

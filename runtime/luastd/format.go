@@ -95,7 +95,7 @@ func (c *conversion) format(L *lua.LState, arg int) string {
 	case 'c':
 		return c.pad("", string([]byte{byte(checkInt(L, arg))}), false)
 	case 'd', 'i':
-		n := checkInt(L, arg)
+		n := checkLong(L, arg)
 		magnitude := uint64(n)
 		if n < 0 {
 			magnitude = -magnitude

@@ -10,8 +10,12 @@ import (
 
 func openMath(L *lua.LState) {
 	functions := map[string]lua.LGFunction{
+		"abs": func(L *lua.LState) int {
+			L.Push(lua.LNumber(math.Abs(checkNumber(L, 1))))
+			return 1
+		},
 		"atan2":      ofTwo(math.Atan2),
-		"fmod":       ofTwo(math.Mod),
+		"fmod":       ofTwo(remainder),
 		"pow":        ofTwo(math.Pow),
 		"frexp":      frexp,
 		"ldexp":      ldexp,
@@ -22,7 +26,7 @@ func openMath(L *lua.LState) {
 		"randomseed": randomSeed,
 	}
 	for name, f := range map[string]func(float64) float64{
-		"abs": math.Abs, "acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "ceil": math.Ceil, "cos": math.Cos, "cosh": math.Cosh,
+		"acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "ceil": math.Ceil, "cos": math.Cos, "cosh": math.Cosh,
 		"deg": func(x float64) float64 { return x / (math.Pi / 180) },
 		"exp": math.Exp, "floor": math.Floor, "log": math.Log, "log10": math.Log10,
 		"rad": func(x float64) float64 { return x * (math.Pi / 180) },
@@ -37,9 +41,33 @@ func openMath(L *lua.LState) {
 
 func ofOne(f func(float64) float64) lua.LGFunction {
 	return func(L *lua.LState) int {
-		L.Push(lua.LNumber(f(checkNumber(L, 1))))
+		x := checkNumber(L, 1)
+		n := f(x)
+		if math.IsNaN(n) {
+			n = notNumber(x)
+		}
+		L.Push(lua.LNumber(n))
 		return 1
 	}
+}
+
+// notNumber is the NaN that x86 gives: the operand that is none, or the one with the
+// sign.
+func notNumber(operands ...float64) float64 {
+	for _, n := range operands {
+		if math.IsNaN(n) {
+			return n
+		}
+	}
+	return math.Copysign(math.NaN(), -1)
+}
+
+func remainder(x, y float64) float64 {
+	n := math.Mod(x, y)
+	if math.IsNaN(n) {
+		n = notNumber(x, y)
+	}
+	return n
 }
 
 func ofTwo(f func(x, y float64) float64) lua.LGFunction {
@@ -59,7 +87,7 @@ func frexp(L *lua.LState) int {
 
 func ldexp(L *lua.LState) int {
 	fraction := checkNumber(L, 1)
-	L.Push(lua.LNumber(math.Ldexp(fraction, int(int32(checkInt(L, 2))))))
+	L.Push(lua.LNumber(math.Ldexp(fraction, checkInt(L, 2))))
 	return 1
 }
 
@@ -97,9 +125,9 @@ func random(L *lua.LState) int {
 		L.Push(lua.LNumber(vm.Random(L).Float64()))
 		return 1
 	case 1:
-		high = checkInt(L, 1)
+		high = checkLong(L, 1)
 	case 2:
-		low, high = checkInt(L, 1), checkInt(L, 2)
+		low, high = checkLong(L, 1), checkInt(L, 2)
 	default:
 		vm.RaiseText(L, "wrong number of arguments")
 	}

@@ -48,8 +48,8 @@ func textLength(L *lua.LState) int {
 
 func sub(L *lua.LState) int {
 	text := checkString(L, 1)
-	from := max(relative(checkInt(L, 2), len(text)), 1)
-	to := min(relative(optInt(L, 3, -1), len(text)), len(text))
+	from := max(relative(checkLong(L, 2), len(text)), 1)
+	to := min(relative(optLong(L, 3, -1), len(text)), len(text))
 	if from > to {
 		L.Push(lua.LString(""))
 	} else {
@@ -91,8 +91,8 @@ func mapped(L *lua.LState, first, last byte) int {
 
 func bytesOf(L *lua.LState) int {
 	text := checkString(L, 1)
-	from := relative(optInt(L, 2, 1), len(text))
-	to := min(relative(optInt(L, 3, from), len(text)), len(text))
+	from := relative(optLong(L, 2, 1), len(text))
+	to := min(relative(optLong(L, 3, from), len(text)), len(text))
 	from = max(from, 1)
 	n := max(to-from+1, 0)
 	if n > maxUnpack {
@@ -120,7 +120,7 @@ func char(L *lua.LState) int {
 }
 
 func (l *library) rep(L *lua.LState) int {
-	text, n := checkString(L, 1), max(checkInt(L, 2), 0)
+	text, n := checkString(L, 1), max(checkLong(L, 2), 0)
 	l.check(L, "rep", float64(len(text))*float64(n))
 	vm.Grow(L, len(text)*n)
 	L.Push(lua.LString(strings.Repeat(text, n)))
@@ -143,7 +143,7 @@ func must(L *lua.LState, err error) {
 
 // start is the argument init of find and match, from 0.
 func start(L *lua.LState, text string) int {
-	return min(max(relative(optInt(L, 3, 1), len(text))-1, 0), len(text))
+	return min(max(relative(optLong(L, 3, 1), len(text))-1, 0), len(text))
 }
 
 func find(L *lua.LState) int {

@@ -8,10 +8,11 @@ import (
 )
 
 // prelude is what programs are written with. No program runs for long, and none
-// prints an address.
+// prints an address, or a byte of value zero, which ends a text for C.
 const prelude = `local zero, calls = 0, 0
 local function tick() calls = calls + 1 if calls > 150 then error("enough", 0) end end
-local function S(v) local t = type(v) if t == "table" or t == "function" or t == "userdata" or t == "thread" then return t end return tostring(v) end
+local function Z(v) return (string.gsub(v, "%z", "0")) end
+local function S(v) local t = type(v) if t == "table" or t == "function" or t == "userdata" or t == "thread" then return t end return Z(tostring(v)) end
 local function P(...) local t = {} for i = 1, select("#", ...) do t[i] = S((select(i, ...))) end print(select("#", ...), unpack(t)) end
 local function cut(s) return #s > 60 and s:sub(1, 60) or s end
 local function try(f, ...) P(pcall(f, ...)) end
@@ -217,7 +218,7 @@ func (g *generator) number() *node {
 		if len(a.kids) == 1 && len(b.kids) == 1 {
 			a = tree(value, g.pick("zero", "calls"))
 		}
-		return tree(value, "(", a, g.pick(" + ", " - ", " * ", " / ", " % ", "+", "*"), b, ")")
+		return tree(value, "(", a, g.pick(" + ", " - ", " * ", " / ", " % ", "+", "*"), b, " + zero)") // never -0
 	case 6:
 		return tree(value, "-(", g.value(number), " + zero)")
 	case 7:
@@ -225,7 +226,7 @@ func (g *generator) number() *node {
 	case 8:
 		return tree(value, "#(", g.value(text), ")")
 	case 9:
-		return tree(value, "((", g.value(number), ") % 9 - zero)^"+g.pick("1", "2"))
+		return tree(value, "((", g.value(number), ") % 9 + zero)^"+g.pick("1", "2"))
 	case 10, 11:
 		return tree(value, "math."+g.pick("floor", "ceil", "abs", "sqrt")+"(", g.value(number), ")")
 	case 12:
@@ -239,9 +240,9 @@ func (g *generator) number() *node {
 	case 16:
 		return tree(value, "(", g.value(list), ")["+g.pick("1", "2")+"] or ", g.value(number)).paren()
 	case 17:
-		return tree(value, `("`+g.pick("10", "0x1f", " 7 ", "1e2", "-3", ".5", "1E-1")+`" `+g.pick("+", "-", "*", "/", "%")+" ", g.value(number), ")")
+		return tree(value, `("`+g.pick("10", "0x1f", " 7 ", "1e2", "-3", ".5", "1E-1")+`" `+g.pick("+", "-", "*", "/", "%")+" ", g.value(number), " + zero)")
 	case 18:
-		return tree(value, "(tonumber(", g.value(text), ", "+g.pick("2", "8", "10", "16", "36")+") or "+g.pick("1", "2")+")")
+		return tree(value, "(tonumber((string.gsub(", g.value(text), ", '%-', '')), "+g.pick("2", "8", "10", "16", "36")+") or "+g.pick("1", "2")+")")
 	case 19:
 		return tree(value, "(string.byte(", g.value(text), ", ", g.value(number), ") or 5)")
 	case 20:
@@ -357,19 +358,14 @@ func (g *generator) formatted() *node {
 	case 1:
 		return tree(value, `string.format("%`+flags+g.pick("f", "e", "g", "G", "E")+`", `, g.value(number), ")")
 	case 2:
-		return tree(value, `string.format("[%`+g.pick("", "5", "-5", ".2", "8.3", "-12.1")+`s]", `, g.value(g.pick(text, number)), `)`).noZero()
+		return tree(value, `string.format("[%`+g.pick("", "5", "-5", ".2", "8.3", "-12.1")+`s]", Z(`, g.value(g.pick(text, number)), "))")
 	case 3:
 		return tree(value, `string.format("%q", `, g.value(text), ")")
 	}
 	return g.caught(func() *node {
-		return tree(value, `string.format("%`+g.pick("", "3", "-3")+`c|%s|%%", 65 + `, g.value(number), " % 20, ", g.value(number), ")")
+		return tree(value, `string.format("%`+g.pick("", "3", "-3")+`c|%s|%%", 65 + #(`, g.value(text), ") % 20, ", g.value(number), ")")
 	})
 }
-
-// noZero keeps bytes of value zero out, which end a text for C.
-func (n *node) noZero() *node { return tree(value, "(", n, `):gsub("%z", "0")`).first() }
-
-func (n *node) first() *node { return tree(value, "(", n, ")") }
 
 // pattern is a literal of a pattern that is well-formed in most cases; where errors are
 // not caught it always is.
@@ -535,6 +531,10 @@ func (g *generator) object() *node {
 		event := events[g.IntN(len(events))]
 		if event == "__index" && g.chance(2) {
 			meta.kids = append(meta.kids, tree(value, "__index = ", g.table()))
+			continue
+		}
+		if event == "__unm" { // the engine gives it no second argument
+			meta.kids = append(meta.kids, tree(value, "__unm = function(v) tick() return ", g.isolated(func() *node { return g.value(anything) }), " end"))
 			continue
 		}
 		meta.kids = append(meta.kids, g.isolated(func() *node {

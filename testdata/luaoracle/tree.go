@@ -112,7 +112,7 @@ func shrinkNode(n *node, still func() bool) (changed bool) {
 			return false
 		}
 		before := *n
-		for _, text := range []string{"nil", "1", `"a"`, "{}"} {
+		for _, text := range []string{"nil", "1", `"a"`} {
 			*n = node{kind: value, text: text}
 			if still() {
 				return true
