@@ -6,7 +6,7 @@ import "transect/client/fault"
 // of its versions.
 type AnalyticConfigurations struct {
 	Create              Op[CreateConfigurationSet, ConfigurationSet]    `create:"create-analytic-configuration" lost:"key name,analytic_name" doc:"Create a configuration set with one configuration."`
-	Update              Op[UpdateConfigurationSet, ConfigurationSet]    `set:"update-analytic-configuration" doc:"Change a configuration set. New configurations replace all it had."`
+	Update              Op[UpdateConfigurationSet, ConfigurationSet]    `set:"update-analytic-configuration" raises:"QueryError: nothing to change is given, versions is combined with value, or value lacks analytic_version_range" doc:"Change a configuration set. New configurations replace all it had."`
 	Delete              Op[ConfigurationSetIDs, None]                   `delete:"delete-analytic-configuration" chunk:"1" doc:"Delete configuration sets with their configurations, one request each."`
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`
 	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" doc:"Find configuration sets."`

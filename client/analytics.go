@@ -15,7 +15,7 @@ import (
 
 // Analytics are the algorithms one can order.
 type Analytics struct {
-	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" lost:"key name,version" doc:"Create a version of an analytic. Name and version together are unique."`
+	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" lost:"key name,version" raises:"KeyError: an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key" doc:"Create a version of an analytic. Name and version together are unique."`
 	Delete                  Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
 	Describe                Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName          Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`

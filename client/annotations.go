@@ -9,7 +9,7 @@ import (
 
 // Annotations are drawings on a map, a model or an image of a project.
 type Annotations struct {
-	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" lost:"adopt project,name,type" composed:"yes" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
+	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" lost:"adopt project,name,type" composed:"yes" raises:"ValueError: a colour or an opacity is out of range" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
 	CreateAnnotations  Op[CreateAnnotations, []Annotation]   `create:"create-annotations" lost:"adopt project,name,type" composed:"yes" doc:"Create many annotations in one request. Their files are uploaded as datasets first and attached."`
 	AddAttachments     Op[AddAnnotationAttachments, None]    `set:"add-attachments" lost:"look attachments" composed:"yes" doc:"Attach datasets and files to an annotation. Files are uploaded as datasets first."`
 	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" doc:"Detach datasets from an annotation."`

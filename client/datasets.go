@@ -4,7 +4,7 @@ package client
 // clouds, meshes and plain files, each with one component or more.
 type Datasets struct {
 	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" lost:"mark" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
-	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a dataset of plain files."`
+	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" lost:"mark name,type,project,mission,company" raises:"TypeError: a component is neither a name nor a table" doc:"Create a dataset of plain files."`
 	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create an image dataset."`
 	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a mesh dataset with its textures and materials."`
 	CreatePclDataset    Op[CreatePclDataset, Dataset]       `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a point cloud dataset."`
@@ -20,11 +20,11 @@ type Datasets struct {
 	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" doc:"Remove properties from a dataset."`
 	Search              SearchOp[DatasetQuery, Dataset]     `read:"search-datasets" page:"0" doc:"Find datasets."`
 	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until no dataset of those meant is waiting for its ingestion or being ingested. One whose files were never uploaded is waiting."`
-	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" lost:"state" extra:"no" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
+	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" lost:"state" extra:"no" raises:"ValueError: chunk_size is out of range" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
 	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
-	ShareTiles          Op[ShareTiles, string]              `create:"" lost:"steps" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
+	ShareTiles          Op[ShareTiles, string]              `create:"" lost:"steps" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or is of another kind than the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
 
 // Inputs of the dataset operations, but for creation.

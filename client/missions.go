@@ -10,10 +10,10 @@ import (
 
 // Missions are the surveys flown over a project.
 type Missions struct {
-	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" lost:"steps" composed:"yes" returns:"flight (nil without images), mission" doc:"Create a mission, with a flight when there are images."`
+	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" lost:"steps" composed:"yes" returns:"flight (nil without images), mission" raises:"QueryError: with images, coordinates and geometry are both given, or neither" doc:"Create a mission, with a flight when there are images."`
 	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" lost:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them."`
 	CreateMission        Op[CreateMission, Mission]              `create:"missions" lost:"adopt project,name" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
-	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" lost:"adopt project,name" extra:"over" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" lost:"adopt project,name" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" doc:"Create a mission with images, and its flight."`
 	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" lost:"adopt" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
 	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" lost:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
 	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`

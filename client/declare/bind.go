@@ -103,7 +103,7 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "lost"}
+	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises", "lost"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
@@ -131,6 +131,11 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 				route = m.Root + "/" + route
 			}
 			s.Routes = append(s.Routes, route)
+		}
+	}
+	for raise := range strings.SplitSeq(tag.Get("raises"), "; ") {
+		if name, when, ok := strings.Cut(raise, ": "); ok {
+			s.Raises = append(s.Raises, Raise{name, when})
 		}
 	}
 	if err := s.parseLost(tag.Get("lost")); err != nil {

@@ -70,6 +70,7 @@ type Spec struct {
 	Composed   bool         // its Go method calls operations, or proceeds to its request; those are intercepted
 	Lost       Lost         // what becomes of a write whose answer was lost
 	Deprecated string       // what to use instead
+	Raises     []Raise      // errors that the code of the operation raises, beside those its declaration shows
 	Out        reflect.Type // Go type of the result
 	FirstPage  int          // first page number of a search
 
@@ -83,6 +84,12 @@ type Spec struct {
 
 // Sibling finds another operation of the same manager, or returns nil.
 func (s *Spec) Sibling(name string) *Spec { return s.manager.Op(name) }
+
+// Raise is an error of an operation.
+type Raise struct {
+	Name string // of the error
+	When string
+}
 
 // FullName is the operation with its manager: "projects.create".
 func (s *Spec) FullName() string { return s.Manager + "." + s.Name }

@@ -1,10 +1,9 @@
 // Command transect runs Lua workflows against a geospatial platform.
 //
 // A file holds one subcommand, or a few related ones: flags in, a call of package
-// runtime (or platform,
-// lint, reference), an exit code out. root.go lists them. flags.go declares
-// flags together with their environment variables, flags_run.go those of
-// commands that run scripts. Begin reading with run.go.
+// runtime (or platform, lint, reference), an exit code out. root.go lists them.
+// flags.go declares flags together with their environment variables, flags_run.go
+// those of commands that run scripts. Begin reading with run.go.
 package main
 
 import (

@@ -97,7 +97,7 @@ func raises(s *declare.Spec) []Raise {
 			add("UploadError", "a file cannot be read, is empty, changes during the upload, or arrives with another checksum")
 		}
 	}
-	for _, r := range ownErrors[s.FullName()] {
+	for _, r := range s.Raises {
 		add(r.Name, r.When)
 	}
 	for _, p := range s.Params {
@@ -132,24 +132,6 @@ func sends(s *declare.Spec) bool {
 		return true
 	}
 	return slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.In != schema.NotSent })
-}
-
-// ownErrors are the errors raised by the code of an operation, which its
-// declaration does not show.
-var ownErrors = map[string][]Raise{
-	"analytic_configurations.update": {{"QueryError", "nothing to change is given, versions is combined with value, or value lacks analytic_version_range"}},
-	"analytics.create":               {{"KeyError", "an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key"}},
-	"annotations.create":             {{"ValueError", "a colour or an opacity is out of range"}},
-	"datasets.create_file_dataset":   {{"TypeError", "a component is neither a name nor a table"}},
-	"datasets.share_tiles": {
-		{"UnsupportedResourceError", "a dataset is not ingested, has no tiles, or is of another kind than the others"},
-		{"RuntimeError", "there are too many rasters for one URL, or the datasets belong to several companies"},
-	},
-	"datasets.upload_file":   {{"ValueError", "chunk_size is out of range"}},
-	"flights.create":         {{"UnsupportedOperationError", "always: missions.create creates flights"}},
-	"missions.create":        {{"QueryError", "with images, coordinates and geometry are both given, or neither"}},
-	"missions.create_survey": {{"QueryError", "coordinates and geometry are both given, or neither"}},
-	"share_tokens.create":    {{"RuntimeError", "the datasets belong to several companies"}},
 }
 
 func moduleGroup(m *module.Module) *Group {

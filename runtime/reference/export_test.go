@@ -1,9 +1,0 @@
-package reference
-
-import (
-	"maps"
-	"slices"
-)
-
-// Own lists the operations in ownErrors.
-func Own() []string { return slices.Sorted(maps.Keys(ownErrors)) }
