@@ -347,7 +347,7 @@ func unpack(L *lua.LState) int {
 	if n <= 0 || n > maxUnpack {
 		vm.RaiseText(L, "too many results to unpack")
 	}
-	vm.Work(L, n/4)
+	vm.Values(L, n)
 	for i := from; i <= to; i++ {
 		L.Push(t.RawGetInt(i))
 	}

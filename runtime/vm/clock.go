@@ -14,6 +14,7 @@ const (
 	timeSlice  = 10_000               // instructions that a task runs before others get the lock: well under a millisecond
 	sliceBytes = 64 << 20             // bytes that instructions go through in a slice: some ten milliseconds
 	sliceTime  = 2 * time.Millisecond // after that, slices that are short because of long texts end
+	stepTime   = 50 * time.Nanosecond // counts as an instruction where long texts take time
 )
 
 // clock is the context of a Lua thread. gopher-lua asks for Done before each
@@ -33,7 +34,8 @@ type clock struct {
 	task  *Task
 	scope *Scope // where spawned tasks go, nil for the task's own
 	slice int    // instructions that are left of the time slice
-	began time.Time
+
+	began, ticked time.Time // the slice, and the last tick of it, while there are long texts
 }
 
 func clockOf(L *lua.LState) *clock { return L.Context().(*clock) }
@@ -53,6 +55,17 @@ func (c *clock) end() {
 	c.in.spent += int64(used)
 	c.slice -= used
 	c.granted, c.left = 0, 0
+	c.ticked = time.Time{}
+}
+
+// charge counts the time since the last tick as instructions, as far as it may have
+// gone to long texts.
+func (c *clock) charge() {
+	if c.ticked.IsZero() {
+		return
+	}
+	used, steps := int64(c.granted-c.left), int64(time.Since(c.ticked)/stepTime)
+	c.in.spent += max(0, min(steps, used*int64(c.in.longest)/perWork)-used)
 }
 
 // tick runs when the granted instructions are used up. It returns the channel that
@@ -64,6 +77,7 @@ func (c *clock) end() {
 // a time slice only cancellation is checked then.
 func (c *clock) tick() <-chan struct{} {
 	in := c.in
+	c.charge()
 	c.end()
 	if in.current != c || c.slice <= 0 || in.longest > 0 && time.Since(c.began) > sliceTime {
 		c.nextSlice()
@@ -72,6 +86,7 @@ func (c *clock) tick() <-chan struct{} {
 		grant := c.slice
 		if in.longest > 0 {
 			grant = max(1, min(grant, sliceBytes/in.longest))
+			c.ticked = time.Now()
 		}
 		if in.opt.Line != nil {
 			c.line()
@@ -129,6 +144,14 @@ func Work(L *lua.LState, n int) {
 	if c.Context.Err() != nil {
 		Raise(L, stopped(c.Context))
 	}
+}
+
+// Values counts that a function puts n values on the stack, where one instruction may
+// copy them.
+func Values(L *lua.LState, n int) {
+	const slot = 16 // bytes
+	Of(L).note(n * slot)
+	Work(L, n/4)
 }
 
 // note keeps the length of the longest text, or the size of the longest list of
