@@ -115,6 +115,7 @@ type walk struct {
 	final      bool                 // reassigned is complete
 	assigned   map[string]position  // globals the script defines
 	read       []use                // globals the script reads
+	others     bool                 // functions may have other globals
 }
 
 // use is a read of a global.
@@ -128,7 +129,7 @@ type position struct{ line, column int }
 
 func newWalk(c *Checker, file string, code []byte, reassigned map[declaration]bool) *walk {
 	w := &walk{Checker: c, file: file, tokens: newTokens(code), plain: !bytes.Contains(code, []byte("setmetatable")), facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
-		reassigned: reassigned, final: reassigned != nil, assigned: map[string]position{}}
+		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")), assigned: map[string]position{}}
 	if !w.final {
 		w.reassigned = map[declaration]bool{}
 	}

@@ -208,8 +208,9 @@ func (c *conversion) float(n float64) string {
 
 // unsigned is a number as an integer without a sign, as C converts it.
 func unsigned(n float64) uint64 {
-	if n >= math.MaxInt64 && n < math.MaxUint64 {
-		return uint64(n)
+	const half = 1 << 63
+	if n >= half {
+		return uint64(integer(n-half)) ^ half
 	}
 	return uint64(integer(n))
 }

@@ -70,7 +70,7 @@ func referenceBatch(dir string, mode Mode, programs []string) ([]string, error) 
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second+time.Duration(len(programs))*20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second+time.Duration(len(programs)-1)*200*time.Millisecond)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "lua5.1",
 		filepath.Join(folder, "batch.lua"), filepath.Join(folder, "programs"), filepath.Join(folder, "driver.lua"), string(mode))
