@@ -36,7 +36,9 @@ func (co *coroutines) newThread(L *lua.LState) (n int) {
 	}
 	bare(L, func() { n = co.create(L) })
 	th := L.Get(-1).(*lua.LState)
-	th.SetContext(&guard{Context: clockOf(L).Context, in: co.in, th: th, clock: clockOf(L)})
+	g := &guard{Context: clockOf(L).Context, in: co.in, th: th, clock: clockOf(L)}
+	g.raised = g.raise
+	th.SetContext(g)
 	return n
 }
 

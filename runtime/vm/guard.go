@@ -25,12 +25,13 @@ type guard struct {
 	traced          bool // the stack is kept
 	frames          []Frame
 	relay           *lua.LFunction
-	deep            bool // the stack of calls does not grow in pieces
+	deep            bool              // the stack of calls does not grow in pieces
+	raised          func(*lua.LState) // raise, made once
 }
 
 // Done is called before the first instruction.
 func (g *guard) Done() <-chan struct{} {
-	g.th.Panic = g.raise
+	g.th.Panic = g.raised
 	g.th.SetContext(g.clock)
 	return g.clock.Done()
 }
@@ -84,7 +85,7 @@ func (g *guard) call(n int) *lua.ApiError {
 		th.SetContext(g.clock)
 		if g.relay == nil {
 			g.relay = g.in.main.NewFunction(func(L *lua.LState) int {
-				L.Panic = g.raise
+				L.Panic = g.raised
 				L.Call(L.GetTop()-1, lua.MultRet)
 				return L.GetTop()
 			})

@@ -55,6 +55,7 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	defer in.main.SetContext(outer)
 	in.stoppedAt = nil
 	g := &guard{Context: ctx, in: in, th: in.main, clock: c, traced: true}
+	g.raised = g.raise
 	defer t.calls.free(in)
 	values, failure := g.values(fn, in.arguments())
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {

@@ -45,6 +45,7 @@ func bare(L *lua.LState, f func()) {
 // newGuard makes a thread for a protected call, or for a task.
 func (in *Interp) newGuard(whole bool) *guard {
 	g := &guard{in: in, deep: whole}
+	g.raised = g.raise
 	if whole {
 		in.deep++
 		in.main.Options = deep
