@@ -59,6 +59,12 @@ func inspectFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) { return human.Size(int64(c.Number("bytes"))), nil },
 		},
 		{
+			Name: "count", Doc: "Writes a number with the noun it counts: 1 dataset, 1,200 datasets, 2 retries.",
+			Params:  []module.Param{{Name: "n", Type: "integer", Doc: "how many"}, {Name: "noun", Type: "string", Doc: "what one of them is called, in English"}},
+			Returns: "the text",
+			Call:    func(c *module.Call) (any, error) { return human.Count(c.Int("n"), c.String("noun")), nil },
+		},
+		{
 			Name: "print_table", Doc: "Prints rows as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
 			Call:   printed(layTable),

@@ -46,11 +46,11 @@ func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
 	if s.JobStore == nil {
 		return nil, nil
 	}
-	night, err := board.ReadNight(ctx, s.JobStore, s.Now())
+	overnight, err := board.ReadOvernight(ctx, s.JobStore, s.Now())
 	if err != nil {
 		return nil, err
 	}
-	list := night.Troubles
+	list := overnight.Problems
 	if more := len(list) - maxJobTroubles; more > 1 {
 		list = append(list[:maxJobTroubles:maxJobTroubles], trouble{Bad: list[maxJobTroubles].Bad, Text: human.Count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
 	}

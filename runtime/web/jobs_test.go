@@ -41,7 +41,7 @@ func TestJobs(t *testing.T) {
 		}
 		return body
 	}
-	shows("/jobs", "survey.lua &lt;b&gt;flight", "report.lua", "No worker lives", "nightly", "Europe/Paris", "never ran", "No job has ended")
+	shows("/jobs", "survey.lua &lt;b&gt;flight", "report.lua", "No worker is running", "nightly", "Europe/Paris", "never ran", "No job has ended")
 	if body := shows("/jobs?queue=office", "report.lua"); strings.Contains(body, "survey.lua &lt;") {
 		t.Error("the filter lets another queue through")
 	}
@@ -176,5 +176,5 @@ func TestNight(t *testing.T) {
 	inOrder(fmt.Sprintf("/jobs/%d", season+1), fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, season, season), "failed", "Read the error")
 	inOrder("/jobs?state=not+well", "10 failed", "order.lua", "flight.lua")
 	inOrder("/jobs?queue=nothing", "There are no such jobs")
-	inOrder("/schedules/nightly", "overdue", "No slot of it has passed yet")
+	inOrder("/schedules/nightly", "overdue", "None of its slots has passed yet")
 }

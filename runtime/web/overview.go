@@ -35,7 +35,7 @@ const (
 )
 
 // trouble is a line of what is wrong.
-type trouble = board.Trouble
+type trouble = board.Problem
 
 // group is a project or a mission with what is in it.
 type group struct {
@@ -213,7 +213,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 // platformTroubles are failed datasets and products, and what waits.
 func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []trouble, err error) {
 	if failed.total > 0 {
-		list = append(list, trouble{Bad: true, Text: human.Count(failed.total, "dataset") + " failed to be read by the platform", Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
+		list = append(list, trouble{Bad: true, Text: "The platform could not read " + human.Count(failed.total, "dataset"), Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
 	}
 	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
 		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
@@ -235,7 +235,7 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		return nil, err
 	}
 	if waiting > 0 {
-		list = append(list, trouble{Text: human.Count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", Link: "/datasets?state=pending"})
+		list = append(list, trouble{Text: human.Count(waiting, "dataset") + " waiting for files to be uploaded, or to be read by the platform", Link: "/datasets?state=pending"})
 	}
 	return list, nil
 }

@@ -118,7 +118,7 @@ if args.only ~= "deliverables" then
   end
 end
 if waiting > 0 then
-  show.note(waiting .. " files were never uploaded: put them again from where they came from")
+  show.note(show.count(waiting, "file") .. " never uploaded: transect put sends them again from where they came from")
 end
 if #files == 0 then
   show.note("there is nothing to download in " .. args.target)
@@ -192,9 +192,9 @@ task.map(files, function(file)
 end, { workers = 8 })
 bar:finish()
 if not args.json then
-  local counts = "%d files, %s in %s: %d %sdownloaded, %d already there, %d failed"
+  local counts = "%s, %s in %s: %d %sdownloaded, %d already there, %d failed"
   local would = script.rehearsal() and "would be " or ""
-  print(counts:format(#files, show.size(bytes), args.dir, fetched, would, there, failed))
+  print(counts:format(show.count(#files, "file"), show.size(bytes), args.dir, fetched, would, there, failed))
 end
 if #wrong > 0 then
   local hint = "  hint: try again; when that gives the same, the copy on the platform is damaged: "

@@ -147,7 +147,7 @@ if args.json then
   print(json.encode(product))
 end
 if args.follow or args.wait then
-  show.note(("%s: %s, %d outputs"):format(analytic.name, product.status, #(product.outputs or {})))
+  show.note(("%s: %s, %s"):format(analytic.name, product.status, show.count(#(product.outputs or {}), "output")))
   if product.status ~= "available" then
     script.fail_items(1, 1)
   end

@@ -42,7 +42,7 @@ for _, name in ipairs(args.names) do
       datasets[#datasets + 1] = record.id
     else
       local n = sdk.datasets.search({ filter = query.eq(kind, record), limit = 1, return_total = true }).total
-      what = ("%s with %d datasets, which cannot be restored"):format(what, n)
+      what = ("%s with %s, which cannot be restored"):format(what, show.count(n, "dataset"))
     end
     things[#things + 1] = { kind = kind, id = record.id, name = name, what = what }
   end

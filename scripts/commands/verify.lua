@@ -113,7 +113,7 @@ else
   end
   print(table.concat(counts, ", "))
   if result.extra > 0 then
-    show.note(("%d datasets in %s are not in %s"):format(result.extra, args.target, args.dir))
+    show.note(("%s in %s without a file in %s"):format(show.count(result.extra, "dataset"), args.target, args.dir))
   end
 end
 outcome.finish(result, args.dir)

@@ -43,7 +43,7 @@ for _, set in ipairs(sets) do
     filter = of,
     on_change = function(s)
       if s.pending > 0 and not args.json then
-        show.note(("%s: %d datasets to be read"):format(set.name, s.pending))
+        show.note(("%s: %s to be read"):format(set.name, show.count(s.pending, "dataset")))
       end
     end,
   })
@@ -63,7 +63,7 @@ for _, set in ipairs(sets) do
     )
   else
     local without = empty > 0 and (", %d never uploaded: put their files again"):format(empty) or ""
-    print(("%s: %d datasets read, %d failed%s"):format(set.name, state.completed, state.failed, without))
+    print(("%s: %s read, %d failed%s"):format(set.name, show.count(state.completed, "dataset"), state.failed, without))
   end
   if set.kind ~= "dataset" then
     local unfinished = query.all(of, query.one_of("status", { "pending", "running" }))

@@ -10,6 +10,9 @@ function show.size(bytes)
   return inspect.size(bytes)
 end
 
+-- count is a number with the noun it counts.
+show.count = inspect.count
+
 -- day is the date of a timestamp.
 function show.day(timestamp)
   return timestamp and tostring(timestamp):sub(1, 10) or ""

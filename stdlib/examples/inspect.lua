@@ -13,6 +13,10 @@ assert(text:find("p2"))
 -- inspect.size
 assert(require("inspect").size(8200000) == "8.2 MB")
 
+-- inspect.count
+assert(require("inspect").count(1, "dataset") == "1 dataset")
+assert(require("inspect").count(1200, "entry") == "1,200 entries")
+
 -- inspect.print_table
 require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\nn3,1\n")
 require("inspect").print_table(require("csv").read("fields.csv"), { "id", "area" }, { limit = 2 })

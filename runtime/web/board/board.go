@@ -1,5 +1,5 @@
 // Package board collects what the pages of jobs show: the last day at a glance
-// (night.go, wrong.go), workers, schedules and the list of jobs (board.go), one job (job.go)
+// (overnight.go, problems.go), workers, schedules and the list of jobs (board.go), one job (job.go)
 // and one schedule (schedule.go). Package web makes pages of it.
 package board
 
@@ -20,7 +20,7 @@ type Page struct {
 	Chosen    Chosen
 	States    []jobs.State
 	Name      string // of the database, without its password
-	Night     *Night
+	Overnight *OvernightSummary
 	Workers   []Worker
 	Schedules []Scheduled
 	Jobs      []*Row
@@ -65,7 +65,7 @@ func Read(ctx context.Context, store *jobs.Store, values url.Values, now time.Ti
 	for _, s := range schedules {
 		p.Schedules = append(p.Schedules, Scheduled{s})
 	}
-	if p.Night, err = readNight(ctx, store, all, schedules, now); err != nil {
+	if p.Overnight, err = readOvernight(ctx, store, all, schedules, now); err != nil {
 		return nil, err
 	}
 	return p, p.readJobs(ctx, store, now)

@@ -23,7 +23,7 @@ type together struct {
 
 // jobs finds jobs that did not end well: one line for all that one job submitted,
 // or one schedule.
-func (n *Night) jobs(ctx context.Context, store *jobs.Store, outcomes, undecided []jobs.Outcome) error {
+func (n *OvernightSummary) jobs(ctx context.Context, store *jobs.Store, outcomes, undecided []jobs.Outcome) error {
 	for _, u := range undecided { // those that ended before
 		same := func(o jobs.Outcome) bool {
 			return o.Parent == u.Parent && o.Schedule == u.Schedule && o.State == u.State
@@ -66,10 +66,10 @@ func (n *Night) jobs(ctx context.Context, store *jobs.Store, outcomes, undecided
 	slices.SortFunc(list, func(a, b *together) int {
 		return cmp.Or(rankOf(a.states...)-rankOf(b.states...), cmp.Compare(b.newest, a.newest))
 	})
-	for _, g := range list[min(len(list), maxTroubles):] {
+	for _, g := range list[min(len(list), maxProblems):] {
 		n.More += g.bad
 	}
-	heads, err := n.groups(ctx, store, list[:min(len(list), maxTroubles)])
+	heads, err := n.groups(ctx, store, list[:min(len(list), maxProblems)])
 	if err != nil || single == 0 {
 		return err
 	}
@@ -88,7 +88,7 @@ func rankOf(states ...jobs.State) int {
 
 // groups adds lines for jobs that belong together and returns the jobs that
 // submitted some.
-func (n *Night) groups(ctx context.Context, store *jobs.Store, list []*together) (map[int64]bool, error) {
+func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list []*together) (map[int64]bool, error) {
 	ids := []int64{}
 	heads := map[int64]bool{} // whether they are among the singles
 	var parents []int64
@@ -116,7 +116,7 @@ func (n *Night) groups(ctx context.Context, store *jobs.Store, list []*together)
 		if newest == nil {
 			continue // removed meanwhile
 		}
-		var t Trouble
+		var t Problem
 		state, word := NotWell, "did not end well"
 		if len(g.states) == 1 {
 			state, word = string(g.states[0]), words[g.states[0]]
@@ -151,25 +151,25 @@ var words = map[jobs.State]string{jobs.Failed: "failed", jobs.Stopped: "stopped"
 
 // singles adds a line for each other job. heads are jobs that have one: true for
 // those that are counted in all.
-func (n *Night) singles(ctx context.Context, store *jobs.Store, all int, old bool, heads map[int64]bool) error {
+func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all int, old bool, heads map[int64]bool) error {
 	var list []*jobs.Job
 	var err error
 	if old {
-		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true, Limit: maxTroubles}); err != nil {
+		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true, Limit: maxProblems}); err != nil {
 			return err
 		}
 	}
-	ended, err := store.List(ctx, jobs.Filter{States: bad, EndedWithin: Within, Single: true, Limit: maxTroubles + len(heads)})
+	ended, err := store.List(ctx, jobs.Filter{States: bad, EndedWithin: Within, Single: true, Limit: maxProblems + len(heads)})
 	if err != nil {
 		return err
 	}
 	shown := map[int64]bool{}
 	for _, job := range slices.Concat(list, ended) {
-		if _, head := heads[job.ID]; head || shown[job.ID] || len(shown) == maxTroubles {
+		if _, head := heads[job.ID]; head || shown[job.ID] || len(shown) == maxProblems {
 			continue
 		}
 		shown[job.ID] = true
-		n.add(rankOf(job.State), job.ID, Trouble{Link: fmt.Sprintf("/jobs/%d", job.ID),
+		n.add(rankOf(job.State), job.ID, Problem{Link: fmt.Sprintf("/jobs/%d", job.ID),
 			Text: fmt.Sprintf("Job %d, %s: %s", job.ID, job.Title(), job.State), More: why(job)})
 	}
 	n.More += all - len(shown)

@@ -14,25 +14,25 @@ import (
 	"transect/runtime/jobs/schedule"
 )
 
-// Night is what happened within the last day, what goes on, and what somebody
+// OvernightSummary is what happened within the last day, what goes on, and what somebody
 // should look at.
-type Night struct {
+type OvernightSummary struct {
 	Ended    Counts // jobs
 	Open     Counts // jobs that have not ended
-	Troubles []Trouble
+	Problems []Problem
 	More     int // jobs that are not listed among them
 	ranked   []ranked
 }
 
-// Trouble is a line of what somebody should look at.
-type Trouble struct {
+// Problem is a line of what somebody should look at.
+type Problem struct {
 	Bad              bool // else it is worth knowing
 	Text, Link, More string
 }
 
-// ranked is a trouble with its place among the others.
+// ranked is a problem with its place among the others.
 type ranked struct {
-	Trouble
+	Problem
 	rank   int
 	newest int64 // job
 }
@@ -40,14 +40,14 @@ type ranked struct {
 const (
 	// Within is how far "the last night" reaches back.
 	Within      = 24 * time.Hour
-	maxTroubles = 10 // of each kind
+	maxProblems = 10 // of each kind
 )
 
 // bad are the states that somebody must know of.
 var bad = []jobs.State{jobs.Failed, jobs.Stopped, jobs.NeedsDecision, jobs.DoneFailures}
 
-// ReadNight reads what happened.
-func ReadNight(ctx context.Context, store *jobs.Store, now time.Time) (*Night, error) {
+// ReadOvernight reads what happened.
+func ReadOvernight(ctx context.Context, store *jobs.Store, now time.Time) (*OvernightSummary, error) {
 	workers, err := readWorkers(ctx, store, now)
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func ReadNight(ctx context.Context, store *jobs.Store, now time.Time) (*Night, e
 	if err != nil {
 		return nil, err
 	}
-	return readNight(ctx, store, workers, schedules, now)
+	return readOvernight(ctx, store, workers, schedules, now)
 }
 
-func readNight(ctx context.Context, store *jobs.Store, workers []Worker, schedules []*schedule.Listed, now time.Time) (*Night, error) {
-	n := &Night{}
+func readOvernight(ctx context.Context, store *jobs.Store, workers []Worker, schedules []*schedule.Listed, now time.Time) (*OvernightSummary, error) {
+	n := &OvernightSummary{}
 	outcomes, err := store.Outcomes(ctx, Within)
 	if err != nil {
 		return nil, err
@@ -93,12 +93,12 @@ func readNight(ctx context.Context, store *jobs.Store, workers []Worker, schedul
 	slices.SortStableFunc(n.ranked, func(a, b ranked) int { return cmp.Or(a.rank-b.rank, cmp.Compare(b.newest, a.newest)) })
 	for _, t := range n.ranked {
 		t.Bad = t.rank < worthKnowing
-		n.Troubles = append(n.Troubles, t.Trouble)
+		n.Problems = append(n.Problems, t.Problem)
 	}
 	return n, nil
 }
 
-// Ranks of troubles: what stands still first, then what asks for somebody.
+// Ranks of problems: what stands still first, then what asks for somebody.
 const (
 	standsStill = iota
 	asks
@@ -106,12 +106,12 @@ const (
 	worthKnowing
 )
 
-func (n *Night) add(rank int, newest int64, t Trouble) {
+func (n *OvernightSummary) add(rank int, newest int64, t Problem) {
 	n.ranked = append(n.ranked, ranked{t, rank, newest})
 }
 
 // workers finds queues that nobody serves, and workers that died.
-func (n *Night) workers(workers []Worker, queues map[string]jobs.Tally) {
+func (n *OvernightSummary) workers(workers []Worker, queues map[string]jobs.Tally) {
 	served, alive, died := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, w := range workers {
 		if !w.Alive {
@@ -135,7 +135,7 @@ func (n *Night) workers(workers []Worker, queues map[string]jobs.Tally) {
 		if alive[w.Name] {
 			more = "last sign of life of that one " + clock(w.Seen, w.Now) + "; it is back"
 		}
-		n.add(worthKnowing, 0, Trouble{Text: text, Link: "/jobs?worker=" + url.QueryEscape(w.Name) + "#list", More: more})
+		n.add(worthKnowing, 0, Problem{Text: text, Link: "/jobs?worker=" + url.QueryEscape(w.Name) + "#list", More: more})
 	}
 	for queue, states := range queues {
 		waiting := states[jobs.Waiting] + states[jobs.Retrying]
@@ -144,9 +144,9 @@ func (n *Night) workers(workers []Worker, queues map[string]jobs.Tally) {
 		}
 		text := english.Plural(waiting, "job waits", "jobs wait") + " in the queue " + queue + ", which no worker serves"
 		if len(alive) == 0 {
-			text = "No worker lives: " + english.Plural(waiting, "job waits", "jobs wait") + " in the queue " + queue
+			text = "No worker is running: " + english.Plural(waiting, "job waits", "jobs wait") + " in the queue " + queue
 		}
-		n.add(standsStill, 0, Trouble{Text: text, Link: "/jobs?queue=" + url.QueryEscape(queue) + "#list", More: "start one with: " + StartWorker(queue)})
+		n.add(standsStill, 0, Problem{Text: text, Link: "/jobs?queue=" + url.QueryEscape(queue) + "#list", More: "start one with: " + StartWorker(queue)})
 	}
 }
 
@@ -164,7 +164,7 @@ func StartWorker(queue string) string {
 }
 
 // schedules finds what is overdue.
-func (n *Night) schedules(list []*schedule.Listed, workers []Worker, now time.Time) {
+func (n *OvernightSummary) schedules(list []*schedule.Listed, workers []Worker, now time.Time) {
 	for _, s := range list {
 		if !s.Overdue {
 			continue
@@ -173,6 +173,6 @@ func (n *Night) schedules(list []*schedule.Listed, workers []Worker, now time.Ti
 		if !slices.ContainsFunc(workers, func(w Worker) bool { return w.Alive }) {
 			more = "no worker is there to fire it; start one with: transect worker"
 		}
-		n.add(standsStill, 0, Trouble{Text: "The schedule " + s.Name + " is overdue since " + clock(s.Next, now), Link: ScheduleLink(s.Name), More: more})
+		n.add(standsStill, 0, Problem{Text: "The schedule " + s.Name + " is overdue since " + clock(s.Next, now), Link: ScheduleLink(s.Name), More: more})
 	}
 }
