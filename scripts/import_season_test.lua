@@ -37,7 +37,7 @@ end)
 test.each("tells mistakes with their lines, and sends nothing", {
   { name = "no crop", line = "Long acre,,Density,,Emergence,2026-04-01,2026-04-10,", want = "crop is missing" },
   { name = "no date", line = "Long acre,rye,Density,,Late,1.4.2026,2026-04-10,",
-    want = "start_date 1.4.2026 is no date" },
+    want = "start_date 1.4.2026 is not a date" },
   { name = "backwards", line = "Long acre,rye,Density,,Late,2026-04-11,2026-04-10,",
     want = "it ends before it starts" },
   { name = "twice", line = "Long acre,wheat,Density,,Emergence,2026-04-01,2026-04-10,", want = "is in line 2 already" },
