@@ -168,7 +168,7 @@ variables and whether it is paused stay as they are.`,
 			}
 			err = a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
 				if now, err := t.Find(j.Name); err != nil || now.Line != j.Line {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "the job %s was changed meanwhile", j.Name), "edit it again")
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "the job %s changed in the meantime", j.Name), "edit it again")
 				}
 				t.Add(changed)
 				return nil

@@ -156,7 +156,7 @@ func (a *app) eachJob(args []string, done string, act func(int64) error) error {
 	for _, err := range failed {
 		fmt.Fprintln(a.process.Stderr, fault.Find(err).Facts().Message)
 	}
-	return fault.Hinted(fault.Of(&fault.ValueError{}, "%d of %d jobs were left as they are", len(failed), len(ids)), "see: transect jobs")
+	return fault.Hinted(fault.Of(&fault.ValueError{}, "%d of %d jobs were not changed", len(failed), len(ids)), "see: transect jobs")
 }
 
 func someIDs(cmd *cobra.Command, args []string) error {

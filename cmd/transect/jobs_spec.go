@@ -154,7 +154,7 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 	spec.Bundle = packed.Hash
 	if len(f.include) == 0 && !a.output.Quiet {
 		for _, at := range packed.Computed {
-			fmt.Fprintf(a.process.Stderr, "%s: the name of this module is computed: it does not travel with the job unless --include PATH names its file or folder\n", at)
+			fmt.Fprintf(a.process.Stderr, "%s: the name of this module is computed at run time; it is packed with the job only if --include PATH names its file or folder\n", at)
 		}
 	}
 	return spec, packed, nil
@@ -208,7 +208,7 @@ func (a *app) noSecret(words []string) error {
 	for _, name := range a.secretVariables() {
 		for _, word := range words {
 			if strings.Contains(word, a.process.Getenv(name)) {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "an argument holds the value of %s, which would stand in the database of jobs", name),
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains the value of %s, which would be stored in the jobs database", name),
 					"the worker needs a login of its own: transect login there, or a file that --password-file names")
 			}
 		}

@@ -116,7 +116,7 @@ func (a *app) cronList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printPlanned(list, asJSON, "there are no jobs; transect cron add adds one")
+			return a.printPlanned(list, asJSON, "no cron jobs; add one with transect cron add")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per job")
@@ -148,11 +148,11 @@ slot has passed and no worker has fired it.`,
 				}
 				list = append(list, ofCron...) // none where cron is not for this user
 			}
-			if err := a.printPlanned(list, asJSON, "there are no schedules; transect schedule add adds one"); err != nil {
+			if err := a.printPlanned(list, asJSON, "no schedules; add one with transect schedule add"); err != nil {
 				return err
 			}
 			if workers == 0 && len(schedules) > 0 && !asJSON {
-				fmt.Fprintln(a.process.Stderr, "no worker is there to fire them; start one with: transect worker")
+				fmt.Fprintln(a.process.Stderr, "no worker is running to fire them; start one with: transect worker")
 			}
 			return nil
 		}),

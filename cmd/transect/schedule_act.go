@@ -59,10 +59,10 @@ func (a *app) scheduleRemove() *cobra.Command {
 			}
 			fmt.Fprintf(a.stdout, "removed %s\n", args[0])
 			if job > 0 {
-				fmt.Fprintf(a.process.Stderr, "job %d of it goes on; transect jobs cancel %[1]d stops it\n", job)
+				fmt.Fprintf(a.process.Stderr, "its job %d continues; stop it with: transect jobs cancel %[1]d\n", job)
 			}
 			if slots > 0 {
-				fmt.Fprintf(a.process.Stderr, "%s that waited will not run\n", human.Count(slots, "slot"))
+				fmt.Fprintf(a.process.Stderr, "%s still waiting will not run\n", human.Count(slots, "slot"))
 			}
 			return nil
 		}),
@@ -85,7 +85,7 @@ While another job of the schedule runs it waits for that.`,
 				return err
 			}
 			if job == 0 {
-				fmt.Fprintf(a.process.Stderr, "it waits for job %d of the schedule; transect schedule history %s shows it\n", behind, args[0])
+				fmt.Fprintf(a.process.Stderr, "waiting for job %d of the schedule; see: transect schedule history %s\n", behind, args[0])
 				if !wait && !follow {
 					return nil
 				}
@@ -153,7 +153,7 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 		}
 		switch text := human.Count(len(slots), "slot"); {
 		case len(slots)+before == 0:
-			fmt.Fprintf(a.process.Stderr, "%s has no slots then\n", s.Name)
+			fmt.Fprintf(a.process.Stderr, "%s has no slots in that time\n", s.Name)
 		case dryRun:
 			fmt.Fprintf(a.process.Stderr, "%s would run, %d have been fired before\n", text, before)
 		default:

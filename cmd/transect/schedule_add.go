@@ -245,7 +245,7 @@ that were submitted stay as they are.`,
 					s.Spec.Late, touched = f.spec.Late, true
 				}
 				if !touched {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing is to be changed"), "give a flag or a script, see: transect schedule edit --help")
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing to change"), "give a flag or a script, see: transect schedule edit --help")
 				}
 				return a.noSecret([]string{"--on-failure=" + s.Spec.OnFailure, "--ping=" + s.Spec.Ping})
 			})

@@ -49,7 +49,7 @@ machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
 				chosen = table.Jobs()
 			}
 			if len(chosen) == 0 {
-				fmt.Fprintln(a.process.Stderr, "the crontab has no jobs of transect; transect schedule add adds a schedule")
+				fmt.Fprintln(a.process.Stderr, "the crontab has no transect jobs; add a schedule with transect schedule add")
 				return nil
 			}
 			var failed error

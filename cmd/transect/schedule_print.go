@@ -29,7 +29,7 @@ func (a *app) printChanges(before, after *schedule.Schedule) {
 		}
 	}
 	if changed == "" {
-		fmt.Fprintf(a.stdout, "%s is as it was\n", after.Name)
+		fmt.Fprintf(a.stdout, "%s is unchanged\n", after.Name)
 		return
 	}
 	fmt.Fprintf(a.stdout, "changed %s\n%s", after.Name, changed)

@@ -78,7 +78,7 @@ that go round it.`,
 		}
 		defer store.Close()
 		if !a.output.Quiet {
-			fmt.Fprintf(a.process.Stderr, "worker %s: %s at a time of the queues %s, from %s\n", name, human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+			fmt.Fprintf(a.process.Stderr, "worker %s: up to %s at a time from the queues %s in %s\n", name, human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
 		}
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),
@@ -118,7 +118,7 @@ func hostName() (string, error) {
 		err = jobs.CheckQueue(host)
 	}
 	if err != nil {
-		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the name of this machine cannot be that of a worker: %w", err), "name the worker with --name")
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the name of this machine is not a valid worker name: %w", err), "name the worker with --name")
 	}
 	return host, nil
 }

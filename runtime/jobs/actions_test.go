@@ -250,7 +250,7 @@ func TestPrune(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = s.Bundle(ctx, drop)
-		fails(t, err, "not kept any more")
+		fails(t, err, "no longer stored")
 	})
 }
 

@@ -20,7 +20,7 @@ func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error)
 func (s *Store) Bundle(ctx context.Context, hash string) (content []byte, err error) {
 	err = s.db.QueryRowContext(ctx, "select content from tr_bundle where hash = $1", hash).Scan(&content)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "the script %.12s is not kept any more", hash), "submit the job again")
+		return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "the script %.12s is no longer stored", hash), "submit the job again")
 	}
 	return content, s.Explain(err)
 }

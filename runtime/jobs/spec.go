@@ -51,11 +51,11 @@ func (s *Spec) Complete() error {
 	case s.Script == "":
 		return fault.Of(&fault.UsageError{}, "no script was named")
 	case s.Priority < 1 || s.Priority > 4:
-		return fault.Of(&fault.UsageError{}, "priority %d: it must be 1 (first) to 4 (last)", s.Priority)
+		return fault.Of(&fault.UsageError{}, "priority %d is out of range: 1 (first) to 4 (last)", s.Priority)
 	case s.Retries < 0 || s.Timeout < 0 || s.In < 0 || s.Late < 0:
 		return fault.Of(&fault.UsageError{}, "retries and durations must not be negative")
 	case !s.At.IsZero() && s.In > 0:
-		return fault.Of(&fault.UsageError{}, "a time and a delay exclude each other")
+		return fault.Of(&fault.UsageError{}, "a start time and a delay cannot be combined")
 	}
 	return CheckQueue(s.Queue)
 }
@@ -70,11 +70,11 @@ const DefaultPriority = 2
 func CheckQueue(name string) error {
 	for _, c := range name {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.:", c)) {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "the queue %q: names have letters, digits and -_.: only", name), "such as default or %s", "field-office")
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "invalid queue name %q: only letters, digits and -_.: are allowed", name), "such as default or %s", "field-office")
 		}
 	}
 	if name == "" || len(name) > 100 {
-		return fault.Of(&fault.UsageError{}, "the name of a queue has 1 to 100 characters")
+		return fault.Of(&fault.UsageError{}, "a queue name has 1 to 100 characters")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const (
 	caughtUp = "caught up"
 	byHand   = "run"
 	backfill = "backfill"
-	missed   = "missed"   // nobody fired it in time
+	missed   = "missed"   // no worker fired it in time
 	skipped  = "skipped"  // a job was running
 	replaced = "replaced" // while it waited, the next slot came
 )

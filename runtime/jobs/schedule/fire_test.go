@@ -307,7 +307,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for what, change := range map[string]func(*Schedule){"invalid cron expression": func(s *Schedule) { s.Expr = "61 * * * *" }, "is not a time zone": func(s *Schedule) { s.Zone = "Mars" },
-		"no @reboot": func(s *Schedule) { s.Expr = "@reboot" }} {
+		"@reboot is not possible": func(s *Schedule) { s.Expr = "@reboot" }} {
 		if _, err := Edit(t.Context(), store, "hourly", func(s *Schedule) error { change(s); return nil }); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -72,7 +72,7 @@ type Listed struct {
 	*Schedule
 	Last    *Fired // nil when it has none
 	Waiting int    // slots that wait
-	Overdue bool   // its next slot has passed, and nobody fired it
+	Overdue bool   // its next slot has passed, and no worker fired it
 }
 
 // List lists the schedules by name, and counts the living workers, who fire them.

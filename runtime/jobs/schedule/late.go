@@ -35,7 +35,7 @@ func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timet
 	if n := due.Missed + len(due.Fire); n > 1 {
 		what, they = fmt.Sprintf("%d slots since %s were", n, oldest.In(times.Zone).Format(showSlot)), "they are"
 	}
-	what += fmt.Sprintf(" not fired in time: no worker was there for %s; ", human.Duration(behind.Round(time.Second)))
+	what += fmt.Sprintf(" not fired in time: no worker was running for %s; ", human.Duration(behind.Round(time.Second)))
 	switch newest := len(due.Fire); {
 	case newest == 0:
 		what += they + " left out"

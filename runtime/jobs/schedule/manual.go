@@ -64,7 +64,7 @@ func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, e
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
 		case errors.Is(err, sql.ErrNoRows):
-			return 0, fault.Of(&fault.CancelledError{}, "the schedule %s was removed before this run of it began", name)
+			return 0, fault.Of(&fault.CancelledError{}, "the schedule %s was removed before this run started", name)
 		case err != nil || job > 0:
 			return job, err
 		}

@@ -66,7 +66,7 @@ func (r *runner) run(ctx context.Context) {
 		err := r.pass(ctx, sends)
 		if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != failing {
 			failing = text
-			r.Warn("schedules wait: " + notice.Explain(r.store.Explain(err)))
+			r.Warn("schedules cannot be fired: " + notice.Explain(r.store.Explain(err)))
 		}
 		if err == nil && failing != "" {
 			failing = ""

@@ -33,7 +33,7 @@ func (s *Schedule) Times() (*timetable.Times, error) {
 	case err != nil:
 		return nil, err
 	case times.Reboot:
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a schedule has no @reboot: it belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "@reboot is not possible in a schedule, which belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
 	case times.Zone == nil:
 		_, err = timetable.Zone("")
 	}

@@ -62,7 +62,7 @@ func (r *runner) send(ctx, sends context.Context) {
 		if err != nil || n == nil {
 			<-r.senders
 			if err != nil && ctx.Err() == nil {
-				r.Warn("notices are not sent for now: " + err.Error())
+				r.Warn("notices cannot be sent now: " + err.Error())
 			}
 			return
 		}
@@ -116,15 +116,15 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 		again := min(longest, time.Minute<<min(n.tries, 10))
 		update = fmt.Sprintf("update tr_notice set send_at = %s + %d where id = $1", r.clock, again.Milliseconds())
 		if n.tries == 0 {
-			r.Warn(fmt.Sprintf("the notice of %s was not sent and is tried again: %s", n.about, notice.Explain(err)))
+			r.Warn(fmt.Sprintf("the notice about %s was not sent and will be retried: %s", n.about, notice.Explain(err)))
 		}
 	case err != nil:
-		r.Warn(fmt.Sprintf("the notice of %s was not sent for a day and is dropped: %s", n.about, notice.Explain(err)))
+		r.Warn(fmt.Sprintf("the notice about %s could not be sent for a day and is dropped: %s", n.about, notice.Explain(err)))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := r.store.DB().ExecContext(ctx, update, n.id); err != nil {
-		r.Warn(fmt.Sprintf("the notice of %s may be sent again: %s", n.about, err))
+		r.Warn(fmt.Sprintf("the notice about %s may be sent twice: %s", n.about, err))
 	}
 }
 
@@ -132,10 +132,10 @@ func (r *runner) post(ctx context.Context, n *unsent) error {
 	target := n.target
 	if name, ok := strings.CutPrefix(target, byWorker); ok {
 		if name == "TRANSECT_JOBS" || strings.HasPrefix(name, "PG") {
-			return fault.Of(&fault.PermissionError{}, "the variable %s of a worker is not for notices", name)
+			return fault.Of(&fault.PermissionError{}, "notices cannot use the worker's variable %s", name)
 		}
 		if target, _ = r.Sender.Env(name); target == "" {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "this worker has no variable %s", name), "set it to a command or a URL")
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the variable %s is not set on this worker", name), "set it to a command or a URL")
 		}
 		if n.event == "" && r.NoCommands && notice.IsCommand(target) {
 			return fault.Of(&fault.PermissionError{}, "this worker runs no commands")

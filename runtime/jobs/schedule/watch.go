@@ -177,14 +177,14 @@ func (r *runner) lateJob(ctx context.Context, tx *jobs.Tx, w *watched) error {
 		" and ',' || queues || ',' like '%,' || cast($1 as text) || ',%'", queue).Scan(&workers); err != nil {
 		return err
 	}
-	why := fmt.Sprintf("the workers of the queue %s are busy", queue)
+	why := fmt.Sprintf("all workers of the queue %s are busy", queue)
 	switch {
 	case w.waiting != "":
 		why = "it waits for " + w.waiting
 	case workers == 0:
 		why = "no worker serves the queue " + queue
 	case w.state == jobs.Retrying:
-		why = "it is being tried again"
+		why = "it is being retried"
 	}
 	headline := fmt.Sprintf("%s is late: it has not started within %s of its time: %s", w.about(), w.spec.Late, why)
 	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, "late", "", 0)})

@@ -193,7 +193,7 @@ func TestLateJob(t *testing.T) {
 		}
 		got := strings.Join(web.all(), "\n")
 		for _, want := range []string{fmt.Sprintf("job %d (survey.lua) is late: it has not started within 1m0s of its time: no worker serves the queue gpu", late),
-			fmt.Sprintf("job %d (survey.lua) is late: it has not started within 1m0s of its time: the workers of the queue default are busy", busy)} {
+			fmt.Sprintf("job %d (survey.lua) is late: it has not started within 1m0s of its time: all workers of the queue default are busy", busy)} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s\nwant %s", got, want)
 			}
@@ -220,7 +220,7 @@ func TestLateSchedule(t *testing.T) {
 			want string
 		}{
 			{hours(0.1), ""},
-			{hours(2.5), "2 slots since " + hours(1).UTC().Format(showSlot) + " were not fired in time: no worker was there for 1h30m; the newer one is fired now, the other is left out"},
+			{hours(2.5), "2 slots since " + hours(1).UTC().Format(showSlot) + " were not fired in time: no worker was running for 1h30m; the newer one is fired now, the other is left out"},
 			{hours(3), ""}, // skipped: the job runs
 			{hours(3.2), ""},
 			{hours(3.3), "later slots do not start: job 2 of the slot of " + hours(2).UTC().Format(showSlot) + " has not ended"},
@@ -253,7 +253,7 @@ func TestToldAgain(t *testing.T) {
 		id := submit(t, store, jobs.Spec{OnFailure: web.URL + "/secret"})
 		finish(t, store, id, jobs.Failed, 1)
 		pass(t, first)
-		if len(warned) != 1 || !strings.Contains(warned[0], fmt.Sprintf("the notice of job %d (survey.lua) was not sent and is tried again", id)) || strings.Contains(warned[0], "secret") {
+		if len(warned) != 1 || !strings.Contains(warned[0], fmt.Sprintf("the notice about job %d (survey.lua) was not sent and will be retried", id)) || strings.Contains(warned[0], "secret") {
 			t.Errorf("%q", warned)
 		}
 		web.fail(false)
@@ -291,7 +291,7 @@ func TestTargetOfTheWorker(t *testing.T) {
 	without := sender(t, store, Options{Sender: &notice.Sender{Env: func(string) (string, bool) { return "", false }}, Warn: func(text string) { warned = append(warned, text) }})
 	finish(t, store, submit(t, store, jobs.Spec{OnFailure: "env:OPS_HOOK"}), jobs.Failed, 1)
 	pass(t, without)
-	if len(warned) != 1 || !strings.Contains(warned[0], "this worker has no variable OPS_HOOK; set it to a command or a URL") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "the variable OPS_HOOK is not set on this worker; set it to a command or a URL") {
 		t.Errorf("%q", warned)
 	}
 	with := sender(t, store, Options{Sender: &notice.Sender{Env: env}})

@@ -86,7 +86,7 @@ func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
 	}()
 	end := a.perform()
 	if err := a.finish(end); err != nil && !errors.Is(err, errFenced) {
-		s.log.Error(fmt.Sprintf("what became of job %d could not be noted; it will be run again", a.job), "error", err)
+		s.log.Error(fmt.Sprintf("the outcome of job %d could not be recorded; it will run again", a.job), "error", err)
 	}
 	return nil
 }
@@ -108,9 +108,9 @@ func (a *attempt) perform() (e end) {
 		return end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay}
 	}
 	if a.number == 1 {
-		a.s.log.Info(fmt.Sprintf("job %d begins: %s", a.job, a.spec.Title()))
+		a.s.log.Info(fmt.Sprintf("job %d starts: %s", a.job, a.spec.Title()))
 	} else {
-		a.s.log.Info(fmt.Sprintf("job %d begins, attempt %d: %s", a.job, a.number, a.spec.Title()))
+		a.s.log.Info(fmt.Sprintf("job %d starts, attempt %d: %s", a.job, a.number, a.spec.Title()))
 	}
 	a.log = newLogBuffer(ctx, &logBuffer{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
 	defer a.log.close()
@@ -181,7 +181,7 @@ func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err er
 }
 
 // errTaken ends an attempt whose job was given to another worker, or removed.
-var errTaken = fmt.Errorf("the job is another's: %w", errFenced)
+var errTaken = fmt.Errorf("the job belongs to another worker: %w", errFenced)
 
 // takeKey takes the key of a job; waits says who has it.
 func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err error) {

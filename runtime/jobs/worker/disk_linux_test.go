@@ -69,7 +69,7 @@ func TestFullDisk(t *testing.T) {
 	talks := submit(t, store, jobs.Spec{Script: "talk"}, finish)
 	become(t, store, talks, func(j *jobs.Job) bool { return j.State == jobs.Running })
 	filler := fill(t, disk)
-	waitFor(t, func() bool { return strings.Contains(said.String(), "the database cannot be used") })
+	waitFor(t, func() bool { return strings.Contains(said.String(), "the database cannot be reached or written") })
 	if !strings.Contains(said.String(), "no space left on device; make room") {
 		t.Errorf("the cause is not said: %s", said)
 	}
@@ -81,7 +81,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return strings.Contains(said.String(), "can be used again") })
+	waitFor(t, func() bool { return strings.Contains(said.String(), "is available again") })
 	touch(t, filepath.Dir(finish), "finish")
 	if job := ended(t, store, talks); job.State != jobs.Done || !slices.Equal(attempts(t, store, talks), []string{"done"}) {
 		t.Errorf("%+v, %v", job, attempts(t, store, talks))

@@ -89,7 +89,7 @@ func TestScriptThatIsGone(t *testing.T) {
 	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
 	run(t, store, options(t.TempDir(), "here", slog.DiscardHandler))
 	id := submit(t, store, jobs.Spec{Script: "exit", Bundle: "0123456789abcdef"}, "0")
-	if job := ended(t, store, id); job.State != jobs.Failed || !strings.Contains(job.Message, "0123456789ab is not kept any more") {
+	if job := ended(t, store, id); job.State != jobs.Failed || !strings.Contains(job.Message, "0123456789ab is no longer stored") {
 		t.Errorf("%+v", job)
 	}
 }

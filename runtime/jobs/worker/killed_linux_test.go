@@ -208,7 +208,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 	}
 	for _, v := range victims { // they come back, as other workers
 		if v.kind != "kill" {
-			waitFor(t, func() bool { return strings.Contains(v.said.String(), "goes on with others") })
+			waitFor(t, func() bool { return strings.Contains(v.said.String(), "continues with new jobs") })
 			waitFor(t, func() bool { return !alive(first[v.job]) })
 		}
 	}

@@ -24,7 +24,7 @@ type Times struct {
 var DefaultTimes = Times{Beat: 3 * time.Second, Lease: 15 * time.Second, Hold: 12 * time.Second, Reap: 2 * time.Second, Poll: 250 * time.Millisecond}
 
 // errFenced ends a session: others have taken over the jobs of this worker.
-var errFenced = errors.New("the lease of this worker has passed: its jobs were given to others")
+var errFenced = errors.New("the lease of this worker expired and its jobs went to other workers")
 
 // lease is the right of a worker to work on its jobs. It is renewed in the database,
 // and passes here earlier than there.
@@ -56,13 +56,13 @@ func (l *lease) beat(ctx context.Context) error {
 	if err != nil {
 		if l.steady = 0; !l.away && !errors.Is(ctx.Err(), context.Canceled) {
 			l.away = true
-			l.log.Warn("the database cannot be used; running jobs go on for some seconds, then wait", "error", notice.Explain(err))
+			l.log.Warn("the database cannot be reached or written; running jobs continue for some seconds, then pause", "error", notice.Explain(err))
 		}
 		return err
 	}
 	if l.away {
 		l.away = false
-		l.log.Info("the database can be used again")
+		l.log.Info("the database is available again")
 	}
 	if l.steady == 0 || before > l.deadline { // this process, or its machine, may have slept
 		l.steady = before
@@ -70,7 +70,7 @@ func (l *lease) beat(ctx context.Context) error {
 	l.deadline = before + l.times.Hold
 	if off := now.Sub(wall.Add((link.Now() - before) / 2)); off.Abs() > 5*time.Second != l.warned {
 		if l.warned = !l.warned; l.warned {
-			l.log.Warn("the clock of this machine differs from that of the database; jobs start by the database's", "by", off.Round(time.Second))
+			l.log.Warn("the clock of this machine differs from the database's; jobs start by the database's clock", "by", off.Round(time.Second))
 		}
 	}
 	if l.changed != nil {

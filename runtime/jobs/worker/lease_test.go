@@ -27,7 +27,7 @@ func TestClockApart(t *testing.T) {
 	if left := l.left(); left > DefaultTimes.Hold || left < DefaultTimes.Hold/2 {
 		t.Errorf("jobs may go on for %s", left)
 	}
-	if n := strings.Count(said.String(), "differs from that of the database"); n != 1 {
+	if n := strings.Count(said.String(), "differs from the database"); n != 1 {
 		t.Errorf("said %d times: %s", n, &said)
 	}
 }

@@ -90,7 +90,7 @@ func TestLogIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept", len(text))
 	}
 	kept := strings.Count(m.text(jobs.StreamOut), "\n")
-	if note := fmt.Sprintf("(%d lines are missing here", lines-kept); !strings.Contains(text, note) {
+	if note := fmt.Sprintf("(%d lines dropped here", lines-kept); !strings.Contains(text, note) {
 		t.Errorf("%s: not said", note)
 	}
 	if !strings.HasPrefix(text, "0 x") || !strings.HasSuffix(text, fmt.Sprintf("\n%d %s\n", lines-1, line)) {

@@ -59,8 +59,8 @@ func (a *attempt) execute(w *work) end {
 	s := a.s
 	p, err := a.start(w)
 	if err != nil {
-		a.log.say("the process of the job cannot be started: %v", err)
-		return endOf(codeTemporary, "its process cannot be started: "+err.Error())
+		a.log.say("cannot start the process of the job: %v", err)
+		return endOf(codeTemporary, "cannot start its process: "+err.Error())
 	}
 	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
 	calls, stopCalls := context.WithCancel(s.over)
@@ -70,7 +70,7 @@ func (a *attempt) execute(w *work) end {
 	go func() {
 		defer close(served)
 		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits)); err != nil {
-			s.log.Debug("the link with a job broke", "job", a.job, "error", err)
+			s.log.Debug("the link to a job broke", "job", a.job, "error", err)
 		}
 	}()
 	sending.Go(func() { p.sendDeadlines(calls) })
@@ -171,7 +171,7 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 	case why == releasing:
 		return end{outcome: jobs.Released}
 	case why == overtime:
-		return endOf(codeTimeLimit, "it ran longer than "+a.spec.Timeout.String())
+		return endOf(codeTimeLimit, "it exceeded its time limit of "+a.spec.Timeout.String())
 	case signal != "" && a.s.lease.left() <= 0: // it was past its lease and ended itself
 		return end{outcome: jobs.Released}
 	case signal != "":

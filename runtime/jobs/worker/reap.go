@@ -23,7 +23,7 @@ func (s *session) reap(ctx context.Context) {
 		asking, cancel := s.asking(ctx)
 		err := r.reapOnce(asking)
 		if cancel(); err != nil && ctx.Err() == nil {
-			s.log.Debug("jobs of dead workers were not looked for", "error", err)
+			s.log.Debug("the search for jobs of dead workers failed", "error", err)
 		}
 	}
 }
@@ -33,14 +33,14 @@ func (s *session) prune(ctx context.Context) {
 	for sleep(ctx, time.Duration(rand.Int64N(int64(time.Hour)))) {
 		removed, err := s.store.Prune(ctx, jobs.DefaultRetention)
 		if err != nil && ctx.Err() == nil {
-			s.log.Debug("old jobs were not removed", "error", err)
+			s.log.Debug("cannot remove old jobs", "error", err)
 		}
 		if removed > 0 {
-			s.log.Info(fmt.Sprintf("%d jobs that ended long ago were removed", removed))
+			s.log.Info(fmt.Sprintf("removed %d jobs that ended long ago", removed))
 		}
 		if s.w.o.Readable != nil {
 			if _, err := s.store.ShortenLedgers(ctx, s.w.o.Readable); err != nil && ctx.Err() == nil {
-				s.log.Debug("old ledgers were not shortened", "error", err)
+				s.log.Debug("cannot shorten old ledgers", "error", err)
 			}
 		}
 		s.w.removeOld("folders", jobs.DefaultRetention.Jobs)
@@ -70,9 +70,9 @@ type orphan struct {
 // why says what became of its worker.
 func (o orphan) why() string {
 	if o.worker == "" {
-		return "it was fetched, and not begun"
+		return "it was fetched but never started"
 	}
-	return "its worker " + o.worker + " does not answer"
+	return "its worker " + o.worker + " does not respond"
 }
 
 // reaper watches workers and jobs for the time of a lease, by the clock of this
@@ -128,7 +128,7 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 		return err
 	}
 	for _, o := range taken {
-		r.log.Warn(fmt.Sprintf("job %d goes to a worker again: %s", o.id, o.why()))
+		r.log.Warn(fmt.Sprintf("job %d is queued again: %s", o.id, o.why()))
 	}
 	if len(taken) > 0 {
 		r.pilot.wake()

@@ -114,7 +114,7 @@ func (s *session) config() *river.Config {
 func (s *session) drain(lost <-chan error) error {
 	s.note("stopping = 1")
 	if n := s.running(); n > 0 {
-		s.log.Info(fmt.Sprintf("stopping: %d running jobs may go on for %s; another signal stops at once", n, s.w.o.Grace))
+		s.log.Info(fmt.Sprintf("stopping: %d running jobs have %s to finish; a second signal stops at once", n, s.w.o.Grace))
 	}
 	stopped := make(chan struct{})
 	go func() { _ = s.client.Stop(s.over); close(stopped) }()

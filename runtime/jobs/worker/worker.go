@@ -92,7 +92,7 @@ func Run(ctx context.Context, store *jobs.Store, o Options) error {
 		if !errors.Is(err, errFenced) {
 			return err
 		}
-		o.Log.Warn(err.Error() + "; this worker goes on with others")
+		o.Log.Warn(err.Error() + "; it continues with new jobs")
 	}
 }
 

@@ -287,7 +287,7 @@ func TestTimeout(t *testing.T) {
 	o.KillAfter = 300 * time.Millisecond
 	run(t, store, o)
 	id := submit(t, store, jobs.Spec{Script: "sleep", Timeout: 100 * time.Millisecond})
-	if job := ended(t, store, id); job.State != jobs.Failed || *job.ExitCode != 10 || !strings.Contains(job.Message, "longer than 100ms") {
+	if job := ended(t, store, id); job.State != jobs.Failed || *job.ExitCode != 10 || !strings.Contains(job.Message, "time limit of 100ms") {
 		t.Errorf("%+v", job)
 	}
 }
