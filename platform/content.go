@@ -103,7 +103,7 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	err := recovered(func() {
 		c := must(p.openContent(doc, files))
 		defer c.close()
-		info = must(formats.Extent(ctx, c.main.Name, c.main.Data, c.main.Size, c.beside...))
+		info = must(formats.Describe(ctx, c.main, c.beside...))
 	})
 	if err == nil {
 		err = info.Reason

@@ -132,7 +132,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 			return nil, err
 		}
 		defer c.close()
-		if drawn, err = formats.Preview(ctx, c.main.Name, c.main.Data, c.main.Size, side, c.beside...); err != nil {
+		if drawn, err = formats.Picture(ctx, c.main, side, c.beside...); err != nil {
 			return nil, err
 		}
 	}
@@ -237,7 +237,7 @@ func (r *Request) drawCollection(collection string) []byte {
 		}
 	})
 	text := must(json.Marshal(store.Doc{"type": "FeatureCollection", "features": shown}))
-	drawn, err := formats.Preview(r.http.Context(), "features.geojson", bytes.NewReader(text), int64(len(text)), previewSides["small"])
+	drawn, err := formats.Picture(r.http.Context(), formats.File{Name: "features.geojson", Data: bytes.NewReader(text), Size: int64(len(text))}, previewSides["small"])
 	if err != nil {
 		panic(fail(http.StatusNotFound, "NoPreview", "collection %s has no preview: %s", collection, errorText(err)))
 	}

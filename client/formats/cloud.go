@@ -16,13 +16,13 @@ const (
 	firstPoints = 200_000   // that tell where the others lie
 )
 
-// previewCloud shows a point cloud from above, coloured by height.
-func previewCloud(ctx context.Context, f *file, side int) (image.Image, error) {
-	cloud, err := pointcloud.Open(f.section(ctx), f.Size)
+// drawCloud shows a point cloud from above, coloured by height.
+func drawCloud(ctx context.Context, f *file, side int) (image.Image, error) {
+	cloud, err := pointcloud.Open(f.Reader(ctx), f.Size)
 	if err != nil {
 		return nil, err
 	}
-	return drawCloud(func(limit int64, visit func(pointcloud.Point)) error {
+	return drawPoints(func(limit int64, visit func(pointcloud.Point)) error {
 		for p, err := range cloud.Sample(ctx, limit) {
 			if err != nil {
 				return err
@@ -33,9 +33,9 @@ func previewCloud(ctx context.Context, f *file, side int) (image.Image, error) {
 	}, side)
 }
 
-// drawCloud draws points; sample visits about as many of them as it is told, the
+// drawPoints draws points; sample visits about as many of them as it is told, the
 // same each time.
-func drawCloud(sample func(limit int64, visit func(pointcloud.Point)) error, side int) (image.Image, error) {
+func drawPoints(sample func(limit int64, visit func(pointcloud.Point)) error, side int) (image.Image, error) {
 	var axes [3][]float64
 	if err := sample(firstPoints, func(p pointcloud.Point) {
 		for i, v := range []float64{p.X, p.Y, p.Z} {

@@ -30,7 +30,7 @@ func TestSharedClouds(t *testing.T) {
 
 // A plane that rises to the east, seen from above, with some points far away.
 func TestCloudsAreColouredByHeight(t *testing.T) {
-	m, err := drawCloud(func(limit int64, visit func(pointcloud.Point)) error {
+	m, err := drawPoints(func(limit int64, visit func(pointcloud.Point)) error {
 		visit(pointcloud.Point{X: 1e7, Y: -1e7, Z: 1e5})
 		for i := range 10_000 {
 			x, y := float64(i%100), float64(i/100)/2

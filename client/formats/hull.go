@@ -89,3 +89,11 @@ func (b *box) outline(system *crs.System) orb.Geometry {
 
 // rounded is a degree to 8 places, about a millimetre.
 func rounded(degrees float64) float64 { return math.Round(degrees*1e8) / 1e8 }
+
+// finite is a degree to a centimetre, 0 for a position that is not on the map.
+func finite(degrees float64) float64 {
+	if math.IsNaN(degrees) || math.IsInf(degrees, 0) {
+		return 0
+	}
+	return math.Round(degrees*1e7) / 1e7
+}

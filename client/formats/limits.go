@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"time"
 
@@ -33,11 +32,16 @@ func reserve(ctx context.Context, bytes int64) (release func(), err error) {
 
 var errTooLarge = errors.New("it is too large to be shown")
 
-// within runs do within the time limit. A decoder that panics has met a damaged
-// file.
-func (f *file) within(ctx context.Context, do func(context.Context) error) (err error) {
+// within has the reader of the file do something within the time limit. A decoder that
+// panics has met a damaged file. An error says what failed.
+func (f *file) within(ctx context.Context, what string, do func(context.Context, reader) error) (err error) {
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
+	defer func() {
+		if err != nil {
+			err = f.fault(what, err)
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it is damaged (%v)", p)
@@ -53,30 +57,15 @@ func (f *file) within(ctx context.Context, do func(context.Context) error) (err 
 			err = fmt.Errorf("it takes longer than %.0f s to read", maxTime.Seconds())
 		}
 	}()
-	return do(limited)
+	r, err := f.reader()
+	switch {
+	case err != nil:
+		return err
+	case r.describe == nil:
+		return ErrNone
+	}
+	return do(limited, r)
 }
 
 // showPanics is set by tests.
 var showPanics = false
-
-// stoppable is a reader that fails once its context has ended.
-type stoppable struct {
-	ctx context.Context
-	r   *io.SectionReader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
-}
-
-func (s stoppable) ReadAt(p []byte, at int64) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.ReadAt(p, at)
-}
-
-func (s stoppable) Seek(offset int64, whence int) (int64, error) { return s.r.Seek(offset, whence) }

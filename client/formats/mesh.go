@@ -13,15 +13,15 @@ import (
 	"transect/client/formats/pointcloud"
 )
 
-// previewMesh shows a mesh from above, with its colours and textures, else coloured
+// drawMesh shows a mesh from above, with its colours and textures, else coloured
 // by height.
-func previewMesh(ctx context.Context, f *file, side int) (image.Image, error) {
+func drawMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 	m, err := mesh.Open(ctx, f.File, f.beside...)
 	if err != nil {
 		return nil, err
 	}
 	if m.Triangles == 0 {
-		return drawCloud(func(limit int64, visit func(pointcloud.Point)) error {
+		return drawPoints(func(limit int64, visit func(pointcloud.Point)) error {
 			step, i := max(1, m.Vertices/limit), int64(0)
 			return m.Points(ctx, func(p [3]float64) {
 				if i++; i%step == 0 {
@@ -40,8 +40,8 @@ func previewMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 	return s.picture, nil
 }
 
-// extentOfMesh places a mesh by the projection and the offset beside it.
-func extentOfMesh(ctx context.Context, f *file) (Info, error) {
+// describeMesh places a mesh by the projection and the offset beside it.
+func describeMesh(ctx context.Context, f *file) (Info, error) {
 	m, err := mesh.Open(ctx, f.File, f.beside...)
 	if err != nil {
 		return Info{}, err
@@ -217,7 +217,7 @@ func (s *scene) texture(name string) image.Image {
 			continue
 		}
 		f := &file{File: b}
-		m, err := previewPhoto(s.ctx, f, textureSide)
+		m, err := drawPhoto(s.ctx, f, textureSide)
 		if err != nil {
 			return nil
 		}

@@ -20,14 +20,15 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"transect/client/formats/imagery"
+	"transect/client/formats/source"
 )
 
-// previewPhoto shows a photo upright: the smallest picture inside it that is large
+// drawPhoto shows a photo upright: the smallest picture inside it that is large
 // enough, else the photo itself, scaled; for a photo that cannot be decoded the
 // largest picture inside it.
-func previewPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
+func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 	view := imagery.ViewOf(f.Data, f.Size)
-	whole, _, failed := image.DecodeConfig(f.section(ctx))
+	whole, _, failed := image.DecodeConfig(f.Reader(ctx))
 	for _, e := range embedded(view, whole) {
 		if max(e.area.Dx(), e.area.Dy()) < side && failed == nil {
 			continue
@@ -39,7 +40,7 @@ func previewPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 	if failed != nil {
 		return nil, plain(failed)
 	}
-	picture, err := decode(ctx, f.section(ctx), whole, view.Progressive)
+	picture, err := decode(ctx, f.Reader(ctx), whole, view.Progressive)
 	if err != nil && ctx.Err() == nil {
 		if smaller := embedded(view, whole); len(smaller) > 0 {
 			if found, inner := smaller[len(smaller)-1].decode(ctx); inner == nil {
@@ -90,7 +91,7 @@ func embedded(view imagery.View, whole image.Config) (all []inner) {
 // decode returns the part that shows the photo; the rest must be black.
 func (e inner) decode(ctx context.Context) (image.Image, error) {
 	e.data.Seek(0, io.SeekStart)
-	picture, err := decode(ctx, stoppable{ctx, e.data}, e.config, false)
+	picture, err := decode(ctx, source.Within(ctx, e.data), e.config, false)
 	if err != nil || e.area == picture.Bounds() {
 		return picture, err
 	}

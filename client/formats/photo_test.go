@@ -32,7 +32,7 @@ func sample(t testing.TB, name string) []byte {
 // show draws a file in memory.
 func show(t testing.TB, name string, b []byte, side int, beside ...File) (image.Image, error) {
 	t.Helper()
-	return Preview(context.Background(), name, bytes.NewReader(b), int64(len(b)), side, beside...)
+	return Picture(context.Background(), File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))}, side, beside...)
 }
 
 // quarters is a picture whose upper left quarter is red, upper right green, lower
@@ -171,7 +171,7 @@ func TestWhyThereIsNoPreview(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Preview(stopped, "a.jpg", bytes.NewReader(whole), int64(len(whole)), 20); !errors.Is(err, context.Canceled) {
+	if _, err := Picture(stopped, File{Name: "a.jpg", Data: bytes.NewReader(whole), Size: int64(len(whole))}, 20); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -16,11 +16,11 @@ func (f *file) isRaster() bool {
 	return ok && (traits.Georeferenced || !traits.Camera && !traits.DNG)
 }
 
-func previewRaster(ctx context.Context, f *file, side int) (image.Image, error) {
+func drawTIFF(ctx context.Context, f *file, side int) (image.Image, error) {
 	if !f.isRaster() {
-		return previewPhoto(ctx, f, side)
+		return drawPhoto(ctx, f, side)
 	}
-	r, err := raster.Open(f.section(ctx), f.Size)
+	r, err := raster.Open(f.Reader(ctx), f.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +36,11 @@ func previewRaster(ctx context.Context, f *file, side int) (image.Image, error) 
 	return shrink(m, side), nil
 }
 
-func extentOfRaster(ctx context.Context, f *file) (Info, error) {
+func describeTIFF(ctx context.Context, f *file) (Info, error) {
 	if !f.isRaster() {
-		return extentOfPhoto(ctx, f)
+		return describePhoto(ctx, f)
 	}
-	r, err := raster.Open(f.section(ctx), f.Size)
+	r, err := raster.Open(f.Reader(ctx), f.Size)
 	if err != nil {
 		return Info{}, err
 	}

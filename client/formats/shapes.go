@@ -13,9 +13,9 @@ import (
 	shapes "transect/client/formats/vector"
 )
 
-// previewShapes shows the features of a vector file: areas filled, lines and points
+// drawVector shows the features of a vector file: areas filled, lines and points
 // in a darker tone.
-func previewShapes(ctx context.Context, f *file, side int) (image.Image, error) {
+func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 	l, err := shapes.Open(ctx, f.File, f.beside...)
 	if err != nil {
 		return nil, err

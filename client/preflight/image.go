@@ -77,9 +77,6 @@ func clocksDisagree(p *imagery.Photo) bool {
 	return min(apart, 15*time.Minute-apart) > sameTime
 }
 
-// readable are the image formats that imagery reads.
-var readable = map[string]bool{"jpeg": true, "tiff": true, "dng": true, "png": true, "webp": true}
-
 // readProblems are those of an image that could not be read.
 func readProblems(file scan.File, format string, err error) []Problem {
 	cause := imagery.CauseOf(err)
@@ -93,7 +90,7 @@ func readProblems(file scan.File, format string, err error) []Problem {
 	case "":
 		p.Code = "unreadable"
 	case imagery.Unsupported, imagery.NotImage:
-		if cause == imagery.Unsupported || !readable[format] {
+		if cause == imagery.Unsupported || !imagery.Reads(format) {
 			p.Severity, p.Code = Warning, "not-checked"
 			p.Message = "it was not checked: " + p.Message
 			break
@@ -137,9 +134,9 @@ func (c *Checker) addSkipped(err error) {
 // noteProblem reports what the scan found odd.
 func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
-	if item.Format == "shapefile" && strings.Contains(item.Note, "missing") {
+	if item.Incomplete {
 		p.Code, p.Severity = "incomplete", Error
-		p.Message, p.Hint = item.Note, "copy the missing files beside "+path.Base(item.Name)+": a shapefile is several files of one name"
+		p.Hint = "copy the missing files beside " + path.Base(item.Name) + ": it consists of several files of one name"
 	}
 	return p
 }

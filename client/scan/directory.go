@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"transect/client/formats"
+	"transect/client/formats/imagery"
 )
 
 // directory is the folder being read.
@@ -27,9 +31,8 @@ type directory struct {
 
 // class is what a file was recognised as, and what goes with it.
 type class struct {
-	content
+	formats.Content
 	parts []part
-	note  string
 	err   error
 }
 
@@ -102,7 +105,7 @@ func (d *directory) entry(i int) entryType {
 
 // siblings lists the entries that start with the stem of i and a dot, but i.
 func (d *directory) siblings(i int) []int {
-	stem, _ := cutExtension(d.name(i))
+	stem, _ := formats.CutExtension(d.name(i))
 	var all []int
 	for j := range d.withPrefix(stem + ".") {
 		if j != i {
@@ -120,7 +123,7 @@ func (d *directory) hasOwner(i int, stem string) bool {
 		if j == i || d.entry(j) != regular || !d.selected(name) {
 			return false
 		}
-		if _, may := sidecarStem(name); may {
+		if _, may := formats.SidecarStem(name); may {
 			return false
 		}
 		return slices.ContainsFunc(d.classify(j).parts, func(p part) bool { return p.entry == i })
@@ -139,7 +142,7 @@ func (d *directory) hasOwner(i int, stem string) bool {
 // classify recognises entry i and finds what goes with it.
 func (d *directory) classify(i int) *class {
 	name := d.name(i)
-	stem, ext := cutExtension(name)
+	stem, _ := formats.CutExtension(name)
 	if !strings.EqualFold(stem, d.stem) || d.classes == nil {
 		d.stem, d.classes = stem, map[int]*class{}
 	}
@@ -153,60 +156,51 @@ func (d *directory) classify(i int) *class {
 		c.err = err
 		return c
 	}
-	c.content, c.err = sniff(d.w.source.Open, d.path(name), info.Size(), strings.ToLower(ext))
-	c.note = c.content.note
+	c.Content, c.err = recognise(d.w.source.Open, d.path(name), info.Size())
 	if c.err != nil || d.w.source.Kind == "file" {
 		return c
 	}
 	siblings := d.siblings(i)
-	d.georeference(c, name, siblings)
+	var names []string
 	for _, j := range siblings {
-		component := c.part(name, d.name(j))
-		if component != "" && !(c.kind == "mesh" && component == "material") {
+		names = append(names, d.name(j))
+	}
+	c.Georeference(name, names, d.head)
+	for _, j := range siblings {
+		component := c.Component(name, d.name(j))
+		if component != "" && !(c.Kind == "mesh" && component == "material") {
 			d.addSibling(c, j, component)
 		}
 	}
-	if c.kind == "mesh" {
-		d.addMeshFiles(c, i)
+	if c.Kind == "mesh" {
+		d.addReferences(c, name, c.Format)
 	}
-	if c.format == "shapefile" && !c.archive {
-		var lacks []string
-		for ext, component := range map[string]string{".dbf": "database", ".shx": "index"} {
-			if !slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component }) {
-				lacks = append(lacks, stem+ext)
-			}
-		}
-		if slices.Sort(lacks); len(lacks) > 0 {
-			c.note = "the shapefile is not complete: " + strings.Join(lacks, " and ") + " missing"
-		}
-	}
+	c.Complete(name, func(component string) bool {
+		return slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component })
+	})
 	c.sortParts()
 	return c
 }
 
-// georeference makes a raster of a file that its sidecar files georeference.
-func (d *directory) georeference(c *class, name string, siblings []int) {
-	world, projection, header := false, false, ""
-	stem, ext := cutExtension(name)
-	for _, j := range siblings {
-		other, suffix := cutExtension(d.name(j))
-		if suffix = "." + strings.ToLower(suffix); !strings.EqualFold(other, stem) && !strings.EqualFold(other, name) {
-			continue
-		}
-		world = world || isWorldFile(ext, suffix)
-		projection = projection || suffix == ".prj"
-		if suffix == ".hdr" {
-			header = d.path(d.name(j))
-		}
+// head returns the first bytes of a file, none when it cannot be read.
+func (d *directory) head(name string) []byte {
+	f, err := d.w.source.Open.Open(d.path(name))
+	if err != nil {
+		return nil
 	}
-	switch {
-	case c.kind == "image" && c.flat && (world || c.format == "tiff" && !c.camera && projection):
-		c.kind = "raster"
-	case c.kind == "file" && c.format == "" && header != "":
-		if format := sniffHeader(d.w.source.Open, header); format != "" {
-			c.kind, c.format = "raster", format
-		}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 4096))
+	return head
+}
+
+// recognise recognises a file by its content.
+func recognise(open imagery.Opener, path string, size int64) (formats.Content, error) {
+	f, err := open.Open(path)
+	if err != nil {
+		return formats.Content{}, err
 	}
+	defer f.Close()
+	return formats.Recognise(formats.File{Name: filepath.Base(path), Data: f, Size: size})
 }
 
 // addSibling adds entry j to a class, unless it cannot be sent.
@@ -222,7 +216,7 @@ func (d *directory) addSibling(c *class, j int, component string) {
 }
 
 // componentOrder is the order of components in an item, after the main file.
-var componentOrder = []string{notSent, "database", "index", "projection", "worldfile", "header", "texture", "material"}
+var componentOrder = []string{formats.NotSent, "database", "index", "projection", "worldfile", "header", "texture", "material"}
 
 // repeatable reports components that a mesh can have several of.
 func repeatable(component string) bool { return component == "texture" || component == "material" }
@@ -235,12 +229,12 @@ func (c *class) sortParts() {
 	})
 	seen := map[string]bool{}
 	for i, p := range c.parts {
-		if repeatable(p.component) || p.component == notSent {
+		if repeatable(p.component) || p.component == formats.NotSent {
 			continue
 		}
 		if seen[p.component] {
-			c.parts[i].component = notSent
-			c.note = "there are two files for its " + p.component + ": " + p.Name + " is not sent"
+			c.parts[i].component = formats.NotSent
+			c.Note = "there are two files for its " + p.component + ": " + p.Name + " is not sent"
 		}
 		seen[p.component] = true
 	}
@@ -249,12 +243,12 @@ func (c *class) sortParts() {
 // item is the item whose main file is entry i.
 func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	name := d.name(i)
-	item := Item{Kind: c.kind, Format: c.format, Name: d.fullName(name), Note: c.note, Damage: c.damage}
-	component, kept := c.kind, true
-	if c.archive {
+	item := Item{Kind: c.Kind, Format: c.Format, Name: d.fullName(name), Note: c.Note, Incomplete: c.Incomplete, Damage: c.Damage}
+	component, kept := c.Kind, true
+	if c.Archive {
 		component = "archive"
 	}
-	if forced := d.w.source.Kind; forced != "" && forced != c.kind {
+	if forced := d.w.source.Kind; forced != "" && forced != c.Kind {
 		item.Kind, item.Damage, component, kept = forced, "", forced, false
 	}
 	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
@@ -263,7 +257,7 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 		counts[p.component]++
 	}
 	for _, p := range c.parts {
-		if p.component == notSent || !kept {
+		if p.component == formats.NotSent || !kept {
 			item.NotSent = append(item.NotSent, p.File)
 			continue
 		}

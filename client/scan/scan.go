@@ -9,7 +9,7 @@
 //
 // Items is the entry; client/ingest uploads what it yields and client/preflight
 // checks it. Begin at walk.go; directory.go decides which files belong together
-// by the tables in sidecar.go, sniff.go recognises formats, origin.go resolves
+// by what package formats says of them, origin.go resolves
 // the paths of a Source.
 package scan
 
@@ -50,8 +50,10 @@ type Item struct {
 	// NotSent are sidecar files that no component of the dataset can hold, such as
 	// the .cpg of a shapefile.
 	NotSent []File
-	// Note says what is odd about the item, or is "".
-	Note string
+	// Note says what is odd about the item, or is "". Incomplete: it is that files are
+	// missing which the format cannot do without.
+	Note       string
+	Incomplete bool
 	// Damage says what shows that the main file is not what its extension says,
 	// or is "".
 	Damage string

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/formats"
 )
 
 // walk is one scan of a source.
@@ -180,12 +181,11 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 		return nil
 	}
 	note := ""
-	if stem, may := sidecarStem(name); may && !forced {
+	if stem, may := formats.SidecarStem(name); may && !forced {
 		if d.hasOwner(i, stem) {
 			return nil
 		}
-		_, ext := cutExtension(name)
-		if sidecars["."+strings.ToLower(ext)] {
+		if formats.NeedsMain(name) {
 			note = "the file it belongs to is not there, so it is sent alone"
 		}
 	}

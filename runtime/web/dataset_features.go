@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
-	"transect/client/formats/vector"
+	"transect/client/formats"
 )
 
 // featureTable shows the first features of a vector with their properties.
@@ -81,23 +81,19 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 	if main == nil || main.Size > maxVectorBytes {
 		return nil
 	}
-	layer, err := vector.Open(ctx, *main, beside...)
-	if errors.Is(err, vector.ErrNotVector) {
-		return nil
-	} else if err != nil {
-		return err
-	}
 	n := 0
-	return layer.Features(ctx, func(g orb.Geometry, attributes json.RawMessage) error {
+	err := formats.Features(ctx, *main, func(g orb.Geometry, attributes json.RawMessage) error {
 		var geometry json.RawMessage
 		if g != nil {
 			n++ // as the map numbers them
-			if layer.System != nil {
-				geometry = inDegrees(g, layer.System)
-			}
+			geometry = geometryOf(g)
 		}
 		return t.add(d, d.ID+"/"+strconv.Itoa(n), geometry, gjson.ParseBytes(attributes))
-	})
+	}, beside...)
+	if errors.Is(err, formats.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 // add adds a row; it returns errEnough after the last one.

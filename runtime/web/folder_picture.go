@@ -71,7 +71,7 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		}
 		var info formats.Info
 		err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {
-			info, err = formats.Extent(ctx, main.Name, main.Data, main.Size, beside...)
+			info, err = formats.Describe(ctx, main, beside...)
 			return err
 		})
 		if err != nil || info.Outline == nil {

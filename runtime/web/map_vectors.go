@@ -5,15 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"strconv"
 
 	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/project"
 
 	"transect/client/formats"
-	"transect/client/formats/crs"
-	"transect/client/formats/vector"
 )
 
 // vectorLimits bound what a map reads of vector files.
@@ -39,46 +35,28 @@ func (l *vectorLimits) features(ctx context.Context, one shape, main formats.Fil
 	}
 	id, n := one.ID, 0
 	var failed error
-	layer, err := vector.Open(ctx, main, beside...)
-	if err == nil && layer.System != nil {
-		err = layer.Features(ctx, func(g orb.Geometry, properties json.RawMessage) error {
-			if g == nil {
-				return nil
-			}
-			if l.left--; l.left < 0 {
-				return errEnough
-			}
-			n++
-			f := one
-			f.Of, f.ID, f.Preview, f.Properties = "feature", id+"/"+strconv.Itoa(n), "", nil
-			f.Name = cmp.Or(titleOf(string(properties)), "Feature "+strconv.Itoa(n)+" of "+one.Name)
-			if len(properties) <= maxProperties {
-				f.Properties = properties
-			}
-			f.Geometry = inDegrees(g, layer.System)
-			failed = send(f)
-			return failed
-		})
-	}
+	err = formats.Features(ctx, main, func(g orb.Geometry, properties json.RawMessage) error {
+		if g == nil {
+			return nil
+		}
+		if l.left--; l.left < 0 {
+			return errEnough
+		}
+		n++
+		f := one
+		f.Of, f.ID, f.Preview, f.Properties = "feature", id+"/"+strconv.Itoa(n), "", nil
+		f.Name = cmp.Or(titleOf(string(properties)), "Feature "+strconv.Itoa(n)+" of "+one.Name)
+		if len(properties) <= maxProperties {
+			f.Properties = properties
+		}
+		f.Geometry = geometryOf(g)
+		failed = send(f)
+		return failed
+	}, beside...)
 	if failed != nil || ctx.Err() != nil {
 		return n > 0, cmp.Or(failed, ctx.Err())
 	}
 	return n > 0 && err == nil, nil
-}
-
-// inDegrees is a geometry of a reference system as GeoJSON.
-func inDegrees(g orb.Geometry, system *crs.System) json.RawMessage {
-	return geometryOf(project.Geometry(orb.Clone(g), func(p orb.Point) orb.Point {
-		lon, lat := system.ToWGS84(p[0], p[1])
-		return orb.Point{roundedTo(lon), roundedTo(lat)}
-	}))
-}
-
-func roundedTo(degrees float64) float64 {
-	if math.IsNaN(degrees) || math.IsInf(degrees, 0) {
-		return 0
-	}
-	return rounded(degrees)
 }
 
 // geometryOf is a geometry as GeoJSON.

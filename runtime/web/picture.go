@@ -180,7 +180,7 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 
 // drawPicture draws a file.
 func drawPicture(ctx context.Context, main formats.File, beside []formats.File, kind string) ([]byte, error) {
-	drawn, err := formats.Preview(ctx, main.Name, main.Data, main.Size, pictureSides[kind], beside...)
+	drawn, err := formats.Picture(ctx, main, pictureSides[kind], beside...)
 	if err != nil {
 		return nil, notFound("%s", describe(err).Message)
 	}

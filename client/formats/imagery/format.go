@@ -18,6 +18,16 @@ const (
 	WebP Format = "webp"
 )
 
+// Reads reports whether photos of a format can be read, which may be a kind of one of
+// these.
+func Reads(format string) bool {
+	switch Format(format) {
+	case JPEG, TIFF, PNG, WebP, "dng":
+		return true
+	}
+	return false
+}
+
 // extensions are the extensions of image files; the value tells the supported ones.
 var extensions = map[string]bool{
 	".jpg": true, ".jpeg": true, ".jpe": true, ".tif": true, ".tiff": true,

@@ -19,11 +19,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"transect/client/formats/vector"
+	"transect/client/formats/source"
 )
 
 // File is a file to read.
-type File = vector.File
+type File = source.File
 
 // Mesh is an open mesh.
 type Mesh struct {
@@ -44,9 +44,6 @@ type Triangle struct {
 	Position [3][2]float32  // in the texture, from the lower left
 }
 
-// ErrNotMesh means that a file is of another kind.
-var ErrNotMesh = errors.New("it is not a mesh of a known format")
-
 // maxVertices is how many vertices, and positions in textures, a mesh may have.
 const maxVertices = 6_000_000
 
@@ -60,8 +57,8 @@ type sink struct {
 
 // Open recognises a file and reads it once.
 func Open(ctx context.Context, f File, beside ...File) (*Mesh, error) {
-	head := make([]byte, min(f.Size, 512))
-	if n, err := f.Data.ReadAt(head, 0); err != nil && (err != io.EOF || n == 0) {
+	head, err := f.Head(512)
+	if err != nil {
 		return nil, err
 	}
 	m := &Mesh{}
@@ -75,9 +72,9 @@ func Open(ctx context.Context, f File, beside ...File) (*Mesh, error) {
 	case ext == ".obj":
 		m.Format, m.read = "obj", func(ctx context.Context, s sink) error { return readOBJ(ctx, f, beside, s) }
 	default:
-		return nil, ErrNotMesh
+		return nil, source.ErrOther
 	}
-	err := m.read(ctx, sink{m.add, func(t Triangle) error {
+	err = m.read(ctx, sink{m.add, func(t Triangle) error {
 		m.Triangles++
 		m.Coloured = m.Coloured || t.Texture != "" || t.Colours[0].A > 0
 		return nil
@@ -161,11 +158,3 @@ var errVertex = errors.New("a face has a vertex that is not there")
 
 // buffered reads lines and bytes.
 func buffered(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, 64<<10) }
-
-// cut explains the end of a file.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("it is cut short")
-	}
-	return err
-}

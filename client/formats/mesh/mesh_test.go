@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"transect/client/formats/source"
 )
 
 func memory(name, text string) File {
@@ -112,7 +114,7 @@ func TestSpot(t *testing.T) {
 func TestDamagedMeshes(t *testing.T) {
 	ply := binaryPLY(binary.LittleEndian, "binary_little_endian")
 	for _, c := range []struct{ name, text, want string }{
-		{"a.txt", "v 1 2 3", ErrNotMesh.Error()},
+		{"a.txt", "v 1 2 3", source.ErrOther.Error()},
 		{"a.obj", "# nothing", "it has no vertices"},
 		{"a.obj", "v 1 2", "line 1: a vertex has three numbers"},
 		{"a.obj", "v 1 2 x", `line 1: "x" is not a number`},
@@ -134,7 +136,7 @@ func TestDamagedMeshes(t *testing.T) {
 			t.Errorf("%.40q: %v, %v, want %s", c.text, m, err, c.want)
 		}
 	}
-	if _, err := Open(context.Background(), memory("a", "x")); !errors.Is(err, ErrNotMesh) {
+	if _, err := Open(context.Background(), memory("a", "x")); !errors.Is(err, source.ErrOther) {
 		t.Error(err)
 	}
 }

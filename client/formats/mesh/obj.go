@@ -1,32 +1,16 @@
 package mesh
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"image/color"
-	"io"
 	"path"
 	"strconv"
 	"strings"
+
+	"transect/client/formats/source"
 )
-
-// maxLine is how long a line of a text format may be.
-const maxLine = 1 << 20
-
-func lines(r io.Reader) *bufio.Scanner {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 64<<10), maxLine)
-	return s
-}
-
-func scanned(s *bufio.Scanner) error {
-	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return errors.New("it has a line that is longer than 1 MiB")
-	}
-	return s.Err()
-}
 
 // material is what a face looks like.
 type material struct {
@@ -43,7 +27,7 @@ func readOBJ(ctx context.Context, f File, beside []File, s sink) error {
 		current   material
 		face      []corner
 	)
-	in := lines(f.Reader(ctx))
+	in := source.Lines(f.Reader(ctx))
 	for n := 1; in.Scan(); n++ {
 		word, rest, _ := strings.Cut(strings.TrimSpace(in.Text()), " ")
 		var err error
@@ -79,7 +63,7 @@ func readOBJ(ctx context.Context, f File, beside []File, s sink) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	return scanned(in)
+	return source.Scanned(in)
 }
 
 func part(v float64) uint8 { return uint8(min(1, max(0, v))*255 + 0.5) }
@@ -161,7 +145,7 @@ func readMaterials(ctx context.Context, name string, beside []File, to map[strin
 		return nil
 	}
 	current := ""
-	in := lines(f.Reader(ctx))
+	in := source.Lines(f.Reader(ctx))
 	for in.Scan() {
 		word, rest, _ := strings.Cut(strings.TrimSpace(in.Text()), " ")
 		m := to[current]
@@ -187,7 +171,7 @@ func readMaterials(ctx context.Context, name string, beside []File, to map[strin
 			to[current] = m
 		}
 	}
-	return scanned(in)
+	return source.Scanned(in)
 }
 
 // find returns a file by its name, whatever the folder that is given with it.

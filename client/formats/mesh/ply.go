@@ -10,6 +10,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"transect/client/formats/source"
 )
 
 // PLY, the Stanford format, as text and binary.
@@ -33,8 +35,8 @@ var sizes = map[string]int{"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int"
 func plyHeader(in *bufio.Reader) (elements []element, format string, err error) {
 	for n := 0; ; n++ {
 		line, err := in.ReadString('\n')
-		if err != nil || len(line) > maxLine || n > 10_000 {
-			return nil, "", cut(errors.Join(err, io.ErrUnexpectedEOF))
+		if err != nil || len(line) > source.MaxLine || n > 10_000 {
+			return nil, "", source.Cut(errors.Join(err, io.ErrUnexpectedEOF))
 		}
 		words := strings.Fields(line)
 		if len(words) == 0 {
@@ -91,7 +93,7 @@ func readPLY(r io.Reader, s sink) error {
 		words.Split(bufio.ScanWords)
 		value = func(string) (float64, error) {
 			if !words.Scan() {
-				return 0, errors.Join(scanned(words), io.ErrUnexpectedEOF)
+				return 0, errors.Join(source.Scanned(words), io.ErrUnexpectedEOF)
 			}
 			v, err := strconv.ParseFloat(words.Text(), 64)
 			if err != nil {
@@ -118,7 +120,7 @@ func readPLY(r io.Reader, s sink) error {
 	var all vertices
 	for _, e := range elements {
 		if err := e.read(value, &all, s); err != nil {
-			return cut(err)
+			return source.Cut(err)
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"transect/client/formats/source"
 )
 
 // readSTL reads binary STL: triangles without colours.
@@ -13,11 +15,11 @@ func readSTL(r io.Reader, s sink) error {
 	in := buffered(r)
 	var b [84]byte
 	if _, err := io.ReadFull(in, b[:]); err != nil {
-		return cut(err)
+		return source.Cut(err)
 	}
 	for n := binary.LittleEndian.Uint32(b[80:]); n > 0; n-- {
 		if _, err := io.ReadFull(in, b[:50]); err != nil {
-			return cut(err)
+			return source.Cut(err)
 		}
 		var t Triangle
 		for i := range 9 {
@@ -32,7 +34,7 @@ func readSTL(r io.Reader, s sink) error {
 
 // readTextSTL reads STL as text.
 func readTextSTL(r io.Reader, s sink) error {
-	in := lines(r)
+	in := source.Lines(r)
 	var t Triangle
 	for i := 0; in.Scan(); {
 		rest, found := strings.CutPrefix(strings.TrimSpace(in.Text()), "vertex")
@@ -48,7 +50,7 @@ func readTextSTL(r io.Reader, s sink) error {
 			}
 		}
 	}
-	return scanned(in)
+	return source.Scanned(in)
 }
 
 func (t Triangle) send(s sink) error {

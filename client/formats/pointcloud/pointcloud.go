@@ -17,6 +17,8 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"transect/client/formats/source"
 )
 
 // Cloud is an open point cloud.
@@ -186,11 +188,8 @@ func (c *Cloud) Sample(ctx context.Context, limit int64) iter.Seq2[Point, error]
 					return
 				}
 			}
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				err = errors.New("it is cut short")
-			}
 			if err != nil {
-				yield(Point{}, err)
+				yield(Point{}, source.Cut(err))
 				return
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"transect/client/formats/crs"
+	"transect/client/formats/source"
 )
 
 // openGeoJSON reads GeoJSON (RFC 7946), also several texts one after the other, with
@@ -65,7 +66,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 		case limited.err != nil:
 			return limited.err
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.New("it is cut short")
+			return source.ErrTruncated
 		}
 		return fmt.Errorf("it is not valid JSON: %w", err)
 	}
@@ -79,7 +80,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 				return read(err)
 			}
 		default:
-			return ErrNotVector
+			return source.ErrOther
 		}
 		d.ReadToken()
 		members := map[string]jsontext.Value{}
@@ -140,7 +141,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 			text, _ = json.Marshal(map[string]json.RawMessage{"type": json.RawMessage(members["type"]),
 				"coordinates": orNull(members["coordinates"]), "geometries": orNull(members["geometries"])})
 		default:
-			return ErrNotVector
+			return source.ErrOther
 		}
 		if err := visitGeometry(text, json.RawMessage(members["properties"]), visit); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/paulmach/orb"
+
+	"transect/client/formats/source"
 )
 
 // Shapefiles (Esri, July 1998). Read here because the Go modules that can be had
@@ -75,13 +77,13 @@ func eachShape(r io.Reader, visit func(orb.Geometry) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var head [100]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return cut(err)
+		return source.Cut(err)
 	}
 	left := int64(big.Uint32(head[24:]))*2 - 100 // a file may have more bytes
 	var record []byte
 	for left > 8 {
 		if _, err := io.ReadFull(in, head[:8]); err != nil {
-			return cut(err)
+			return source.Cut(err)
 		}
 		length := int64(big.Uint32(head[4:])) * 2
 		if left -= 8 + length; length < 4 || left < 0 {
@@ -92,7 +94,7 @@ func eachShape(r io.Reader, visit func(orb.Geometry) error) error {
 		}
 		var err error
 		if record, err = readInto(record, in, length); err != nil {
-			return cut(err)
+			return source.Cut(err)
 		}
 		g, err := shapeOf(record)
 		if err != nil {
@@ -121,13 +123,6 @@ func readInto(b []byte, r io.Reader, n int64) ([]byte, error) {
 		}
 	}
 	return b, nil
-}
-
-func cut(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errors.New("it is cut short")
-	}
-	return err
 }
 
 // shapeOf reads the content of a record.

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,14 +18,11 @@ import (
 	"github.com/paulmach/orb"
 
 	"transect/client/formats/crs"
+	"transect/client/formats/source"
 )
 
 // File is a file to read.
-type File struct {
-	Name string // without folder
-	Data io.ReaderAt
-	Size int64
-}
+type File = source.File
 
 // Layer is an open vector file.
 type Layer struct {
@@ -43,9 +39,6 @@ type Layer struct {
 // as a JSON object, nil where it has none or they are not wanted.
 type visitor func(orb.Geometry, json.RawMessage) error
 
-// ErrNotVector means that a file is of another kind.
-var ErrNotVector = errors.New("it is not a vector file of a known format")
-
 // maxPositions is how many positions a feature may have.
 const maxPositions = 4_000_000
 
@@ -57,8 +50,8 @@ var errLong = fmt.Errorf("a feature has more than %d positions", maxPositions)
 // Open recognises a file by its first bytes, text by its extension as well. The
 // projection of a shapefile is among the files beside it.
 func Open(ctx context.Context, f File, beside ...File) (*Layer, error) {
-	head := make([]byte, min(f.Size, 512))
-	if n, err := f.Data.ReadAt(head, 0); err != nil && (err != io.EOF || n == 0) {
+	head, err := f.Head(512)
+	if err != nil {
 		return nil, err
 	}
 	if bytes.HasPrefix(head, []byte(mark)) {
@@ -81,7 +74,7 @@ func Open(ctx context.Context, f File, beside ...File) (*Layer, error) {
 	case bytes.HasPrefix(text, []byte("<")) && (ext == ".gpx" || bytes.Contains(text, []byte("<gpx"))):
 		return &Layer{Format: "gpx", System: crs.WGS84, each: eachGPX(f)}, nil
 	}
-	return nil, ErrNotVector
+	return nil, source.ErrOther
 }
 
 // Each visits the shapes of all features; nil for a feature without one. Rings of
@@ -106,24 +99,6 @@ func (l *Layer) visit(ctx context.Context, attributes bool, visit visitor) error
 		}
 		return visit(g, properties)
 	})
-}
-
-// reader fails once its context has ended.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Reader reads the file from its start, until ctx ends.
-func (f File) Reader(ctx context.Context) io.Reader {
-	return reader{ctx, io.NewSectionReader(f.Data, 0, f.Size)}
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
 }
 
 // setWKT sets the system that a projection file describes.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
+
+	"transect/client/formats/source"
 )
 
 // shared reads a file of the shared data, or skips the test.
@@ -127,8 +129,8 @@ func TestDamagedFiles(t *testing.T) {
 		file File
 		want string
 	}{
-		{memory("a.txt", "hello"), ErrNotVector.Error()},
-		{memory("a.json", `{"a":1}`), ErrNotVector.Error()},
+		{memory("a.txt", "hello"), source.ErrOther.Error()},
+		{memory("a.json", `{"a":1}`), source.ErrOther.Error()},
 		{memory("a.json", `{"a":`), "it is cut short"},
 		{memory("a.json", `{"a" 1}`), "it is not valid JSON"},
 		{memory("a.json", `{"type":"Pont","coordinates":[1,2]}`), `"Pont" is no type of GeoJSON`},
@@ -148,7 +150,7 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("%s: %d features, %v, want %s", c.file.Name, features, err, c.want)
 		}
 	}
-	if _, err := Open(context.Background(), memory("a", "x")); !errors.Is(err, ErrNotVector) {
+	if _, err := Open(context.Background(), memory("a", "x")); !errors.Is(err, source.ErrOther) {
 		t.Error(err)
 	}
 	if l, _, _, _, err := summary(shp); err != nil || !strings.Contains(l.Problem, "no projection (.prj)") {

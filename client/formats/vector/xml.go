@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/paulmach/orb"
+
+	"transect/client/formats/source"
 )
 
 // maxDepth limits how deep elements may be inside one another.
@@ -30,7 +32,7 @@ func elements(ctx context.Context, f File, begin func(xml.StartElement) error, t
 		token, err := d.RawToken()
 		switch {
 		case err == io.EOF && depth > 0, errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.New("it is cut short")
+			return source.ErrTruncated
 		case err == io.EOF:
 			return nil
 		case ctx.Err() != nil:

@@ -9,6 +9,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"transect/client/formats/source"
 )
 
 // maxUnpacked limits what of an archive is unpacked into memory, in bytes.
@@ -50,7 +52,7 @@ func openZip(ctx context.Context, f File) (*Layer, error) {
 			return l, err
 		}
 	}
-	return nil, ErrNotVector
+	return nil, source.ErrOther
 }
 
 func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
@@ -63,7 +65,7 @@ func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
 		return File{}, fmt.Errorf("%s in it cannot be read: %w", entry.Name, err)
 	}
 	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(reader{ctx, r}, limit+1))
+	b, err := io.ReadAll(io.LimitReader(stoppable{ctx, r}, limit+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return File{}, ctx.Err()
@@ -75,4 +77,17 @@ func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
 		return File{}, fmt.Errorf("%s in it is an archive again", entry.Name)
 	}
 	return File{Name: path.Base(entry.Name), Data: bytes.NewReader(b), Size: int64(len(b))}, nil
+}
+
+// stoppable fails once its context has ended.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
 }

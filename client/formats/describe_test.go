@@ -14,7 +14,7 @@ import (
 
 func extent(t *testing.T, name string, b []byte, beside ...File) (Info, error) {
 	t.Helper()
-	return Extent(context.Background(), name, bytes.NewReader(b), int64(len(b)), beside...)
+	return Describe(context.Background(), File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))}, beside...)
 }
 
 // Bounds are those of ogrinfo and, for the point cloud, of its photos.

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 
 	"transect/client/formats/crs"
 	"transect/client/formats/imagery"
@@ -40,30 +42,7 @@ type Info struct {
 	Low, High [3]float64
 }
 
-// Extent reads what a file of size bytes says of itself, without its pixels. Files
-// beside it may be given. The error is a fault.FileError that says why nothing can be
-// read, an ErrNone for files of other kinds; a missing position is no error.
-func Extent(ctx context.Context, name string, r io.ReaderAt, size int64, beside ...File) (Info, error) {
-	f := &file{File: File{Name: name, Data: r, Size: size}, beside: beside}
-	var info Info
-	err := f.within(ctx, func(ctx context.Context) error {
-		kind, err := f.kind()
-		switch {
-		case err != nil:
-			return err
-		case kind.extent == nil:
-			return ErrNone
-		}
-		info, err = kind.extent(ctx, f)
-		return err
-	})
-	if err != nil {
-		return info, f.fault("it cannot be read", err)
-	}
-	return info, nil
-}
-
-func extentOfPhoto(_ context.Context, f *file) (Info, error) {
+func describePhoto(_ context.Context, f *file) (Info, error) {
 	p, err := imagery.ReadFrom(f.Data, f.Size)
 	info := Info{Kind: "image", Format: string(p.Format), Width: p.Width, Height: p.Height}
 	if p.HasPosition {
@@ -74,7 +53,7 @@ func extentOfPhoto(_ context.Context, f *file) (Info, error) {
 	return info, err
 }
 
-func extentOfShapes(ctx context.Context, f *file) (Info, error) {
+func describeVector(ctx context.Context, f *file) (Info, error) {
 	l, err := vector.Open(ctx, f.File, f.beside...)
 	if err != nil {
 		return Info{}, err
@@ -101,11 +80,28 @@ func extentOfShapes(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
+// visitVector visits the features of a vector in longitude and latitude.
+func visitVector(ctx context.Context, f *file, visit Visitor) error {
+	l, err := vector.Open(ctx, f.File, f.beside...)
+	if err != nil {
+		return err
+	}
+	return l.Features(ctx, func(g orb.Geometry, attributes json.RawMessage) error {
+		if g == nil || l.System == nil {
+			return visit(nil, attributes)
+		}
+		return visit(project.Geometry(g, func(p orb.Point) orb.Point {
+			lon, lat := l.System.ToWGS84(p[0], p[1])
+			return orb.Point{finite(lon), finite(lat)}
+		}), attributes)
+	})
+}
+
 // outlinePoints is how many points of a cloud are taken for its outline.
 const outlinePoints = 1_000_000
 
-func extentOfCloud(ctx context.Context, f *file) (Info, error) {
-	c, err := pointcloud.Open(f.section(ctx), f.Size)
+func describeCloud(ctx context.Context, f *file) (Info, error) {
+	c, err := pointcloud.Open(f.Reader(ctx), f.Size)
 	if err != nil {
 		return Info{}, err
 	}

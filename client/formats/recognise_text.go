@@ -1,4 +1,4 @@
-package scan
+package formats
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ var textFormats = map[string]string{
 }
 
 // sniffText recognises text formats by their first lines, JSON by what f begins with.
-func sniffText(f io.Reader, size int64, text, ext string) content {
+func sniffText(f io.Reader, size int64, text, ext string) Content {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case strings.HasPrefix(trimmed, "{"):
@@ -54,21 +54,21 @@ func sniffText(f io.Reader, size int64, text, ext string) content {
 	case strings.HasPrefix(trimmed, "<"):
 		return sniffXML(trimmed, ext)
 	case ascGrid().MatchString(trimmed):
-		return content{kind: "raster", format: "aaigrid"}
+		return Content{Kind: "raster", Format: "aaigrid"}
 	case strings.HasPrefix(trimmed, "solid ") && strings.Contains(text, "facet"):
-		return content{kind: "mesh", format: "stl"}
+		return Content{Kind: "mesh", Format: "stl"}
 	case strings.HasPrefix(trimmed, "VERSION") && strings.Contains(text, "\nFIELDS "):
-		return content{kind: "pcl", format: "pcd"}
+		return Content{Kind: "pcl", Format: "pcd"}
 	case ext == "dxf" && strings.Contains(text, "SECTION"):
-		return content{kind: "vector", format: "dxf"}
+		return Content{Kind: "vector", Format: "dxf"}
 	case ext == "mtl":
-		return content{kind: "file", format: "mtl"}
+		return Content{Kind: "file", Format: "mtl"}
 	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
-		return content{kind: "mesh", format: "obj"}
+		return Content{Kind: "mesh", Format: "obj"}
 	case (ext == "xyz" || ext == "pts" || ext == "ptx") && pointLines(text, int64(len(text)) < size):
-		return content{kind: "pcl", format: ext}
+		return Content{Kind: "pcl", Format: ext}
 	}
-	return content{kind: "file", format: textFormats[ext]}
+	return Content{Kind: "file", Format: textFormats[ext]}
 }
 
 // looksOBJ requires several kinds of lines, as the extension does not say so.
@@ -94,14 +94,14 @@ func pointLines(text string, cut bool) bool {
 }
 
 // xmlRoots are the formats of XML by the name of the root element.
-var xmlRoots = map[string]content{
-	"kml": {kind: "vector", format: "kml"}, "gpx": {kind: "vector", format: "gpx"}, "FeatureCollection": {kind: "vector", format: "gml"},
-	"COLLADA": {kind: "mesh", format: "collada"}, "html": {kind: "file", format: "html"}, "HTML": {kind: "file", format: "html"},
-	"VRTDataset": {kind: "file", format: "vrt", note: "a VRT only points at other files: send those instead"},
+var xmlRoots = map[string]Content{
+	"kml": {Kind: "vector", Format: "kml"}, "gpx": {Kind: "vector", Format: "gpx"}, "FeatureCollection": {Kind: "vector", Format: "gml"},
+	"COLLADA": {Kind: "mesh", Format: "collada"}, "html": {Kind: "file", Format: "html"}, "HTML": {Kind: "file", Format: "html"},
+	"VRTDataset": {Kind: "file", Format: "vrt", Note: "a VRT only points at other files: send those instead"},
 }
 
 // sniffXML goes by the name of the root element.
-func sniffXML(text, ext string) content {
+func sniffXML(text, ext string) Content {
 	if at := strings.Index(text, "-->"); strings.HasPrefix(text, "<!--") && at >= 0 {
 		text = text[at+3:]
 	}
@@ -113,9 +113,9 @@ func sniffXML(text, ext string) content {
 		return c
 	}
 	if ext == "gml" {
-		return content{kind: "vector", format: "gml"}
+		return Content{Kind: "vector", Format: "gml"}
 	}
-	return content{kind: "file", format: "xml"}
+	return Content{Kind: "file", Format: "xml"}
 }
 
 // geoJSONTypes are the values of "type" a GeoJSON text can have (RFC 7946).
@@ -128,8 +128,8 @@ var geoJSONTypes = map[string]bool{
 const maxJSON = 4 << 20
 
 // sniffJSON reads the names of the top level.
-func sniffJSON(f io.Reader, size int64, ext string) content {
-	other := content{kind: "file", format: "json"}
+func sniffJSON(f io.Reader, size int64, ext string) Content {
+	other := Content{Kind: "file", Format: "json"}
 	d := jsontext.NewDecoder(f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := d.ReadToken(); err != nil {
 		return other
@@ -145,15 +145,15 @@ func sniffJSON(f io.Reader, size int64, ext string) content {
 			value, err := d.ReadToken()
 			switch {
 			case err == nil && value.String() == "Topology":
-				return content{kind: "vector", format: "topojson"}
+				return Content{Kind: "vector", Format: "topojson"}
 			case err == nil && geoJSONTypes[value.String()]:
-				return content{kind: "vector", format: "geojson"}
+				return Content{Kind: "vector", Format: "geojson"}
 			}
 			continue
 		case name == "features":
 			features = true
 			if size > maxJSON && ext == "geojson" {
-				return content{kind: "vector", format: "geojson"}
+				return Content{Kind: "vector", Format: "geojson"}
 			}
 		case name == "asset":
 			asset = true
@@ -164,9 +164,9 @@ func sniffJSON(f io.Reader, size int64, ext string) content {
 	}
 	switch {
 	case asset || ext == "gltf":
-		return content{kind: "mesh", format: "gltf"}
+		return Content{Kind: "mesh", Format: "gltf"}
 	case ext == "geojson" || features:
-		return content{kind: "vector", format: "geojson"}
+		return Content{Kind: "vector", Format: "geojson"}
 	}
 	return other
 }

@@ -1,11 +1,10 @@
-package scan
+package formats
 
 import (
 	"archive/zip"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 )
@@ -21,14 +20,14 @@ var vectorNames = map[string]string{
 
 // sniffZip reads the central directory: a zip that contains a vector is an archive
 // of it.
-func sniffZip(f *os.File, size int64, ext string) content {
-	plain := content{kind: "file", format: "zip"}
-	if length, ok := zipDirectory(f, size); !ok || length > maxDirectory {
+func sniffZip(f File, ext string) Content {
+	plain := Content{Kind: "file", Format: "zip"}
+	if length, ok := zipDirectory(f); !ok || length > maxDirectory {
 		return plain
 	}
-	archive, err := zip.NewReader(f, size)
+	archive, err := zip.NewReader(f.Data, f.Size)
 	if err != nil {
-		plain.damage = "the zip is damaged: " + err.Error()
+		plain.Damage = "the zip is damaged: " + err.Error()
 		return plain
 	}
 	found, first := map[string]int{}, ""
@@ -39,7 +38,7 @@ func sniffZip(f *os.File, size int64, ext string) content {
 		}
 		switch base {
 		case "[Content_Types].xml", "AndroidManifest.xml", "mimetype": // a document or a program
-			return content{kind: "file", format: ext}
+			return Content{Kind: "file", Format: ext}
 		}
 		if format := vectorNames[strings.ToLower(path.Ext(base))]; format != "" {
 			if found[format]++; first == "" || format == "shapefile" {
@@ -50,22 +49,22 @@ func sniffZip(f *os.File, size int64, ext string) content {
 	if first == "" {
 		return plain
 	}
-	c := content{kind: "vector", format: first, archive: true}
+	c := Content{Kind: "vector", Format: first, Archive: true}
 	switch {
 	case ext == "kmz" && first == "kml":
-		c.format = "kmz"
+		c.Format = "kmz"
 	case found[first] > 1:
-		c.note = fmt.Sprintf("the archive holds %d files of format %s; a dataset shows one, so they may have to be sent apart", found[first], first)
+		c.Note = fmt.Sprintf("the archive holds %d files of format %s; a dataset shows one, so they may have to be sent apart", found[first], first)
 	case len(found) > 1:
-		c.note = "the archive holds vectors of several formats; a dataset shows one"
+		c.Note = "the archive holds vectors of several formats; a dataset shows one"
 	}
 	return c
 }
 
 // zipDirectory finds the length of the central directory (APPNOTE 4.3.16).
-func zipDirectory(f *os.File, size int64) (int64, bool) {
-	tail := make([]byte, min(size, 22+1<<16))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+func zipDirectory(f File) (int64, bool) {
+	tail := make([]byte, min(f.Size, 22+1<<16))
+	if _, err := f.Data.ReadAt(tail, f.Size-int64(len(tail))); err != nil && err != io.EOF {
 		return 0, false
 	}
 	at := strings.LastIndex(string(tail), "PK\x05\x06")

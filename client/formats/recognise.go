@@ -1,4 +1,4 @@
-package scan
+package formats
 
 // Content detection is written by hand: the libraries for it do not know LAS,
 // LAZ, E57, GeoPackage or georeferenced TIFF.
@@ -7,23 +7,27 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"transect/client/formats/imagery"
 )
 
-// content is what a file was recognised as.
-type content struct {
-	kind, format string
-	archive      bool // a zip: fills the component archive of a vector
-	camera       bool // taken by a camera
-	flat         bool // an image that a world file can georeference
-	note         string
-	damage       string // why the file is not what its extension says, or ""
+// Content is what a file was recognised as.
+type Content struct {
+	Kind    string // of the dataset: "image", "raster", "vector", "pcl", "mesh" or "file"
+	Format  string // "jpeg", "geotiff", "shapefile"; "" when it is not known
+	Archive bool   // a zip: fills the component archive of a vector
+	Note    string // what is odd about it, or ""
+	// Incomplete: components are missing that the format cannot do without; Note
+	// says which.
+	Incomplete bool
+	Damage     string // why the file is not what its extension says, or ""
+
+	camera bool // taken by a camera
+	flat   bool // an image that a world file can georeference
 }
 
 // headSize is what is read of every file: enough for magic numbers and the
@@ -50,65 +54,64 @@ var magics = []struct {
 // flatFormats are images that a world file can georeference.
 var flatFormats = []string{"jpeg", "png", "gif", "webp", "bmp", "tiff"}
 
-// sniff recognises a file by its content. ext is its extension in lower case,
-// without the dot.
-func sniff(open imagery.Opener, path string, size int64, ext string) (content, error) {
-	f, err := open.Open(path)
+// Recognise tells the format of a file by its content, and by its extension where
+// content says nothing.
+func Recognise(f File) (Content, error) {
+	if f.Size <= 0 {
+		return Content{}, errors.New("the file is empty")
+	}
+	head, err := f.Head(headSize)
 	if err != nil {
-		return content{}, err
+		return Content{}, err
 	}
-	defer f.Close()
-	buffer := make([]byte, min(size, headSize))
-	n, err := f.ReadAt(buffer, 0)
-	if n == 0 && err != nil {
-		return content{}, err
-	}
-	c := recognise(f, filepath.Base(path), size, ext, buffer[:n])
-	if promised, known := promises[ext]; known && c.kind == "file" && (c.format == "" || c.format == textFormats[ext]) {
-		c = content{kind: promised.kind, format: promised.format, damage: mismatch(promised.name, buffer[:n])}
-	} else if known && c.kind == "image" && c.flat && c.format != "tiff" && c.format != promised.format {
-		found := "a " + c.format + " image"
-		if p, ok := promises[c.format]; ok {
+	_, ext := CutExtension(f.Name)
+	ext = strings.ToLower(ext)
+	c := recognise(f, ext, head)
+	if promised, known := promises[ext]; known && c.Kind == "file" && (c.Format == "" || c.Format == textFormats[ext]) {
+		c = Content{Kind: promised.kind, Format: promised.format, Damage: mismatch(promised.name, head)}
+	} else if known && c.Kind == "image" && c.flat && c.Format != "tiff" && c.Format != promised.format {
+		found := "a " + c.Format + " image"
+		if p, ok := promises[c.Format]; ok {
 			found = p.name
 		}
-		c.damage = "it is not " + promised.name + " but " + found
+		c.Damage = "it is not " + promised.name + " but " + found
 	}
 	return c, nil
 }
 
 // recognise goes by the first bytes of a file.
-func recognise(f *os.File, name string, size int64, ext string, head []byte) content {
+func recognise(f File, ext string, head []byte) Content {
 	for _, m := range magics {
 		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.bytes)) {
-			return content{kind: m.kind, format: m.format, flat: slices.Contains(flatFormats, m.format)}
+			return Content{Kind: m.kind, Format: m.format, flat: slices.Contains(flatFormats, m.format)}
 		}
 	}
 	switch {
 	case hasAny(head, "II*\x00", "MM\x00*", "II+\x00", "MM\x00+"):
-		return sniffTIFF(f, size, head, ext)
+		return sniffTIFF(f, head, ext)
 	case hasAny(head, "LASF"):
 		return sniffLAS(head)
 	case hasAny(head, "PK\x03\x04", "PK\x05\x06"):
-		return sniffZip(f, size, ext)
+		return sniffZip(f, ext)
 	case hasAny(head, "\x1f\x8b"):
-		return sniffGzip(name, ext)
+		return sniffGzip(f.Name, ext)
 	case hasAny(head, "ply\n", "ply\r"):
-		return sniffPLY(f, size)
+		return sniffPLY(f)
 	case hasAny(head, "SQLite format 3\x00"):
 		return sniffSQLite(head, ext)
 	case len(head) >= 100 && binary.BigEndian.Uint32(head) == 9994 && binary.LittleEndian.Uint32(head[28:]) == 1000:
 		return sniffShape(head, ext)
 	case len(head) >= 12 && hasAny(head, "RIFF") && string(head[8:12]) == "WEBP":
-		return content{kind: "image", format: "webp", flat: true}
-	case len(head) >= 84 && size == 84+50*int64(binary.LittleEndian.Uint32(head[80:])):
-		return content{kind: "mesh", format: "stl"}
+		return Content{Kind: "image", Format: "webp", flat: true}
+	case len(head) >= 84 && f.Size == 84+50*int64(binary.LittleEndian.Uint32(head[80:])):
+		return Content{Kind: "mesh", Format: "stl"}
 	case ext == "bmp" && hasAny(head, "BM"):
-		return content{kind: "image", format: "bmp", flat: true}
+		return Content{Kind: "image", Format: "bmp", flat: true}
 	}
 	if text, ok := asText(head); ok {
-		return sniffText(io.NewSectionReader(f, int64(len(head)-len(text)), maxJSON), size, text, ext) // without the byte order mark
+		return sniffText(io.NewSectionReader(f.Data, int64(len(head)-len(text)), maxJSON), f.Size, text, ext) // without the byte order mark
 	}
-	return content{kind: "file", format: binaryFormats[ext]}
+	return Content{Kind: "file", Format: binaryFormats[ext]}
 }
 
 // promises are what extensions say of a file, for formats that always begin with
@@ -164,55 +167,55 @@ var rawFormats = map[string]bool{"cr2": true, "nef": true, "arw": true, "pef": t
 // sniffTIFF distinguishes photos from maps. A georeferenced file is a raster, even
 // if a camera wrote it; what a camera took is an image, and so is anything else
 // that can be displayed as it is.
-func sniffTIFF(f *os.File, size int64, head []byte, ext string) content {
-	c := content{kind: "image", format: "tiff", flat: true}
+func sniffTIFF(f File, head []byte, ext string) Content {
+	c := Content{Kind: "image", Format: "tiff", flat: true}
 	if len(head) > 10 && string(head[8:10]) == "CR" || rawFormats[ext] {
 		if !rawFormats[ext] {
 			ext = "cr2"
 		}
-		return content{kind: "image", format: ext, camera: true}
+		return Content{Kind: "image", Format: ext, camera: true}
 	}
-	traits, ok := imagery.TraitsOf(f, size)
+	traits, ok := imagery.TraitsOf(f.Data, f.Size)
 	if !ok { // truncated or damaged: the check reports it
 		if ext == "dng" {
-			c.format = ext
+			c.Format = ext
 		}
 		return c
 	}
 	c.camera = traits.Camera
 	switch {
 	case traits.Georeferenced:
-		c.kind, c.format = "raster", "geotiff"
+		c.Kind, c.Format = "raster", "geotiff"
 	case traits.DNG:
-		c.format, c.flat = "dng", false
+		c.Format, c.flat = "dng", false
 	case !traits.Camera && !traits.Picture:
-		c.kind = "raster"
+		c.Kind = "raster"
 	}
 	return c
 }
 
 // sniffLAS recognises LAZ by the top bits of the point format, which compressors
 // set (LAS 1.4, "Point Data Record Format").
-func sniffLAS(head []byte) content {
-	c := content{kind: "pcl", format: "las"}
+func sniffLAS(head []byte) Content {
+	c := Content{Kind: "pcl", Format: "las"}
 	if len(head) > 104 && head[104]&0xC0 != 0 {
-		c.format = "laz"
+		c.Format = "laz"
 	}
 	return c
 }
 
 // sniffShape distinguishes the main file of a shapefile from its index, which has
 // the same header.
-func sniffShape(head []byte, ext string) content {
+func sniffShape(head []byte, ext string) Content {
 	if ext == "shx" {
-		return content{kind: "file", format: "shx"}
+		return Content{Kind: "file", Format: "shx"}
 	}
-	return content{kind: "vector", format: "shapefile"}
+	return Content{Kind: "vector", Format: "shapefile"}
 }
 
 // sniffSQLite goes by the application id (OGC 12-128r18, requirement 2), else by
 // the extension.
-func sniffSQLite(head []byte, ext string) content {
+func sniffSQLite(head []byte, ext string) Content {
 	id := ""
 	if len(head) >= 72 {
 		id = string(head[68:72])
@@ -220,29 +223,29 @@ func sniffSQLite(head []byte, ext string) content {
 	isPackage, isTiles := id == "GPKG" || id == "GP10" || id == "GP11", id == "MPBX"
 	switch {
 	case isPackage, !isTiles && ext == "gpkg":
-		return content{kind: "vector", format: "geopackage"}
+		return Content{Kind: "vector", Format: "geopackage"}
 	case isTiles, ext == "mbtiles":
-		return content{kind: "file", format: "mbtiles"}
+		return Content{Kind: "file", Format: "mbtiles"}
 	}
-	return content{kind: "file", format: "sqlite"}
+	return Content{Kind: "file", Format: "sqlite"}
 }
 
-func sniffGzip(name, ext string) content {
+func sniffGzip(name, ext string) Content {
 	if lower := strings.ToLower(name); strings.HasSuffix(lower, ".tar.gz") || ext == "tgz" {
-		return content{kind: "file", format: "tar.gz"}
+		return Content{Kind: "file", Format: "tar.gz"}
 	}
-	return content{kind: "file", format: "gzip"}
+	return Content{Kind: "file", Format: "gzip"}
 }
 
 // sniffPLY distinguishes a mesh, which has faces, from a point cloud.
-func sniffPLY(f *os.File, size int64) content {
-	points := content{kind: "pcl", format: "ply"}
-	lines := bufio.NewScanner(io.NewSectionReader(f, 0, min(size, 256<<10)))
+func sniffPLY(f File) Content {
+	points := Content{Kind: "pcl", Format: "ply"}
+	lines := bufio.NewScanner(io.NewSectionReader(f.Data, 0, min(f.Size, 256<<10)))
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		switch {
 		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") && fields[2] != "0":
-			return content{kind: "mesh", format: "ply"}
+			return Content{Kind: "mesh", Format: "ply"}
 		case len(fields) == 1 && fields[0] == "end_header":
 			return points
 		}

@@ -1,0 +1,64 @@
+package formats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"image"
+	"slices"
+	"strings"
+
+	"github.com/paulmach/orb"
+)
+
+// reader is what can be done with a family of formats. All of it happens within the
+// limits of time and memory of limits.go.
+type reader struct {
+	describe func(context.Context, *file) (Info, error)
+	picture  func(ctx context.Context, f *file, side int) (image.Image, error)
+	features func(context.Context, *file, Visitor) error // nil for what has no features
+}
+
+// Visitor takes the shape of a feature in longitude and latitude, nil where it has
+// none or its place is not known, and its attributes as a JSON object, nil where it
+// has none.
+type Visitor func(g orb.Geometry, attributes json.RawMessage) error
+
+var (
+	photos  = reader{describe: describePhoto, picture: drawPhoto}
+	tiffs   = reader{describe: describeTIFF, picture: drawTIFF} // rasters and photos
+	clouds  = reader{describe: describeCloud, picture: drawCloud}
+	vectors = reader{describe: describeVector, picture: drawVector, features: visitVector}
+	meshes  = reader{describe: describeMesh, picture: drawMesh}
+)
+
+// readers are those of the formats that are read, by the names that Recognise gives.
+var readers = map[string]reader{
+	"jpeg": photos, "png": photos, "gif": photos, "bmp": photos, "webp": photos,
+	"tiff": tiffs, "geotiff": tiffs, "dng": tiffs,
+	"cr2": tiffs, "nef": tiffs, "arw": tiffs, "pef": tiffs, "srw": tiffs, "rwl": tiffs,
+	"las": clouds, "laz": clouds,
+	"geojson": vectors, "shapefile": vectors, "geopackage": vectors, "sqlite": vectors,
+	"kml": vectors, "kmz": vectors, "gpx": vectors, "zip": vectors,
+	"obj": meshes, "ply": meshes, "stl": meshes,
+}
+
+// reader returns the reader of the file, without functions for other formats.
+func (f *file) reader() (reader, error) {
+	content, err := Recognise(f.File)
+	if err != nil {
+		return reader{}, err
+	}
+	_, ext := CutExtension(f.Name)
+	if ext = strings.ToLower(ext); content.Damage != "" && content.Format == promises[ext].format {
+		return reader{}, errors.New(content.Damage)
+	}
+	if r, read := readers[content.Format]; read || content.Kind != "file" || !slices.Contains(texts, ext) {
+		return r, nil
+	}
+	return readers[ext], nil
+}
+
+// texts are the extensions of text formats that are tried where the first lines do
+// not tell the format.
+var texts = []string{"obj", "stl", "kml", "gpx"}

@@ -1,0 +1,183 @@
+package formats
+
+import "strings"
+
+// NotSent marks a sidecar file that no component of a dataset can hold.
+const NotSent = "-"
+
+// sidecarParts are the components that files beside the main one fill, by the
+// kind of the main one.
+var sidecarParts = map[string]map[string]string{
+	// ESRI, "Shapefile Technical Description", and what its software adds.
+	"shapefile": {
+		".shx": "index", ".dbf": "database", ".prj": "projection",
+		".cpg": NotSent, ".cst": NotSent, ".sbn": NotSent, ".sbx": NotSent, ".qix": NotSent, ".fbn": NotSent, ".fbx": NotSent,
+		".ain": NotSent, ".aih": NotSent, ".atx": NotSent, ".ixs": NotSent, ".mxs": NotSent, ".qpj": NotSent, ".qmd": NotSent,
+		".qml": NotSent, ".sld": NotSent, ".shp.xml": NotSent,
+	},
+	// World files depend on the raster's extension.
+	"raster": {
+		".prj": "projection", ".hdr": "header",
+		".aux.xml": NotSent, ".aux": NotSent, ".ovr": NotSent, ".rrd": NotSent, ".msk": NotSent, ".rpb": NotSent, ".rpc": NotSent,
+		".qml": NotSent, ".sld": NotSent, ".stx": NotSent, ".clr": NotSent, ".tif.xml": NotSent, ".xmp": NotSent, ".qpj": NotSent,
+	},
+	"image":  {".aux.xml": NotSent, ".xmp": NotSent, ".ovr": NotSent, ".thm": NotSent},
+	"vector": {".prj": "projection", ".qpj": NotSent, ".qml": NotSent, ".sld": NotSent},
+	"pcl":    {".prj": NotSent, ".lax": NotSent, ".aux.xml": NotSent},
+	"mesh":   {".prj": NotSent, ".mtl": "material"},
+}
+
+// sidecars are all extensions that may belong to a main file. True means that
+// such a file makes no sense alone.
+var sidecars = func() map[string]bool {
+	all := map[string]bool{}
+	for _, parts := range sidecarParts {
+		for ext, component := range parts {
+			all[ext] = all[ext] || component != NotSent
+		}
+	}
+	for _, ext := range []string{
+		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w", ".sdw",
+		".eww", ".blw", ".bqw", ".bilw", // world files
+		".cpg", ".sbn", ".sbx", ".ovr",
+	} {
+		all[ext] = true
+	}
+	all[".xml"], all[".bin"] = false, false // x.tif.xml; x.bin of x.gltf
+	return all
+}()
+
+// SidecarStem cuts the extension off a name that may accompany another file,
+// the longest one known. ok is false for other names.
+func SidecarStem(name string) (stem string, ok bool) {
+	last := strings.LastIndexByte(name, '.')
+	if last <= 0 {
+		return "", false
+	}
+	if previous := strings.LastIndexByte(name[:last], '.'); previous > 0 {
+		if _, known := sidecars[strings.ToLower(name[previous:])]; known {
+			return name[:previous], true
+		}
+	}
+	if last+1 == len(name) || len(name)-last > 8 {
+		return "", false
+	}
+	_, known := sidecars[strings.ToLower(name[last:])]
+	return name[:last], known
+}
+
+// NeedsMain reports whether a file with the extension of a name makes no sense alone.
+func NeedsMain(name string) bool {
+	_, ext := CutExtension(name)
+	return sidecars["."+strings.ToLower(ext)]
+}
+
+// Component returns the component of main's dataset that the file other fills; ""
+// when it does not belong to it.
+func (c Content) Component(main, other string) string {
+	if c.Archive || len(other) <= len(main) && len(other) < 2 {
+		return ""
+	}
+	stem, ext := CutExtension(main)
+	var suffix string
+	appended := hasPrefixFold(other, main) // x.tif.xml, not x.xml
+	switch {
+	case appended:
+		suffix = strings.ToLower(other[len(main):])
+	case hasPrefixFold(other, stem):
+		suffix = strings.ToLower(other[len(stem):])
+	}
+	switch {
+	case len(suffix) < 2 || suffix[0] != '.':
+		return ""
+	case appended && suffix == ".xml":
+		return NotSent
+	case c.Format == "shapefile":
+		return sidecarParts["shapefile"][suffix]
+	case c.Kind == "raster" && isWorldFile(ext, suffix):
+		return "worldfile"
+	}
+	return sidecarParts[c.Kind][suffix]
+}
+
+// isWorldFile knows the three ways to name one: first and last letter and w,
+// all letters and w, and wld.
+func isWorldFile(ext, suffix string) bool {
+	ext = strings.ToLower(ext)
+	if suffix == ".wld" {
+		return true
+	}
+	return len(ext) >= 2 && (suffix == "."+ext+"w" || suffix == "."+ext[:1]+ext[len(ext)-1:]+"w")
+}
+
+// CutExtension parts a name at its last dot; ext is without it.
+func CutExtension(name string) (stem, ext string) {
+	if at := strings.LastIndexByte(name, '.'); at > 0 {
+		return name[:at], name[at+1:]
+	}
+	return name, ""
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// Georeference makes a raster of a file that files beside it georeference; head
+// returns the first bytes of one of them.
+func (c *Content) Georeference(main string, beside []string, head func(name string) []byte) {
+	world, projection, header := false, false, ""
+	stem, ext := CutExtension(main)
+	for _, name := range beside {
+		other, suffix := CutExtension(name)
+		if suffix = "." + strings.ToLower(suffix); !strings.EqualFold(other, stem) && !strings.EqualFold(other, main) {
+			continue
+		}
+		world = world || isWorldFile(ext, suffix)
+		projection = projection || suffix == ".prj"
+		if suffix == ".hdr" {
+			header = name
+		}
+	}
+	switch {
+	case c.Kind == "image" && c.flat && (world || c.Format == "tiff" && !c.camera && projection):
+		c.Kind = "raster"
+	case c.Kind == "file" && c.Format == "" && header != "":
+		if format := headerFormat(head(header)); format != "" {
+			c.Kind, c.Format = "raster", format
+		}
+	}
+}
+
+// headerFormat returns the format that a .hdr file gives a raster without a magic
+// number.
+func headerFormat(head []byte) string {
+	for line := range strings.Lines(string(head)) {
+		word := strings.ToUpper(strings.TrimSpace(line))
+		switch {
+		case word == "ENVI":
+			return "envi"
+		case strings.HasPrefix(word, "NROWS") || strings.HasPrefix(word, "NCOLS"):
+			return "ehdr"
+		}
+	}
+	return ""
+}
+
+// Complete adds a note when components are missing that main's format cannot do
+// without.
+func (c *Content) Complete(main string, has func(component string) bool) {
+	if c.Format != "shapefile" || c.Archive {
+		return
+	}
+	stem, _ := CutExtension(main)
+	var missing []string
+	for _, ext := range []string{".dbf", ".shx"} {
+		if !has(sidecarParts[c.Format][ext]) {
+			missing = append(missing, stem+ext)
+		}
+	}
+	if len(missing) > 0 {
+		c.Incomplete = true
+		c.Note = "the shapefile is not complete: " + strings.Join(missing, " and ") + " missing"
+	}
+}

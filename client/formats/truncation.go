@@ -1,0 +1,188 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"transect/client/formats/imagery"
+)
+
+// Truncation returns what shows that a file of an item lacks its end, "" when nothing
+// does. The format is that of the item, the component the one that the file fills.
+func Truncation(file File, format, component string) string {
+	f, size := file.Data, file.Size
+	switch component {
+	case "index":
+		return byHeader(f, size, 28, shapeSize)
+	case "database":
+		return byHeader(f, size, 12, tableSize)
+	case "raster":
+		if format == "geotiff" || format == "tiff" {
+			switch imagery.CauseOf(imagery.CheckTIFF(f, size)) {
+			case imagery.Truncated:
+				return "it points at pixels past its end: its end is missing"
+			case imagery.Damaged:
+				return "its directory gives no size"
+			}
+		}
+		if format == "jpeg" || format == "png" || format == "webp" {
+			if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
+				return "the end of the picture is missing"
+			}
+		}
+	case "archive", "file":
+		return truncatedArchive(f, size, format)
+	case "pcl", "mesh", "vector":
+		switch format {
+		case "las", "laz":
+			return truncatedLAS(f, size, format == "laz")
+		case "shapefile":
+			return byHeader(f, size, 28, shapeSize)
+		case "glb":
+			return byHeader(f, size, 12, glbSize)
+		case "geopackage":
+			return byHeader(f, size, 100, sqliteSize)
+		case "geojson", "topojson", "gltf":
+			return endsWith(f, size, "}")
+		case "kml", "gpx", "gml", "collada":
+			return endsWith(f, size, ">")
+		}
+	}
+	return ""
+}
+
+func tooShort(size, want int64) string {
+	if size >= want {
+		return ""
+	}
+	return fmt.Sprintf("it has %d bytes and by its header should have %d: its end is missing", size, want)
+}
+
+const headerCut = "it ends within its header"
+
+// truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
+// number of the points. Compressed points have no fixed size, but the offset of
+// their chunk table, which comes last.
+func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
+	head := make([]byte, 375)
+	n, _ := f.ReadAt(head, 0)
+	if n < 227 {
+		return headerCut
+	}
+	points := int64(binary.LittleEndian.Uint32(head[96:]))
+	length := int64(binary.LittleEndian.Uint16(head[105:]))
+	count := uint64(binary.LittleEndian.Uint32(head[107:]))
+	if head[25] >= 4 && n >= 255 {
+		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
+			count = long
+		}
+	}
+	switch {
+	case points > size:
+		return headerCut
+	case count == 0:
+		return ""
+	case !compressed:
+		if length > 0 && count > math.MaxInt64/2/uint64(length) {
+			return "its header counts more points than any file can hold"
+		}
+		return tooShort(size, points+length*int64(count))
+	}
+	var table [8]byte
+	if n, _ := f.ReadAt(table[:], points); n < len(table) {
+		return headerCut
+	}
+	at := int64(binary.LittleEndian.Uint64(table[:]))
+	if at == -1 { // written in one pass: the offset is in the last bytes
+		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
+			return headerCut
+		}
+		at = int64(binary.LittleEndian.Uint64(table[:]))
+	}
+	if at < points || at+8 > size {
+		return "the table of its points lies past its end: its end is missing"
+	}
+	return ""
+}
+
+// byHeader compares the size of a file with the one that its header gives, if it
+// gives any.
+func byHeader(f io.ReaderAt, size int64, length int, want func(head []byte) int64) string {
+	head := make([]byte, length)
+	if n, _ := f.ReadAt(head, 0); n < length {
+		return headerCut
+	}
+	return tooShort(size, want(head))
+}
+
+// shapeSize is in 16-bit words, of .shp and .shx alike.
+func shapeSize(head []byte) int64 {
+	if binary.BigEndian.Uint32(head) != 9994 {
+		return 0
+	}
+	return 2 * int64(binary.BigEndian.Uint32(head[24:]))
+}
+
+// tableSize goes by the header of dBASE: records, and the lengths of header and
+// record.
+func tableSize(head []byte) int64 {
+	return int64(binary.LittleEndian.Uint16(head[8:])) +
+		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:]))
+}
+
+// sqliteSize is in pages, if the header says it is valid.
+func sqliteSize(head []byte) int64 {
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if !bytes.Equal(head[24:28], head[92:96]) {
+		return 0
+	}
+	return page * int64(binary.BigEndian.Uint32(head[28:]))
+}
+
+func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8:])) }
+
+// truncatedArchive looks for the table of contents, which comes last in zip files
+// and is pointed at by the header of 7z files.
+func truncatedArchive(f io.ReaderAt, size int64, format string) string {
+	head := make([]byte, 32)
+	n, _ := f.ReadAt(head, 0)
+	switch {
+	case bytes.HasPrefix(head[:n], []byte("PK\x03\x04")):
+		tail := make([]byte, min(size, 22+1<<16))
+		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+			return ""
+		}
+		if !bytes.Contains(tail, []byte("PK\x05\x06")) {
+			return "the table of contents of the zip is missing: its end is"
+		}
+	case bytes.HasPrefix(head[:n], []byte("7z\xbc\xaf\x27\x1c")):
+		if n < 32 {
+			return headerCut
+		}
+		offset, length := binary.LittleEndian.Uint64(head[12:]), binary.LittleEndian.Uint64(head[20:])
+		if offset < math.MaxInt64/4 && length < math.MaxInt64/4 {
+			return tooShort(size, 32+int64(offset+length))
+		}
+	}
+	return ""
+}
+
+// endsWith looks at the last character that is no blank.
+func endsWith(f io.ReaderAt, size int64, end string) string {
+	tail := make([]byte, min(size, 1024))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return ""
+	}
+	text := strings.TrimRight(string(tail), " \t\r\n\x00")
+	if text == "" || strings.HasSuffix(text, end) || end == ">" && strings.HasSuffix(text, "/>") {
+		return ""
+	}
+	return fmt.Sprintf("it does not end with %s: its end is missing", end)
+}
