@@ -6,8 +6,8 @@
 // a worker (runtime/jobs/worker); each attempt is a row of tr_run. The tables
 // are described in schema/. All times are milliseconds of the database's clock.
 //
-// Begin reading in store.go, then submit.go. dialect.go holds the differences of
-// the two databases.
+// Begin reading in store.go, then submit.go. engine.go holds River's public client,
+// dialect.go the differences of the two databases.
 package jobs
 
 import (

@@ -74,12 +74,12 @@ func TestCallsAreAnswered(t *testing.T) {
 	if f, ok := errors.AsType[*fault.LockedError](err); !ok || f.Message != "no" || f.Hint != "wait" {
 		t.Errorf("a refusal came as %v", err)
 	}
-	for call, want := range map[string]string{"fail": "broken", "long": "too many", "nothing": "knows no call"} {
+	for call, want := range map[string]string{"fail": "broken", "long": "the limit is 33554432", "nothing": "knows no call"} {
 		if err := c.Call(t.Context(), call, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", call, err)
 		}
 	}
-	if err := c.Call(t.Context(), "double", strings.Repeat("x", maxMessage), nil); err == nil || !strings.Contains(err.Error(), "too many") {
+	if err := c.Call(t.Context(), "double", strings.Repeat("x", maxMessage), nil); err == nil || !strings.Contains(err.Error(), "the limit is 33554432") {
 		t.Errorf("a long call: %v", err)
 	}
 }
