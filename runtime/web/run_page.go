@@ -14,6 +14,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/human"
 	"transect/client/ingest"
 	"transect/client/transport"
 	"transect/client/verdict"
@@ -90,7 +91,7 @@ func (s *Server) findRun(name string) (*history.Summary, error) {
 	case err != nil:
 		return nil, err
 	case len(matches) > 1:
-		return nil, notFound("%d runs have an ID like %s", len(matches), name)
+		return nil, notFound("%s have an ID that begins with %s", human.Count(len(matches), "run"), name)
 	case run == nil:
 		return nil, notFound("there is no run %s; the history keeps the latest ones", name)
 	}
