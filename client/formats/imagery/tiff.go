@@ -6,8 +6,7 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// TIFF tags for the location of the pixels (TIFF 6.0; SubIFDs from the PageMaker
-// 6.0 notes).
+// TIFF tags for the location of the pixels (TIFF 6.0).
 const (
 	tagNewSubfileType  = 0x00FE
 	tagImageWidth      = 0x0100
@@ -16,7 +15,6 @@ const (
 	tagStripByteCounts = 0x0117
 	tagTileOffsets     = 0x0144
 	tagTileByteCounts  = 0x0145
-	tagSubIFDs         = 0x014A
 	tagXMP             = 0x02BC
 )
 
@@ -50,22 +48,13 @@ func readTIFF(s *source) (layout, error) {
 	if !ok {
 		return l, defectf(Truncated, "the file ends within its header")
 	}
-	pending := []int64{first}
-	seen := map[int64]bool{0: true}
 	reduced := true // the size so far is of a preview
-	for len(pending) > 0 && len(seen) <= maxDirectories {
-		offset := pending[0]
-		pending = pending[1:]
-		if seen[offset] {
-			continue
-		}
-		seen[offset] = true
-		d, ok := t.Directory(offset)
+	err := t.Directories(first, maxDirectories, func(_ int64, d tiff.Directory, ok bool) error {
 		if !ok {
-			return l, defectf(Truncated, "the end of the image is missing")
+			return defectf(Truncated, "the end of the image is missing")
 		}
 		if err := checkPixels(t, d); err != nil {
-			return l, err
+			return err
 		}
 		if e, ok := d.Entries[tagXMP]; ok && l.xmp == nil && t.Inside(e) {
 			l.xmp = io.NewSectionReader(t.R, e.Offset, e.Length())
@@ -77,11 +66,9 @@ func readTIFF(s *source) (layout, error) {
 		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
 			l.width, l.height, reduced = int(width), int(height), preview
 		}
-		below := t.Integers(d, tagSubIFDs)
-		pending = append(pending, below[:min(len(below), maxDirectories)]...)
-		pending = append(pending, d.Next)
-	}
-	return l, nil
+		return nil
+	})
+	return l, err
 }
 
 // checkPixels checks that strips and tiles are within the file.

@@ -59,26 +59,15 @@ func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
 		return
 	}
 	_, start, _ := record.Outer()
-	seen := map[int64]bool{0: true}
-	for pending := []int64{first}; len(pending) > 0 && len(seen) <= maxPictures; pending = pending[1:] {
-		at := pending[0]
-		if seen[at] {
-			continue
-		}
-		seen[at] = true
-		d, ok := t.Directory(at)
-		if !ok {
-			continue
-		}
+	_ = t.Directories(first, maxPictures, func(at int64, d tiff.Directory, _ bool) error {
 		if turned, ok := t.Number(d, tagOrientation); ok && at == first && turned >= 1 && turned <= 8 {
 			v.Orientation = int(turned)
 		}
 		if offset, length, ok := picture(t, d); ok {
 			v.add(r, size, start+offset, length)
 		}
-		below := t.Integers(d, tagSubIFDs)
-		pending = append(append(pending, below[:min(len(below), maxPictures)]...), d.Next)
-	}
+		return nil
+	})
 }
 
 // picture returns where the JPEG picture of a directory is.

@@ -30,7 +30,6 @@ const (
 	tagTileLength      = 323
 	tagTileOffsets     = 324
 	tagTileByteCounts  = 325
-	tagSubIFDs         = 330
 	tagExtraSamples    = 338
 	tagSampleFormat    = 339
 	tagJPEGTables      = 347

@@ -146,22 +146,15 @@ func readPages(r io.ReaderAt, size int64, c *Cache) (pages []*page, err error) {
 	if !ok {
 		return nil, errors.New("the file is not a TIFF file")
 	}
-	pending, seen := []int64{first}, map[int64]bool{0: true}
-	for len(pending) > 0 && len(seen) <= maxDirectories {
-		offset := pending[0]
-		pending = pending[1:]
-		if seen[offset] {
-			continue
-		}
-		seen[offset] = true
-		d, ok := t.Directory(offset)
+	err = t.Directories(first, maxDirectories, func(offset int64, d tiff.Directory, ok bool) error {
 		if !ok {
-			return nil, fmt.Errorf("the file is cut short: its directory at byte %d is missing", offset)
+			return fmt.Errorf("the file is cut short: its directory at byte %d is missing", offset)
 		}
 		pages = append(pages, newPage(t, d, c))
-		below := t.Integers(d, tagSubIFDs)
-		pending = append(pending, below[:min(len(below), maxDirectories)]...)
-		pending = append(pending, d.Next)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(pages) == 0 {
 		return nil, errors.New("the file has no image")

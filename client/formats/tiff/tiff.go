@@ -113,6 +113,30 @@ func (t Reader) Directory(offset int64) (d Directory, ok bool) {
 	return d, true
 }
 
+// tagSubIFDs lists the offsets of directories below one (PageMaker 6.0 notes).
+const tagSubIFDs = 330
+
+// Directories visits the directories from an offset on, with those below them, each
+// once and limit at most; ok is false for one that is truncated. An error of visit
+// ends it.
+func (t Reader) Directories(first int64, limit int, visit func(offset int64, d Directory, ok bool) error) error {
+	seen := map[int64]bool{0: true}
+	for pending := []int64{first}; len(pending) > 0 && len(seen) <= limit; pending = pending[1:] {
+		offset := pending[0]
+		if seen[offset] {
+			continue
+		}
+		seen[offset] = true
+		d, ok := t.Directory(offset)
+		if err := visit(offset, d, ok); err != nil {
+			return err
+		}
+		below := t.Integers(d, tagSubIFDs)
+		pending = append(append(pending, below[:min(len(below), limit)]...), d.Next)
+	}
+	return nil
+}
+
 // word reads a count or an offset, at most MaxLength.
 func (t Reader) word(b []byte) int64 {
 	if !t.big {
