@@ -117,6 +117,35 @@ func TestTheToolboxKeepsItsMechanismsFreeOfLua(t *testing.T) {
 	}
 }
 
+// Formats are asked for by their content, at package formats: what reads one of them
+// is not imported elsewhere.
+func TestReadersOfFormatsStayBehindTheirInterface(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "transect/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const house = "transect/client/formats"
+	inside := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		from, imports, _ := strings.Cut(line, ":")
+		for _, to := range strings.Fields(imports) {
+			name, below := strings.CutPrefix(to, house+"/")
+			// Scripts read photos one by one, the tile server keeps rasters open.
+			if !below || name == "imagery" || name == "raster" {
+				continue
+			}
+			if from == house || strings.HasPrefix(from, house+"/") {
+				inside++
+			} else {
+				t.Errorf("%s imports %s: ask %s", from, to, house)
+			}
+		}
+	}
+	if inside == 0 {
+		t.Error("no reader of a format was found")
+	}
+}
+
 func allowed(from, to string) bool {
 	if isLeaf(to) {
 		return true
