@@ -118,7 +118,7 @@ func (g *generator) assignment() *node {
 	case kind == anything && b != "" && g.chance(3):
 		return tree(statement, a+", "+b+" = ", g.several())
 	case kind == text && g.chance(2):
-		return tree(statement, a+" = ("+a+":gsub(", g.pattern()+", ", g.replacement(), "))")
+		return tree(statement, a+" = cut(("+a+":gsub(", g.pattern()+", ", g.replacement(), ")))")
 	case kind == list && g.chance(2):
 		return tree(statement, a+"[#"+a+" + 1] = ", g.value(number))
 	}
@@ -268,12 +268,13 @@ func (g *generator) large() *node {
 	n := 20 + g.IntN(150)
 	switch g.IntN(9) {
 	case 0:
+		// In a function of its own: after 256 constants % and ^ name no operand in errors.
 		name := g.name()
-		b.WriteString("local " + name + " = {")
+		b.WriteString("P(pcall(function() local " + name + " = {")
 		for i := range n * 8 {
 			fmt.Fprintf(&b, "%d,", i)
 		}
-		b.WriteString("P()} P(#" + name + ", " + name + "[50], " + name + "[" + fmt.Sprint(n) + "])")
+		b.WriteString("P()} P(#" + name + ", " + name + "[50], " + name + "[" + fmt.Sprint(n) + "]) end))")
 	case 1:
 		b.WriteString("P(" + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + ")")
 	case 2:
@@ -295,11 +296,11 @@ func (g *generator) large() *node {
 		}
 		b.WriteString(`"last"))`)
 	case 5:
-		b.WriteString("do local t = {} ")
+		b.WriteString("P(pcall(function() local t = {} ")
 		for i := range n * 3 {
 			fmt.Fprintf(&b, "t.k%d = \"v%d\" ", i, i)
 		}
-		b.WriteString("P(t.k7, t.k" + fmt.Sprint(n*3-1) + ") end")
+		b.WriteString("P(t.k7, t.k" + fmt.Sprint(n*3-1) + ") end))")
 	case 6:
 		b.WriteString("do local v = 7 if v == 0 then P(0)")
 		for i := range n {

@@ -147,8 +147,6 @@ func (f *function) whenTrue(e *operand) {
 	exit := noJump
 	switch e.form {
 	case constantValue, numberValue, trueValue:
-	case falseValue:
-		exit = f.jump()
 	case jumpValue:
 		f.invert(e)
 		exit = e.info
@@ -166,8 +164,6 @@ func (f *function) whenFalse(e *operand) {
 	exit := noJump
 	switch e.form {
 	case nilValue, falseValue:
-	case trueValue:
-		exit = f.jump()
 	case jumpValue:
 		exit = e.info
 	default:
