@@ -103,7 +103,7 @@ func TestDatasetCreationRefused(t *testing.T) {
 // The tables of the caller stay as they are: ingestion is completed, a name of
 // a vertical system replaced, in a copy.
 func TestDatasetCreationKeepsTheCallersTables(t *testing.T) {
-	c, r := record(t, map[string]string{"": `{"_id":"d1"}`})
+	c, _ := record(t, map[string]string{"": `{"_id":"d1"}`})
 	ingestion := object{"parameters": object{"a": 1}}
 	if _, err := invoke(t, c, "datasets.create_image_dataset", object{"name": "n", "project": "p1", "parse_metadata": true, "extra": object{"ingestion": ingestion}}); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestDatasetCreationKeepsTheCallersTables(t *testing.T) {
 	if len(ingestion["parameters"].(object)) != 1 {
 		t.Errorf("ingestion was changed: %v", ingestion)
 	}
-	c, r = record(t, map[string]string{"": "[]"})
+	c, r := record(t, map[string]string{"": "[]"})
 	dataset := object{"vertical_srs_wkt": "egm96"}
 	if _, err := invoke(t, c, "datasets.create_datasets", object{"datasets": list{dataset}}); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}
-	made, err := c.Projects.Create(ctx, CreateProject{Name: in.Name, Company: in.Company, Geometry: in.Geometry, Extra: in.Extra})
+	made, err := c.Projects.Create(ctx, CreateProject(in))
 	return Found[Project]{made, true}, err
 }
 

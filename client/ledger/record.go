@@ -15,9 +15,6 @@ import (
 // header begins a ledger and names its version.
 const header = "transect ledger 1\n"
 
-// maxRecord bounds a record: larger results are noted by their ids alone.
-const maxRecord = 16 << 20
-
 // State is what is known of a write.
 type State byte
 

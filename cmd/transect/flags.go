@@ -181,7 +181,7 @@ func toMonitor(to *string) func(string) error {
 func toFailureAction(to *string) func(string) error {
 	return func(text string) error {
 		if strings.TrimSpace(text) == "" {
-			return errors.New("write a command, or a URL that begins with https: or mailto:")
+			return errors.New("write a command, or an https or mailto URL")
 		}
 		if scheme, _, _ := strings.Cut(text, "://"); (scheme == "http" || scheme == "https") && !isWebURL(text) {
 			return errors.New("it is not a web URL")

@@ -60,13 +60,6 @@ func checkNumber(L *lua.LState, arg int) float64 {
 	return n
 }
 
-func optNumber(L *lua.LState, arg int, otherwise float64) float64 {
-	if !given(L, arg) {
-		return otherwise
-	}
-	return checkNumber(L, arg)
-}
-
 // checkInt is an integer of 32 bits, as in most places of Lua 5.1.
 func checkInt(L *lua.LState, arg int) int { return int(int32(checkLong(L, arg))) }
 

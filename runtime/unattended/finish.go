@@ -58,13 +58,27 @@ func (r *run) count(x *runtime.Execution) {
 	r.result.Writes = x.Writes()
 }
 
-// end reports and records how the run ended, once. A nil ctx leaves only time
-// to record it.
+// end reports and records how the run ended, once, and notifies those who watch it.
 func (r *run) end(ctx context.Context, err error, code int) {
-	r.ending.Do(func() { r.finish(ctx, err, code) })
+	r.ending.Do(func() {
+		code = r.finish(err, code)
+		if r.started {
+			r.tell(ctx, code)
+		}
+		r.close()
+	})
 }
 
-func (r *run) finish(ctx context.Context, err error, code int) {
+// endAtOnce writes the record alone: there is no time to tell anybody.
+func (r *run) endAtOnce(err error, code int) {
+	r.ending.Do(func() {
+		r.finish(err, code)
+		r.close()
+	})
+}
+
+// finish writes the record of the run, and returns its exit code.
+func (r *run) finish(err error, code int) int {
 	r.print(err, code)
 	r.offerResumption(code)
 	now := r.process.Now()
@@ -78,16 +92,18 @@ func (r *run) finish(ctx context.Context, err error, code int) {
 	}
 	r.note(fmt.Sprintf("run %s ended after %s: %s, exit code %d", r.summary.ID,
 		human.Duration(time.Duration(e.Seconds*float64(time.Second))), e.Outcome, code))
-	if ctx != nil && r.started {
-		r.pinging.Wait()
-		if r.options.Ping != "" {
-			r.ping(ctx, r.endEvent())
-		}
-		if r.options.OnFailure != "" && code != runtime.ExitOK && code != runtime.ExitTerminated {
-			r.notifyFailure(ctx)
-		}
+	return code
+}
+
+// tell notifies those who watch the run of its end.
+func (r *run) tell(ctx context.Context, code int) {
+	r.pinging.Wait()
+	if r.options.Ping != "" {
+		r.ping(ctx, r.endEvent())
 	}
-	r.close()
+	if r.options.OnFailure != "" && code != runtime.ExitOK && code != runtime.ExitTerminated {
+		r.notifyFailure(ctx)
+	}
 }
 
 // incomplete turns a success whose report or metrics could not be written into

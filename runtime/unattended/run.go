@@ -73,7 +73,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	}
 	inner := *p
 	inner.Exit = func(code int) { // by a second signal: there is only time to write the record
-		r.end(nil, &runtime.Interrupted{Signal: os.Interrupt}, code)
+		r.endAtOnce(&runtime.Interrupted{Signal: os.Interrupt}, code)
 		p.Exit(code)
 	}
 	flush := r.forWorker(&inner)

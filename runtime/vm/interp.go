@@ -142,9 +142,8 @@ type Interp struct {
 	errors   *lua.LTable
 	idle     []*guard
 	idleDeep []*guard
-	outside  Task     // what protected calls outside of runs belong to
-	guards   []*guard // of the protected calls under way
-	deep     int      // threads with a whole stack of calls
+	outside  Task // what protected calls outside of runs belong to
+	deep     int  // threads with a whole stack of calls
 	maxText  int
 	closers  []func()
 	current  *clock // of what runs, or ran last
