@@ -46,8 +46,14 @@ func (p place) position() string {
 }
 
 // Where is the position of the code that runs at a level of the stack, "file:12: ",
-// or "" when that is no Lua code. Level 0 is the running function.
+// or "" when that is no Lua code. Level 0 is the running function. The Go functions
+// that operators are compiled to are no levels.
 func Where(L *lua.LState, level int) string {
+	for at := 1; at <= level; at++ {
+		if p, ok := placeAt(L, at); ok && isOperation(p.fn) {
+			level++
+		}
+	}
 	if level > 0 {
 		if p, ok := placeAt(L, level-1); ok && p.dbg.What == "tail" {
 			return "" // the function that made a tail call is gone

@@ -54,12 +54,13 @@ func (g *guard) raise(L *lua.LState) {
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "-"}) // with a trace it makes none
 }
 
-// maxHandling is how often an error handler may fail while it handles an error.
-const maxHandling = 10
+// maxHandling is how often an error handler may fail while it handles an error, less
+// the calls that are inside one another: Lua 5.1 has room for so many calls of C.
+const maxHandling = 221
 
 // handle calls the error handler, for which an error in it is one more.
 func (g *guard) handle(L *lua.LState, v lua.LValue) lua.LValue {
-	if g.handling >= maxHandling {
+	if g.handling >= maxHandling-g.clock.host().nesting {
 		return lua.LString("error in error handling")
 	}
 	g.handling++

@@ -22,6 +22,11 @@ var operations = &compile.Runtime{
 	SetGlobal: builtin(setGlobal),
 }
 
+func isOperation(fn *lua.LFunction) bool {
+	return fn == operations.Concat || fn == operations.Modulo || fn == operations.Power ||
+		fn == operations.GetGlobal || fn == operations.SetGlobal
+}
+
 func builtin(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true, GFunction: f} }
 
 // concat joins its arguments from the right, as a..b..c does.
