@@ -16,7 +16,7 @@ import (
 	"transect/testdata/flightgen"
 )
 
-var shared = filepath.Join("..", "..", "..", "..", "shared", "data")
+var shared = filepath.Join("..", "..", "..", "shared", "data")
 
 // check runs all checks on a folder.
 func check(t testing.TB, dir string, opts preflight.Options) *preflight.Report {
