@@ -12,9 +12,9 @@ import (
 const prelude = `local zero, calls = 0, 0
 local function tick() calls = calls + 1 if calls > 150 then error("enough", 0) end end
 local function Z(v) return (string.gsub(v, "%z", "0")) end
-local function S(v) local t = type(v) if t == "table" or t == "function" or t == "userdata" or t == "thread" then return t end return Z(tostring(v)) end
-local function P(...) local t = {} for i = 1, select("#", ...) do t[i] = S((select(i, ...))) end print(select("#", ...), unpack(t)) end
 local function cut(s) return #s > 60 and s:sub(1, 60) or s end
+local function S(v) local t = type(v) if t == "table" or t == "function" or t == "userdata" or t == "thread" then return t end return cut(Z(tostring(v))) end
+local function P(...) local t = {} for i = 1, select("#", ...) do t[i] = S((select(i, ...))) end print(select("#", ...), unpack(t)) end
 local function try(f, ...) P(pcall(f, ...)) end
 local function keys(t) local list = {} for k in pairs(t) do list[#list + 1] = S(k) end table.sort(list) return table.concat(list, ",") end
 `
@@ -226,7 +226,7 @@ func (g *generator) number() *node {
 	case 8:
 		return tree(value, "#(", g.value(text), ")")
 	case 9:
-		return tree(value, "((", g.value(number), ") % 9 + zero)^"+g.pick("1", "2"))
+		return tree(value, "(#(", g.value(text), ") % 9)^"+g.pick("1", "2"))
 	case 10, 11:
 		return tree(value, "math."+g.pick("floor", "ceil", "abs", "sqrt")+"(", g.value(number), ")")
 	case 12:
@@ -552,7 +552,7 @@ func (g *generator) risky() *node {
 	}
 	switch g.IntN(10) {
 	case 0:
-		return tree(value, "("+v+g.pick(" + ", " * ", " % ")+"1)")
+		return tree(value, "("+v+g.pick(" + ", " * ", " % ")+"1 + zero)")
 	case 1:
 		return tree(value, "("+v+` .. "x")`)
 	case 2:

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +24,11 @@ var driver string
 
 //go:embed batch.lua
 var batch string
+
+// TooLong stands for the output of a program that ran too long by lua5.1.
+const TooLong = "too long"
+
+var errTooLong = errors.New(TooLong)
 
 const endOfProgram = "\x01\x02\x01\n"
 
@@ -43,11 +49,11 @@ func Reference(dir string, mode Mode, programs []string) ([]string, error) {
 		left := programs[len(outputs):]
 		left = left[:min(len(left), 1000)]
 		got, err := referenceBatch(dir, mode, left)
-		if err != nil && len(got) == 0 {
-			return nil, fmt.Errorf("%w\nof the program:\n%s", err, left[0])
-		}
 		outputs = append(outputs, got...)
-		if err != nil { // the program after these ended it
+		switch {
+		case err == errTooLong && mode == Program:
+			outputs = append(outputs, TooLong)
+		case err != nil: // the program after these ended it
 			return nil, fmt.Errorf("%w\nof the program:\n%s", err, left[len(got)])
 		}
 	}
@@ -70,7 +76,7 @@ func referenceBatch(dir string, mode Mode, programs []string) ([]string, error) 
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second+time.Duration(len(programs)-1)*200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second+time.Duration(len(programs)-1)*60*time.Millisecond)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "lua5.1",
 		filepath.Join(folder, "batch.lua"), filepath.Join(folder, "programs"), filepath.Join(folder, "driver.lua"), string(mode))
@@ -80,6 +86,9 @@ func referenceBatch(dir string, mode Mode, programs []string) ([]string, error) 
 	err = cmd.Run()
 	outputs := strings.Split(out.String(), endOfProgram)
 	outputs = outputs[:len(outputs)-1]
+	if ctx.Err() != nil {
+		return outputs, errTooLong
+	}
 	if err != nil {
 		return outputs, fmt.Errorf("lua5.1, which must be installed: %w\n%s", err, complaints.String())
 	}

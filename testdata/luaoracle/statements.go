@@ -227,7 +227,7 @@ func (g *generator) protectedCall() *node {
 	})
 	switch g.IntN(4) {
 	case 0:
-		return tree(statement, "P(xpcall(function", body, ", function(e) tick() return ", g.pick("e", "S(e) .. \"!\"", "nil"), " end))")
+		return tree(statement, "P(xpcall(function", body, ", function(e) return ", g.pick("e", "S(e) .. \"!\"", "nil"), " end))")
 	case 1:
 		name := g.name()
 		n := tree(statement, "local "+name+", "+name+"e = pcall(function", body, ")")

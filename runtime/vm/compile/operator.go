@@ -27,11 +27,8 @@ func (f *function) logical(n *ast.LogicalOpExpr) operand {
 
 func (f *function) relational(n *ast.RelationalOpExpr) operand {
 	l := f.left(n.Lhs)
-	if !l.isNumber() {
-		f.toOperand(&l)
-	}
+	a := f.toOperand(&l) // before the right side, whose jumps would pass by a constant that is loaded
 	r := f.expression(n.Rhs)
-	a := f.toOperand(&l)
 	b := f.toOperand(&r)
 	f.releaseBoth(&l, &r)
 	op, cond := lua.OP_EQ, 1
