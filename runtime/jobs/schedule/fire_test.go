@@ -367,3 +367,23 @@ func TestStoppedInATransaction(t *testing.T) {
 		t.Error("the transaction of the stopped process was committed")
 	}
 }
+
+// Two runs by hand within one millisecond are two slots, the second behind the first.
+func TestRunNowTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		for range 20 {
+			newBench(t, store, nil)
+			job, _, err := RunNow(t.Context(), store, "hourly")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waits, behind, err := RunNow(t.Context(), store, "hourly"); err != nil || waits != 0 || behind != job {
+				t.Fatalf("job %d, behind %d, %v; want 0, behind %d", waits, behind, err, job)
+			}
+			if err := Remove(t.Context(), store, "hourly"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

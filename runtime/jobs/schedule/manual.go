@@ -33,16 +33,21 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 			return err
 		}
 		due := f.now
-		for added := false; !added; due = due.Add(time.Millisecond) {
-			if added, err = f.note(ctx, slot{Due: due, How: byHand, State: waiting, Count: 1}); err != nil {
+		for { // an earlier run by hand may hold this millisecond
+			added, err := f.note(ctx, slot{Due: due, How: byHand, State: waiting, Count: 1})
+			if err != nil {
 				return err
 			}
+			if added {
+				break
+			}
+			due = due.Add(time.Millisecond)
 		}
 		if err := f.pump(ctx); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `select case when due_at >= $2 then job_id else 0 end, case when due_at >= $2 then 0 else job_id end
-			from tr_fired where schedule = $1 and state = 'active'`, name, jobs.Millis(f.now)).Scan(&job, &behind)
+			from tr_fired where schedule = $1 and state = 'active'`, name, jobs.Millis(due)).Scan(&job, &behind)
 	})
 	return job, behind, err
 }
