@@ -95,7 +95,7 @@ func plainCode(code []byte) []byte {
 // prototype parses and compiles a chunk. Code that the parser would read otherwise than
 // Lua is refused.
 func prototype(code []byte, reader io.Reader, name string, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
-	calls, misread := compile.Check(code)
+	lines, misread := compile.Check(code)
 	chunk, err := parse.Parse(reader, name)
 	if refused, ok := errors.AsType[*compile.Error](misread); ok {
 		if wrong, ok := errors.AsType[*parse.Error](err); !ok || wrong.Pos.Line == parse.EOF || refused.Line <= wrong.Pos.Line {
@@ -105,7 +105,7 @@ func prototype(code []byte, reader io.Reader, name string, change func([]ast.Stm
 	if err != nil {
 		return nil, err
 	}
-	compile.PlaceCalls(chunk, calls)
+	lines.Place(chunk)
 	if change != nil {
 		change(chunk)
 	}

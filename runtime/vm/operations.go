@@ -187,7 +187,20 @@ func modulo(a, b lua.LNumber) lua.LNumber {
 	return lua.LNumber(x - p)
 }
 
-func power(a, b lua.LNumber) lua.LNumber { return lua.LNumber(math.Pow(float64(a), float64(b))) }
+// power is that of C, which keeps an operand that is not a number, with its sign.
+func power(a, b lua.LNumber) lua.LNumber {
+	v := math.Pow(float64(a), float64(b))
+	switch {
+	case v == v:
+		return lua.LNumber(v)
+	case a != a:
+		return a
+	case b != b:
+		return b
+	}
+	zero := 0.0
+	return lua.LNumber(zero / zero)
+}
 
 // environment is that of the Lua function that called.
 func environment(L *lua.LState) *lua.LTable {

@@ -268,12 +268,12 @@ func (g *generator) quoted(s string) string {
 			return "'" + s + "'"
 		}
 	case 1:
-		if !strings.ContainsAny(s, "]\r\\\x00") {
+		if !strings.ContainsAny(s, "]\r\n\\\x00") {
 			return "[[" + s + "]]"
 		}
 	case 2:
-		if !strings.ContainsAny(s, "]\r\\\x00") {
-			return "[==[\n" + s + "]==]"
+		if !strings.ContainsAny(s, "]\r\n\\\x00") {
+			return "[==[" + s + "]==]"
 		}
 	}
 	var b strings.Builder
@@ -313,7 +313,7 @@ func (g *generator) text() *node {
 	case 7:
 		return tree(value, "tostring(", g.value(g.pick(number, boolean, text)), ")")
 	case 8:
-		return tree(value, "table.concat(", g.value(list), ", ", g.value(text), ")")
+		return tree(value, "table.concat(", g.value(list), ", cut(", g.value(text), "))")
 	case 9:
 		return tree(value, g.pick("type", "S")+"(", g.value(anything), ")")
 	case 10, 11:

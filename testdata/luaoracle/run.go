@@ -78,7 +78,8 @@ func referenceBatch(dir string, mode Mode, programs []string) ([]string, error) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second+time.Duration(len(programs)-1)*60*time.Millisecond)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "lua5.1",
+	// A program that grew without end would take the memory of the machine.
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4000000; exec lua5.1 "$@"`, "lua5.1",
 		filepath.Join(folder, "batch.lua"), filepath.Join(folder, "programs"), filepath.Join(folder, "driver.lua"), string(mode))
 	var out, complaints bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &complaints

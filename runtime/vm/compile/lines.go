@@ -2,22 +2,36 @@ package compile
 
 import "github.com/yuin/gopher-lua/ast"
 
-// PlaceCalls gives each call the line where its arguments begin, which is that of the
-// call in Lua 5.1. The parser keeps only where the whole expression begins. The lines
-// are in the order of the source; when they are not as many as the calls, all stay.
-func PlaceCalls(stmts []ast.Stmt, lines []int) {
-	p := &placer{}
+// SourceLines are those that errors tell in Lua 5.1 and that the parser does not
+// keep: it knows where an expression begins.
+type SourceLines struct {
+	calls []int       // where the arguments of each call begin, in the order of the source
+	texts map[int]int // where a text of several lines ends, by the line where it begins
+}
+
+// Place sets the lines in a tree. When there are not as many calls as lines of calls,
+// these stay as they are.
+func (lines *SourceLines) Place(stmts []ast.Stmt) {
+	p := &placer{texts: map[int]*ast.StringExpr{}}
 	p.block(stmts)
-	if len(p.calls) != len(lines) {
+	for begin, end := range lines.texts {
+		if text := p.texts[begin]; text != nil {
+			text.SetLine(end)
+		}
+	}
+	if len(p.calls) != len(lines.calls) {
 		return
 	}
 	for i, call := range p.calls {
-		call.SetLine(lines[i])
+		call.SetLine(lines.calls[i])
 	}
 }
 
-// placer lists the calls of a tree in the order of the source.
-type placer struct{ calls []*ast.FuncCallExpr }
+// placer lists the calls of a tree in the order of the source, and its texts.
+type placer struct {
+	calls []*ast.FuncCallExpr
+	texts map[int]*ast.StringExpr // the last one that begins on each line
+}
 
 func (p *placer) block(stmts []ast.Stmt) {
 	for _, s := range stmts {
@@ -67,6 +81,8 @@ func (p *placer) list(exprs []ast.Expr) {
 
 func (p *placer) expression(e ast.Expr) {
 	switch e := e.(type) {
+	case *ast.StringExpr:
+		p.texts[e.Line()] = e
 	case *ast.AttrGetExpr:
 		p.list([]ast.Expr{e.Object, e.Key})
 	case *ast.TableExpr:

@@ -8,17 +8,17 @@ import (
 
 // Check refuses source code that the parser reads otherwise than Lua 5.1 without a
 // word: escapes beyond a byte, numbers that run into names, and a bracket on a new
-// line, which may be meant as the beginning of a statement. It also returns the lines
-// where the arguments of calls begin, in the order of the source.
-func Check(code []byte) (calls []int, err error) {
-	s := &scanner{code: code, line: 1}
+// line, which may be meant as the beginning of a statement. It also returns lines that
+// the parser does not keep.
+func Check(code []byte) (lines *SourceLines, err error) {
+	s := &scanner{code: code, line: 1, lines: SourceLines{texts: map[int]int{}}}
 	defer func() {
 		if e, ok := recover().(*Error); ok {
-			calls, err = nil, e
+			lines, err = nil, e
 		}
 	}()
 	s.scan()
-	return s.calls, nil
+	return &s.lines, nil
 }
 
 // scanner goes through the tokens of a source. What it cannot read is left to the
@@ -26,7 +26,7 @@ func Check(code []byte) (calls []int, err error) {
 type scanner struct {
 	code     []byte
 	at, line int
-	calls    []int
+	lines    SourceLines
 
 	callable bool     // the last token ends an expression that arguments may follow
 	ended    int      // line of the last token
@@ -215,7 +215,10 @@ func (s *scanner) word() {
 func (s *scanner) textToken(line int) {
 	argument := s.callable
 	if argument {
-		s.calls = append(s.calls, line)
+		s.lines.calls = append(s.lines.calls, line)
+	}
+	if s.line > line {
+		s.lines.texts[line] = s.line
 	}
 	s.token(argument)
 }
@@ -232,7 +235,7 @@ func (s *scanner) symbol(c byte) {
 				s.fail("ambiguous syntax (function call x new statement) near '(': " +
 					"put the bracket on the line of what it calls, or a ; before it")
 			}
-			s.calls = append(s.calls, s.line)
+			s.lines.calls = append(s.lines.calls, s.line)
 		}
 		s.open = append(s.open, o)
 		s.token(false)
