@@ -39,11 +39,12 @@ func isTest(i uint32) bool {
 	return false
 }
 
-// setsA reports whether an instruction writes register A.
+// setsA reports whether an instruction writes register A. As in Lua 5.1 a test does: what
+// it lets pass may come from elsewhere and has no name.
 func setsA(i uint32) bool {
 	switch opOf(i) {
 	case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_JMP, lua.OP_EQ, lua.OP_LT, lua.OP_LE,
-		lua.OP_TEST, lua.OP_RETURN, lua.OP_SETLIST, lua.OP_CLOSE, lua.OP_NOP, lua.OP_TFORLOOP:
+		lua.OP_RETURN, lua.OP_SETLIST, lua.OP_CLOSE, lua.OP_NOP, lua.OP_TFORLOOP:
 		return false
 	}
 	return true
