@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"reflect"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -24,11 +23,15 @@ func operation(s *declare.Spec) lua.LGFunction {
 		}
 		warnOfArguments(L, s, args)
 		in := vm.Of(L)
-		caller := callerOf(L, s)
+		task := uint64(0)
+		if s.Effect != declare.Read {
+			task = vm.TaskPath(L)
+		}
 		resolvePaths(in, s, &args)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			value, err = s.Invoke(recovery.CalledBy(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Transferred}), caller), args)
+			ctx = client.WithTransfers(recovery.InTask(ctx, task), client.TransferOptions{Progress: in.Transferred})
+			value, err = s.Invoke(ctx, args)
 			return err
 		}
 		var calls *callbacks
@@ -53,14 +56,6 @@ func operation(s *declare.Spec) lua.LGFunction {
 		}
 		return push(L, s, args, value)
 	}
-}
-
-// callerOf names the line and the task that call a write.
-func callerOf(L *lua.LState, s *declare.Spec) recovery.Caller {
-	if s.Effect == declare.Read {
-		return recovery.Caller{}
-	}
-	return recovery.Caller{Task: vm.TaskPath(L), Line: strings.TrimSuffix(vm.Where(L, 1), ": ")}
 }
 
 // push gives a result to Lua, by its shape.

@@ -19,7 +19,6 @@ type Job struct {
 	Link   *link.Child   // with the worker that started the process for a job, else nil
 	Jobs   Jobs          // that the script submits
 	Settle time.Duration // how long after it was sent a lost request may still arrive; 30 s when 0
-	Strict bool          // a write that each start of the run would make anew is an error
 	Script string        // path of the script; "-" is standard input
 	Code   string        // Lua source to run when Script is empty
 	Args   []string      // arguments of the script

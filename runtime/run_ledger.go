@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"transect/client"
@@ -58,9 +57,6 @@ type runLedger struct {
 	open   func() (*ledger.Ledger, error)
 	key    func() ([]byte, error)
 	tally  recovery.Tally
-	told   sync.Map // lines of the script
-	strict bool
-	asked  atomic.Bool // the script knows when the run was started first
 	log    *slog.Logger
 	settle time.Duration
 	began  time.Time
@@ -75,7 +71,7 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), strict: job.Strict, began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
 	if job.DryRun {
@@ -166,21 +162,11 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 }
 
 func (r *runLedger) options() *recovery.Options {
-	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Started: r.started, Strict: r.strict, Tally: &r.tally, Told: &r.told}
+	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
 	if r.taken {
 		o.TakenOver = r.began
 	}
 	return o
-}
-
-// started is when the run was started first, and whether its script has asked.
-func (r *runLedger) started() (at time.Time, asked bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.opened == nil || !r.asked.Load() {
-		return time.Time{}, false
-	}
-	return r.opened.Starts()[0].At, true
 }
 
 // hasLedger reports whether a run has noted writes on this machine.
@@ -232,7 +218,6 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 			if err != nil {
 				return time.Time{}, err
 			}
-			r.asked.Store(true)
 			return l.Starts()[0].At, nil
 		},
 		Folder: func() (string, error) {

@@ -40,8 +40,7 @@ type Ledger struct {
 	table  table
 	starts []Start
 	kept   map[string][]byte
-	apart  bool // opened to read: what is kept is forgotten with it
-	near   near
+	apart  bool   // opened to read: what is kept is forgotten with it
 	owned  *owned // nil until somebody asks
 
 	disk   syncer

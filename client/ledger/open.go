@@ -27,7 +27,6 @@ func OpenRun(dir, run string, start Start) (*Ledger, error) {
 func (l *Ledger) begin(start Start) (*Ledger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.near = near{from: 1, end: l.table.n, left: nearAll}
 	if err := l.note(&startRecord{start}); err != nil {
 		_ = l.Close()
 		return nil, err

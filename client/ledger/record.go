@@ -57,7 +57,6 @@ type Intent struct {
 	Task   uint64    // which of the run's tasks sent it
 	Since  time.Time // by the platform's clock; what it makes is not older
 	Start  uint32    // number of the start that sent it, from 1
-	Leaves []uint32  // keyed hashes of the arguments, one for each leaf
 }
 
 // Result is what became of a write.
@@ -113,11 +112,7 @@ func (r *Intent) encode(b []byte) []byte {
 	b = appendText(b, r.Op)
 	b = append(b, r.Print[:]...)
 	b = binary.LittleEndian.AppendUint64(b, r.Task)
-	b = binary.AppendVarint(b, r.Since.UnixMilli())
-	for _, leaf := range r.Leaves {
-		b = binary.LittleEndian.AppendUint32(b, leaf)
-	}
-	return b
+	return binary.AppendVarint(b, r.Since.UnixMilli())
 }
 
 func (r *Intent) decode(in *reader) {
@@ -128,12 +123,6 @@ func (r *Intent) decode(in *reader) {
 		r.Task = binary.LittleEndian.Uint64(b)
 	}
 	r.Since = time.UnixMilli(in.signed())
-	if in.skim {
-		return
-	}
-	for rest := in.rest(); len(rest) >= 4; rest = rest[4:] {
-		r.Leaves = append(r.Leaves, binary.LittleEndian.Uint32(rest))
-	}
 }
 
 func (r *Result) encode(b []byte) []byte {
@@ -175,7 +164,7 @@ func appendText(b []byte, text string) []byte {
 type reader struct {
 	b    []byte
 	err  error
-	skim bool // leave out texts, answers and hashes: a million are read at the start
+	skim bool // leave out texts and answers: a million are read at the start
 }
 
 var errShort = errors.New("a record is shorter than its content")

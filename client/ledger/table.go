@@ -43,7 +43,6 @@ type Write struct {
 	Parent uint32
 	Task   uint64
 	Since  time.Time
-	Leaves []uint32
 	Fresh  bool // it takes no row that was noted before
 }
 
@@ -105,7 +104,7 @@ func (l *Ledger) noted(seq uint32, w Write) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken.Since, taken.Start, taken.write.Leaves = intent.Since, intent.Start, intent.Leaves
+	taken.Since, taken.Start = intent.Since, intent.Start
 	if r.state != Open {
 		if taken.Result, err = l.result(r); err != nil {
 			return nil, err
@@ -118,7 +117,7 @@ func (l *Ledger) noted(seq uint32, w Write) (*Row, error) {
 }
 
 func (w Write) intent(seq, start uint32) *Intent {
-	return &Intent{Seq: seq, Parent: w.Parent, Op: w.Op, Print: w.Print, Task: w.Task, Since: w.Since, Start: start, Leaves: w.Leaves}
+	return &Intent{Seq: seq, Parent: w.Parent, Op: w.Op, Print: w.Print, Task: w.Task, Since: w.Since, Start: start}
 }
 
 // Again notes that an open write is sent once more.

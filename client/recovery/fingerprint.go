@@ -68,9 +68,7 @@ func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerp
 	if err := in.Decode(&plain); err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	plain = normal(plain)
-	a.plain, _ = plain.([]any)
-	if text, err = declare.Encode(plain); err != nil {
+	if text, err = declare.Encode(normal(plain)); err != nil {
 		return ledger.Fingerprint{}, err
 	}
 	return a.hash(a.call.Spec.FullName(), append([]byte(a.label), text...))

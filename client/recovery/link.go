@@ -26,9 +26,6 @@ type attempt struct {
 
 	label string // of run.scope
 
-	plain  []any // what the fingerprint is made of
-	leaves []leaf
-
 	sent    bool     // a request was handed on
 	perhaps bool     // one whose answer was lost may have been carried out
 	made    []string // by the call
@@ -65,15 +62,11 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	if err != nil {
 		return declare.Value{}, err
 	}
-	by, _ := ctx.Value(callerKey{}).(Caller)
-	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Task: by.Task, Since: r.Platform(), Fresh: ctx.Value(againKey{}) != nil}
+	task, _ := ctx.Value(taskKey{}).(uint64)
+	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Task: task, Since: r.Platform(),
+		Fresh: ctx.Value(againKey{}) != nil}
 	if r.Would != nil {
 		return a.rehearse(ctx, w)
-	}
-	if above == nil && !w.Fresh && !l.Knows(w) {
-		if err := a.compare(&w, by); err != nil {
-			return declare.Value{}, err
-		}
 	}
 	if a.row, err = l.Take(w); err != nil {
 		return declare.Value{}, err

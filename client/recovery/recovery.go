@@ -40,15 +40,11 @@ type Options struct {
 	// its requests may still arrive from then on. Zero when it has ended.
 	TakenOver time.Time
 	Sync      bool // creations wait until their intent survives a power loss
-	// Started is when the run was started first, and whether its script has asked.
-	Started func() (at time.Time, asked bool)
-	Strict  bool // a write that each start would make anew is an error, not a warning
 	// Would is told what a dry run would take from the ledger, or look for first;
 	// then the ledger is opened to read. Writes are noted when it is nil.
 	Would func(text string)
 	Log   *slog.Logger
-	Tally *Tally    // shared by the connections of a run
-	Told  *sync.Map // lines of the script that were warned of; shared likewise
+	Tally *Tally // shared by the connections of a run
 }
 
 // Recovery is the link of one connection.
@@ -69,7 +65,7 @@ func New(o Options) *Recovery {
 		o.Settle += time.Second // answers give the platform's clock in whole seconds
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Tally, o.Told = cmp.Or(o.Tally, &Tally{}), cmp.Or(o.Told, &sync.Map{})
+	o.Tally = cmp.Or(o.Tally, &Tally{})
 	r := &Recovery{Options: o}
 	r.deleted = sync.OnceValue(r.findDeleted)
 	return r
@@ -86,7 +82,13 @@ func Outside(ctx context.Context) context.Context {
 type (
 	labelKey struct{}
 	againKey struct{}
+	taskKey  struct{}
 )
+
+// InTask returns a context whose writes are those of one of the run's tasks.
+func InTask(ctx context.Context, task uint64) context.Context {
+	return context.WithValue(ctx, taskKey{}, task)
+}
 
 // Labelled returns a context whose writes are told apart from equal ones
 // elsewhere by a label.

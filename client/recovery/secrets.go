@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // goneToken begins what stands for a share token that the run has revoked: the
@@ -52,6 +54,10 @@ func (a *attempt) withoutSecrets(body map[string]any) (map[string]any, error) {
 		body[p.Key] = goneToken + id
 	}
 	return body, nil
+}
+
+func hidden(p *schema.Param) bool {
+	return p.Secret || slices.ContainsFunc(p.Fields, func(p schema.Param) bool { return hidden(&p) })
 }
 
 // signedForm is an address that opens what it names to whoever holds it, as it

@@ -81,8 +81,6 @@ func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Optio
 		option{name: "run", kind: "ID", doc: "name the run, to start it again: writes that an earlier start of it made are not repeated", parse: toRunID(job)},
 		option{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", parse: toDuration(&job.Settle),
 			doc: "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
-		option{name: "strict", kind: "bool", empty: "true", parse: toBool(&job.Strict),
-			doc: "fail before a write that each start of the run would make anew, as it holds the present moment, instead of warning"},
 		option{name: "job", kind: "NAME", doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
 		option{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's path when left out; write --lock=NAME"},

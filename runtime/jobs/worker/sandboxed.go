@@ -11,7 +11,7 @@ import (
 // harmless are the flags of transect run with which a script reaches no more than its
 // manifest says. Others name files of the worker, or widen the manifest.
 var harmless = []string{"bwlimit", "client-id", "connections", "deny", "dry-run", "grace", "local", "log-format", "max-instructions", "max-memory", "max-outage",
-	"profile", "quiet", "rate", "revision", "sandbox", "settle", "stall-timeout", "strict", "timeout", "trace", "url", "user", "verbose"}
+	"profile", "quiet", "rate", "revision", "sandbox", "settle", "stall-timeout", "timeout", "trace", "url", "user", "verbose"}
 
 // sandboxed refuses, for a worker with --sandbox, what has no manifest or goes round it.
 func sandboxed(spec jobs.Spec, manifest bool) error {
