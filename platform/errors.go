@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"transect/client/transport/httpserve"
 	"transect/platform/api"
 	"transect/platform/blob"
 	"transect/platform/store"
@@ -76,7 +77,7 @@ func (p *Platform) failed(r *Request, err error) *failure {
 	case errors.As(err, &tooLong):
 		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f = fail(http.StatusRequestTimeout, "RequestTimeout", "no byte of the request's body came for %s, or less than %d bytes a second", bodyTimeout, minBodyRate)
+		f = fail(http.StatusRequestTimeout, "RequestTimeout", "no byte of the request's body came for a minute, or less than %d bytes a second", httpserve.MinRate)
 	case r.http.Context().Err() != nil || errors.Is(err, context.Canceled):
 		f = fail(http.StatusServiceUnavailable, "RequestCancelled", "the request was given up or the platform is closing")
 	case errors.As(err, &unread):

@@ -15,9 +15,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -26,7 +24,9 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"transect/client/fault"
 	"transect/client/schema"
+	"transect/client/transport/httpserve"
 	"transect/platform/blob"
 	"transect/platform/store"
 	"transect/platform/tiles"
@@ -72,15 +72,10 @@ type Platform struct {
 
 	repeated atomic.Int64 // see RepeatedKeys
 
-	pipes  chan net.Conn // see RoundTripper
-	server *http.Server
-
-	closing context.Context // ends when Close is called
+	inside  *httpserve.Inside // see RoundTripper
+	closing context.Context   // ends when Close is called
 	shut    context.CancelFunc
-
-	mu       sync.Mutex
-	closed   bool
-	inFlight sync.WaitGroup // in-process requests in progress
+	close   func() error
 }
 
 // Open opens the local platform in a folder, and creates it when it is missing.
@@ -105,13 +100,15 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 	p.closing, p.shut = context.WithCancel(context.Background())
 	p.handler, p.rasters = p.routes(), tiles.NewPool(p.blobs)
 	p.startWorkers()
-	p.servePipes()
+	p.inside = httpserve.Server{Handler: p.handler, Logger: p.log}.NewInside(p.closing,
+		fault.Of(&fault.PlatformError{}, "the local platform is closed"))
+	p.close = sync.OnceValue(p.shutDown)
 	return p, nil
 }
 
 func (o *Options) fill() {
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.KeepDeleted = cmp.Or(o.KeepDeleted, DefaultKeepDeleted)
 	if o.Now == nil {
@@ -156,18 +153,12 @@ func (p *Platform) Handler() http.Handler { return p.handler }
 
 // Close interrupts the background jobs, which are resumed when the folder is
 // opened again, and closes the database. Closing again does nothing.
-func (p *Platform) Close() error {
-	p.mu.Lock()
-	again := p.closed
-	p.closed = true
-	p.mu.Unlock()
-	if again {
-		return nil
-	}
+func (p *Platform) Close() error { return p.close() }
+
+func (p *Platform) shutDown() error {
 	p.shut()
-	p.server.Close()
+	p.inside.Close()
 	p.workers.all.Wait()
-	p.inFlight.Wait()
 	p.rasters.Close()
 	err := p.store.Close()
 	if p.options.Memory {

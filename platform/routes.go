@@ -10,6 +10,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/schema"
+	"transect/client/transport/httpserve"
 	"transect/platform/api"
 	"transect/platform/store"
 )
@@ -101,13 +102,13 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
 		hr.Body = &requestBody{hr.Body}
 		r := &Request{p: p, http: hr, op: rt.op, service: service}
-		started := &startedWriter{ResponseWriter: w}
+		started := &httpserve.StartedWriter{ResponseWriter: w}
 		err := recovered(func() { p.answer(rt, started, r) })
 		if err == nil {
 			return
 		}
 		f := p.failed(r, err)
-		if started.begun {
+		if started.Begun {
 			// The status is out already; the answer can only be broken off.
 			panic(http.ErrAbortHandler)
 		}
@@ -188,22 +189,3 @@ func (rt route) checkArgs(given store.Doc) {
 		}
 	}
 }
-
-// startedWriter knows whether the answer has begun.
-type startedWriter struct {
-	http.ResponseWriter
-	begun bool
-}
-
-func (w *startedWriter) WriteHeader(status int) {
-	w.begun = true
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *startedWriter) Write(p []byte) (int, error) {
-	w.begun = true
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap lets http.ResponseController find the writer underneath.
-func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

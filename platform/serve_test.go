@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"transect/client/transport/httpserve"
 	"transect/platform/store"
 )
 
@@ -18,13 +19,13 @@ import (
 func TestStalledBody(t *testing.T) {
 	s := inside(t, Options{})
 	const timeout = 300 * time.Millisecond
-	server := httptest.NewServer(limitStalls(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(httpserve.Limits{Stall: timeout, Grace: 100 * timeout}.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.p.handler.ServeHTTP(w, r)
 		time.Sleep(2 * timeout)
 		if r.Context().Err() != nil && r.Method == "POST" {
 			t.Error("a request that was read is cancelled")
 		}
-	}), timeout, 100*timeout))
+	})))
 	defer server.Close()
 	s.base, s.http = server.URL, server.Client()
 	slow, client := io.Pipe()
@@ -56,7 +57,7 @@ func TestStalledBody(t *testing.T) {
 // A body that comes in trickles is cut off, however regular they are.
 func TestTrickledBody(t *testing.T) {
 	s := inside(t, Options{})
-	server := httptest.NewServer(limitStalls(s.p.handler, time.Minute, 300*time.Millisecond))
+	server := httptest.NewServer(httpserve.Limits{Stall: time.Minute, Grace: 300 * time.Millisecond}.Handler(s.p.handler))
 	defer server.Close()
 	s.base, s.http = server.URL, server.Client()
 	body, client := io.Pipe()

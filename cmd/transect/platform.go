@@ -13,6 +13,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/transport/httpserve"
 	"transect/platform"
 	"transect/runtime/web"
 )
@@ -130,12 +131,12 @@ func (a *app) serve(ctx context.Context, address string, options platform.Option
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	listener, err := listen(ctx, address)
+	listener, err := httpserve.Listen(ctx, address)
 	if err != nil {
 		return err
 	}
-	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address", at.String())
+	if !httpserve.IsLocal(listener) {
+		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address", listener.Addr().String())
 	}
 	ready := struct {
 		URL string `json:"url"`

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/transport/httpserve"
 	"transect/runtime"
 	"transect/runtime/jobs"
 	"transect/runtime/tty"
@@ -145,13 +145,13 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {
-	listener, err := listen(ctx, o.listen)
+	listener, err := httpserve.Listen(ctx, o.listen)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		a.logger().Warn("other machines can reach this page, and its data travels unencrypted; ssh -L reaches a loopback address safely", "address", at.String())
+	if !httpserve.IsLocal(listener) {
+		a.logger().Warn("other machines can reach this page, and its data travels unencrypted; ssh -L reaches a loopback address safely", "address", listener.Addr().String())
 	}
 	served := false
 	serve := func(ctx context.Context, c *client.Client, label string) error {
@@ -159,20 +159,12 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		if err != nil {
 			return err
 		}
-		server := &http.Server{Handler: page, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute}
-		ended := make(chan error, 1)
-		go func() { ended <- server.Serve(listener) }()
 		served = true
 		if err := a.printAddress(page, o.open); err != nil {
-			return errors.Join(err, server.Close())
+			return err
 		}
 		go a.moreAddresses(page)
-		select {
-		case err := <-ended:
-			return err
-		case <-ctx.Done():
-			return server.Close()
-		}
+		return httpserve.Server{Handler: page, Logger: a.logger()}.Serve(ctx, listener)
 	}
 	err = runtime.Connected(ctx, a.process, job, serve)
 	if (folder != "" || o.jobs != nil) && errors.Is(err, client.ErrNoConnection) {
@@ -185,15 +177,6 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		return nil // the way to end it
 	}
 	return err
-}
-
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", address, fault.Reason(err)),
-			"choose another address with --listen; port 0 chooses a free one")
-	}
-	return listener, nil
 }
 
 // printAddress prints a new address of the page, and opens it when asked to.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/hmac"
 	"fmt"
 	"maps"
 	"net/http"
@@ -220,7 +219,7 @@ const maxForm = 64 << 10
 func (s *Server) post(path string, h handler) {
 	s.mux.HandleFunc("POST "+path, s.answer(func(w http.ResponseWriter, r *http.Request) error {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if !hmac.Equal([]byte(r.PostFormValue("form")), []byte(s.formToken(r))) {
+		if !s.gate.MayPost(r) {
 			return &refusal{"the form is not from this page, or from before transect was restarted"}
 		}
 		return h(w, r)

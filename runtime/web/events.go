@@ -96,7 +96,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 			return notFound("there is no topic %q", kind)
 		}
 	}
-	lasting, leave := s.events.enter(s.session(r))
+	lasting, leave := s.events.enter(s.gate.Session(r))
 	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

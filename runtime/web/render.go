@@ -77,7 +77,7 @@ func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int
 			v.Nav = append(v.Nav, e)
 		}
 	}
-	v.Platform, v.Version, v.Actions, v.Form = s.Platform, s.Version, s.Actions, s.formToken(r)
+	v.Platform, v.Version, v.Actions, v.Form = s.Platform, s.Version, s.Actions, s.gate.FormToken(r)
 	var page bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
 		return err

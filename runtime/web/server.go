@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"transect/client"
+	"transect/client/transport/httpserve"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
@@ -48,7 +49,7 @@ type Options struct {
 type Server struct {
 	Options
 	ctx       context.Context
-	auth      *auth
+	gate      *httpserve.Gate
 	mux       *http.ServeMux
 	templates templates
 	events    *events
@@ -90,7 +91,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"/jobs", "Jobs", o.JobStore != nil},
 	}
 	var err error
-	if s.auth, err = newAuth(o.Listen, o.Names, o.Now); err != nil {
+	if s.gate, err = httpserve.NewGate(o.Listen, o.Names); err != nil {
 		return nil, err
 	}
 	if s.templates, err = s.parseTemplates(); err != nil {
@@ -138,9 +139,9 @@ func (s *Server) stream(path string, h handler) {
 
 func (s *Server) answer(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		started := &startedWriter{ResponseWriter: w}
+		started := &httpserve.StartedWriter{ResponseWriter: w}
 		if err := h(started, r); err != nil {
-			if started.begun {
+			if started.Begun {
 				s.Logger.Debug("an answer was broken off", "path", r.URL.Path, "reason", err)
 				panic(http.ErrAbortHandler)
 			}
@@ -148,25 +149,6 @@ func (s *Server) answer(h handler) http.HandlerFunc {
 		}
 	}
 }
-
-// startedWriter knows whether the answer has begun.
-type startedWriter struct {
-	http.ResponseWriter
-	begun bool
-}
-
-func (w *startedWriter) WriteHeader(status int) {
-	w.begun = true
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *startedWriter) Write(p []byte) (int, error) {
-	w.begun = true
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap lets http.ResponseController find the writer underneath.
-func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Over answers what is the page's, and leaves all other paths to another
 // handler: those of the platform that it is the page of.

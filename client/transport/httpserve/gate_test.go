@@ -1,10 +1,9 @@
-package web
+package httpserve
 
 import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Which hosts are ours depends on where the page listens: a name that somebody's
@@ -24,26 +23,26 @@ func TestHostsThatAreOurs(t *testing.T) {
 		{"[::]:80", []string{"10.0.0.1:80", name}, []string{"evil.example"}},
 		{"10.0.0.1:80", []string{"10.0.0.1:80", "survey.lan"}, []string{"evil.example"}},
 	} {
-		a, err := newAuth(c.listen, []string{"survey.lan"}, time.Now)
+		a, err := NewGate(c.listen, []string{"survey.lan"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, host := range c.ours {
-			if !a.ours(host) {
+			if !a.Ours(host) {
 				t.Errorf("%s: %q is not ours", c.listen, host)
 			}
 		}
 		for _, host := range c.foreign {
-			if a.ours(host) {
+			if a.Ours(host) {
 				t.Errorf("%s: %q is ours", c.listen, host)
 			}
 		}
 	}
-	a, err := newAuth("[::]:8090", nil, time.Now)
+	a, err := NewGate("[::]:8090", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if address := (&Server{auth: a}).Address(); !strings.HasPrefix(address, "http://"+name+":8090/open?token=") {
+	if address := a.Address("/open"); !strings.HasPrefix(address, "http://"+name+":8090/open?token=") {
 		t.Errorf("the address is %s", address)
 	}
 }

@@ -1,0 +1,139 @@
+package httpserve
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"transect/client/fault"
+)
+
+// maxSessions is how many browsers stay signed in; the oldest has to be opened
+// anew then.
+const maxSessions = 100
+
+// Gate knows the browsers that may enter. A token opens one browser and is worth
+// nothing afterwards; the browser keeps a cookie instead.
+type Gate struct {
+	cookie   string   // its name: browsers do not tell ports apart
+	hosts    []string // names in Host that are ours, besides addresses
+	reach    string   // host and port of the addresses that are given out
+	loopback bool     // of addresses, only those of this machine are ours
+	key      []byte   // of the tokens in forms
+
+	mu       sync.Mutex
+	tokens   map[string]bool
+	sessions []string
+}
+
+// NewGate makes the gate of a server that listens on "HOST:PORT", which browsers may
+// also call by other names.
+func NewGate(listen string, names []string) (*Gate, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fault.Of(&fault.UsageError{}, "%q is not an address to listen on: %w", listen, err)
+	}
+	ip, err := netip.ParseAddr(host)
+	g := &Gate{cookie: "transect_" + port, hosts: append([]string{"localhost"}, names...), reach: Reach(listen),
+		loopback: host == "localhost" || err == nil && ip.IsLoopback(), key: []byte(secret()), tokens: map[string]bool{}}
+	if !g.loopback {
+		g.hosts = append(g.hosts, strings.ToLower(host))
+		if name, err := os.Hostname(); err == nil {
+			g.hosts = append(g.hosts, strings.ToLower(name))
+		}
+	}
+	return g, nil
+}
+
+func secret() string {
+	b := make([]byte, 32)
+	rand.Read(b)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Address is a new address, which opens one browser at a path.
+func (g *Gate) Address(path string) string {
+	token := secret()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tokens[token] = true
+	return "http://" + g.reach + path + "?token=" + token
+}
+
+// Ours reports whether a Host header names this server. A name that somebody's
+// DNS could point here does not.
+func (g *Gate) Ours(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return !g.loopback || ip.IsLoopback()
+	}
+	return slices.Contains(g.hosts, host)
+}
+
+// SameOrigin reports whether no other site sent the request. Links from elsewhere
+// may lead here; the cookie does not come along then.
+func SameOrigin(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {
+		return false
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "cross-site" && site != "same-site" || r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+}
+
+// Session is the session of a request, "" without one.
+func (g *Gate) Session(r *http.Request) string {
+	c, err := r.Cookie(g.cookie)
+	if err != nil || c.Value == "" {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, known := range g.sessions {
+		if hmac.Equal([]byte(known), []byte(c.Value)) {
+			return known
+		}
+	}
+	return ""
+}
+
+// Open lets the browser of a request in, by the token of its address, and reports
+// whether it is in.
+func (g *Gate) Open(w http.ResponseWriter, r *http.Request) bool {
+	token, session := r.URL.Query().Get("token"), secret()
+	g.mu.Lock()
+	known := g.tokens[token]
+	delete(g.tokens, token)
+	if known {
+		g.sessions = append(g.sessions, session)
+		g.sessions = g.sessions[max(0, len(g.sessions)-maxSessions):]
+	}
+	g.mu.Unlock()
+	if !known {
+		return g.Session(r) != ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	return true
+}
+
+// FormToken is what a form of this session has to bring along.
+func (g *Gate) FormToken(r *http.Request) string {
+	mac := hmac.New(sha256.New, g.key)
+	mac.Write([]byte(g.Session(r)))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// MayPost reports whether a form brought its token along.
+func (g *Gate) MayPost(r *http.Request) bool {
+	return hmac.Equal([]byte(r.PostFormValue("form")), []byte(g.FormToken(r)))
+}
