@@ -153,7 +153,9 @@ func (t *calls) enter(in *Interp, c *clock, owner *lua.LState) *guard {
 func (t *calls) exit() {
 	t.depth--
 	g := t.guards[t.depth]
-	g.th.SetTop(0)
+	if g.th.GetTop() > 0 {
+		g.th.SetTop(0)
+	}
 	if g.handler != nil {
 		g.handler = nil
 	}

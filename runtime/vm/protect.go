@@ -33,15 +33,17 @@ func (in *Interp) openProtect() {
 	})
 }
 
-// pcall calls the first argument with the others, which it moves to the thread of the
-// call, as the values back.
+// pcall calls the first argument with the others, which it copies to the thread of the
+// call, and moves the values back.
 func pcall(L *lua.LState, handler lua.LValue) int {
 	c := clockOf(L)
-	in, arguments := c.in, L.GetTop()-1
+	in, top := c.in, L.GetTop()
 	g, caught := in.enter(L, c, L.Get(1), handler)
 	if caught == nil {
-		L.XMoveTo(g.th, arguments+1)
-		failed := g.call(arguments)
+		for i := 1; i <= top; i++ {
+			g.th.Push(L.Get(i))
+		}
+		failed := g.call(top - 1)
 		L.G.CurrentThread = L
 		if failed == nil {
 			L.Push(lua.LTrue)
