@@ -17,15 +17,13 @@ var (
 )
 
 func serveAnalyticConfigurations() {
-	configuration := list(object(fields{"value": object(nil), "analytic_version_range": versionRange}, "value", "analytic_version_range"))
-	analyticConfigurations.rules = map[string]rule{"versions": func(key string, v any) {
-		if v, ok := v.([]any); ok && len(v) == 0 {
-			panic(wrong(key, "must have at least one configuration"))
-		}
-		configuration(key, v)
-	}}
+	analyticConfigurations.rules = fields{{Name: "versions", Type: "[]object", Fields: fields{
+		{Name: "value", Type: "object"}, {Name: "analytic_version_range", Type: "range"}}}}
 	analyticConfigurations.refs = []ref{{"company", companies, leave}}
 	analyticConfigurations.complete = func(r *Request, given, doc store.Doc) {
+		if len(listOf(doc, "versions")) == 0 {
+			panic(wrong("versions", "must have at least one configuration"))
+		}
 		if doc["_id"] == nil {
 			r.newestVersion(store.Text(doc, "analytic_name"), "analytic_name")
 		}

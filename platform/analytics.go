@@ -2,12 +2,10 @@ package platform
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/Masterminds/semver/v3"
-
+	"transect/client/schema"
 	"transect/platform/analytic"
 	"transect/platform/store"
 )
@@ -19,9 +17,12 @@ var analytics = &resource{name: "analytic", plural: "analytics", unique: []strin
 const localImage = "transect.local/"
 
 func serveAnalytics() {
-	slots := named(fields{"name": word, "required": flag, "scheme": object(nil), "source": object(nil)})
-	analytics.rules = map[string]rule{"version": version, "inputs": slots, "parameters": slots, "credentials": slots,
-		"deliverables": slots, "outputs": slots, "tags": list(word), "groups": list(word)}
+	analytics.rules = fields{{Name: "version", Type: "version"}, {Name: "tags", Type: "[]word"}, {Name: "groups", Type: "[]word"}}
+	for _, name := range []string{"inputs", "parameters", "credentials", "deliverables", "outputs"} {
+		analytics.rules = append(analytics.rules, schema.Param{Name: name, Type: "[]object", Distinct: true, Fields: fields{
+			{Name: "name", Type: "word"}, {Name: "required", Type: "boolean", Optional: true},
+			{Name: "scheme", Type: "object", Optional: true}, {Name: "source", Type: "object", Optional: true}}})
+	}
 	analytics.complete = func(r *Request, _, doc store.Doc) {
 		const key = "algorithm.docker_credentials_name"
 		r.needCredentials(store.Text(doc, "company"), store.Text(doc, key), key)
@@ -37,13 +38,6 @@ func serveAnalytics() {
 		"set-analytic-docker-credentials": do(setDockerCredentials),
 		"order-analytic":                  do(func(r *Request) any { return r.order(r.body) }, "*", "deliverables"),
 	})
-}
-
-// version accepts a semantic version.
-func version(key string, v any) {
-	if _, err := semver.StrictNewVersion(fmt.Sprint(v)); err != nil {
-		panic(wrong(key, "%q is not a semantic version such as 1.0.0", v))
-	}
 }
 
 // seedAnalytics puts in the analytics that the platform runs itself, exposed
@@ -99,13 +93,11 @@ var analyticCredentials = &resource{name: "analytic_credentials", plural: "analy
 // changeAccess is the endpoint of one verb. Its body is a list under the verb,
 // with an entry for each company: {company, analytics_names}.
 func changeAccess(verb, companyKey string) endpoint {
-	checkEntries := list(object(fields{"analytics_names": list(word)}, companyKey, "analytics_names"))
+	entry := fields{{Name: companyKey, Type: "id"}, {Name: "analytics_names", Type: "[]word"}}
+	known := fields{{Name: verb, Type: "[]object", Fields: entry}}
 	return do(func(r *Request) any {
-		entries, ok := r.body[verb].([]any)
-		if !ok {
-			panic(wrong(verb, "is required"))
-		}
-		checkEntries(verb, entries)
+		check(schema.CheckFields(known, "", r.body))
+		entries := listOf(r.body, verb)
 		for i, v := range entries {
 			entry := v.(map[string]any)
 			inElement(verb, i, func() { r.resolve([]ref{{companyKey, companies, leave}}, entry) })
@@ -146,7 +138,7 @@ func (r *Request) setAccess(verb, company, name string) {
 // and finds what is assigned to them; nil when nothing is.
 func (r *Request) credentialTarget() (target, assigned store.Doc) {
 	name, versions, company := r.text("analytic_name"), r.text("analytic_version_range"), r.text("company")
-	versionRange("analytic_version_range", versions)
+	checkAs("range", "analytic_version_range", versions)
 	r.need(companies, company, "company")
 	target = store.Doc{"name": name, "analytic_version_range": versions, "company": company}
 	return target, r.first(analyticCredentials, target)
@@ -158,7 +150,7 @@ func assignCredentials(r *Request) any {
 	credentials := r.object("credentials")
 	target, doc := r.credentialTarget()
 	r.newestVersion(store.Text(target, "name"), "analytic_name")
-	every(word)("credentials", credentials)
+	checkAs("{}word", "credentials", credentials)
 	for _, field := range slices.Sorted(maps.Keys(credentials)) {
 		name := store.Text(credentials, field)
 		r.needCredentials(store.Text(target, "company"), name, "credentials."+field)

@@ -1,10 +1,6 @@
 package platform
 
-import (
-	"math"
-
-	"transect/platform/store"
-)
+import "transect/platform/store"
 
 // Annotations are drawings on a map, a model or an image of a project.
 var annotations = &resource{name: "annotation", plural: "annotations"}
@@ -12,11 +8,14 @@ var annotations = &resource{name: "annotation", plural: "annotations"}
 func serveAnnotations() {
 	annotations.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}, {"target.id", datasets, leave},
 		{"followers", users, leave}, {"attachments", datasets, leave}}
-	opacity := number(0, 1)
-	annotations.rules = map[string]rule{
-		"description": anyText, "target": object(fields{"type": oneOf("dataset"), "id": word}, "type", "id"),
-		"stroke": colour, "stroke_dasharray": list(number(0, math.Inf(1))), "stroke_width": number(0, math.Inf(1)),
-		"stroke_opacity": opacity, "fill": colour, "fill_opacity": opacity, "normals": list(vector),
+	annotations.rules = fields{
+		{Name: "description", Type: "string"},
+		{Name: "target", Type: "object", Fields: fields{
+			{Name: "type", Type: "string", Choices: []string{"dataset"}}, {Name: "id", Type: "id"}}},
+		{Name: "stroke", Type: "colour"}, {Name: "fill", Type: "colour"}, {Name: "normals", Type: "[]vector"},
+		{Name: "stroke_width", Type: "number", Min: new(0.0)}, {Name: "stroke_dasharray", Type: "[]number", Min: new(0.0)},
+		{Name: "stroke_opacity", Type: "number", Min: new(0.0), Max: new(1.0)},
+		{Name: "fill_opacity", Type: "number", Min: new(0.0), Max: new(1.0)},
 	}
 	annotations.fixed = []string{"project"}
 	annotations.defaults = store.Doc{"type": "2d", "followers": []any{}, "attachments": []any{}}
@@ -51,25 +50,4 @@ func completeAnnotation(r *Request, given, doc store.Doc) {
 // setIcon sets the icon; null leaves the choice to whoever draws it.
 func setIcon(r *Request, doc store.Doc) {
 	doc["icon"] = r.body["icon"]
-}
-
-// colour accepts red, green and blue, and perhaps alpha or opacity.
-func colour(key string, v any) {
-	list(number(0, 255))(key, v)
-	parts := v.([]any)
-	if len(parts) != 3 && len(parts) != 4 {
-		panic(wrong(key, "must have 3 numbers, or 4 with an opacity, not %d", len(parts)))
-	}
-	for i, v := range parts[:3] {
-		if n, _ := asNumber(v); n != math.Trunc(n) {
-			panic(wrong(key, "element %d must be a whole number", i))
-		}
-	}
-}
-
-// vector accepts three numbers.
-func vector(key string, v any) {
-	if numbers, _ := v.([]any); len(numbers) != 3 || recovered(func() { list(anyNumber)(key, v) }) != nil {
-		panic(wrong(key, "must be a vector of three numbers"))
-	}
 }

@@ -149,11 +149,11 @@ func TestAnnotationRefusals(t *testing.T) {
 		{400, "attachments", store.Doc{"attachments": []any{1}}},
 		{400, "type", store.Doc{"type": "4d"}},
 		{400, "geometry", store.Doc{"geometry": store.Doc{"type": "Polygon", "coordinates": []any{[]any{1, 2}}}}},
-		{400, "stroke: must have 3 numbers", store.Doc{"stroke": []any{1, 2}}},
+		{400, "stroke: must be a list of 3 numbers", store.Doc{"stroke": []any{1, 2}}},
 		{400, "fill[1]: must be between 0 and 255", store.Doc{"fill": []any{1, 256, 1}}},
-		{400, "fill: element 0 must be a whole number", store.Doc{"fill": []any{0.5, 0, 0}}},
+		{400, "fill[0]: must be a whole number", store.Doc{"fill": []any{0.5, 0, 0}}},
 		{400, "stroke_opacity: must be between 0 and 1", store.Doc{"stroke_opacity": 2}},
-		{400, "stroke_width: must be 0 or more", store.Doc{"stroke_width": -1}},
+		{400, "stroke_width: must be at least 0", store.Doc{"stroke_width": -1}},
 		{400, "stroke_width: must be a number", store.Doc{"stroke_width": "1"}},
 		{400, "stroke_dasharray", store.Doc{"stroke_dasharray": "1 2"}},
 		{400, "normals[0]: must be a vector", store.Doc{"normals": []any{[]any{1, 2}}}},
@@ -168,7 +168,7 @@ func TestAnnotationRefusals(t *testing.T) {
 		s.refused(c.status, c.want, annotationRoot+"create-annotation", body)
 		s.refused(c.status, "", annotationRoot+"create-annotations", store.Doc{"annotations": []any{store.Doc{"project": project}, body}})
 	}
-	s.refused(400, "annotations: element 0 must be an object", annotationRoot+"create-annotations", store.Doc{"annotations": []any{"x"}})
+	s.refused(400, "annotations[0]: must be an object", annotationRoot+"create-annotations", store.Doc{"annotations": []any{"x"}})
 	if got := s.found(annotationRoot+"search-annotations", store.Doc{}, "_id"); got != "" {
 		t.Errorf("a refused request left %q", got)
 	}

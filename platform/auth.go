@@ -25,13 +25,12 @@ const tokenLife = 4 * time.Hour
 
 // tokenRoutes are the routes that issue, describe and revoke access tokens.
 func tokenRoutes() []route {
-	grant := fields{"grant_type": oneOf("password", "client_credentials")}
-	token := fields{"token": anyText}
-	optional := []string{"token"}
+	grant := fields{{Name: "grant_type", Type: "string", Choices: []string{"password", "client_credentials"}}}
+	token := fields{{Name: "token", Type: "string", Optional: true}}
 	return []route{
 		{method: "POST", path: "dxauth/oauth/token", args: grant, keys: []string{"*"}, open: true, writes: true, handle: obtainToken},
-		{method: "POST", path: "dxauth/describe-token", args: token, optional: optional, handle: describeToken},
-		{method: "POST", path: "dxauth/oauth2/revoke", args: token, optional: optional, writes: true, handle: revokeToken},
+		{method: "POST", path: "dxauth/describe-token", args: token, handle: describeToken},
+		{method: "POST", path: "dxauth/oauth2/revoke", args: token, writes: true, handle: revokeToken},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -32,7 +33,7 @@ var optionalParts = map[string][]string{
 
 // newComponents reads the components of a dataset to be created.
 func newComponents(kind string, v any) []any {
-	named(fields{"name": word})("components", v)
+	check((&schema.Param{Type: "[]object", Distinct: true, Fields: fields{{Name: "name", Type: "word"}}}).CheckJSON("components", v))
 	given := v.([]any)
 	if len(given) > maxComponents {
 		panic(wrong("components", "has more than %d elements", maxComponents))

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -29,7 +30,8 @@ var secretTypes = map[string]secretKeys{
 
 func serveCredentials() {
 	credentials.refs = []ref{{"company", companies, leave}}
-	credentials.rules = map[string]rule{"credentials": checkSecrets, "labels": every(anyText)}
+	credentials.rules = fields{{Name: "labels", Type: "{}string"}, {Name: "credentials", Type: "object", Fields: fields{
+		{Name: "type", Type: "string", Choices: slices.Sorted(maps.Keys(secretTypes))}}}}
 	credentials.defaults = store.Doc{"labels": store.Doc{}}
 	credentials.complete = hideSecrets
 	credentials.deletable = unusedCredentials
@@ -42,30 +44,18 @@ func serveCredentials() {
 // changeCredentials changes those that a company has under a name.
 func changeCredentials(r *Request) any {
 	doc := r.needCredentials(r.text("company"), r.text("name"), "name")
+	check(schema.CheckFields(optional(credentials.rules), "", r.body))
 	for _, key := range []string{"credentials", "labels"} {
-		if r.body[key] == nil {
-			continue
+		if r.body[key] != nil {
+			doc[key] = r.body[key]
 		}
-		credentials.rules[key](key, r.body[key])
-		doc[key] = r.body[key]
 	}
 	hideSecrets(r, r.body, doc)
 	r.save(credentials, doc)
 	return doc
 }
 
-func checkSecrets(key string, v any) {
-	types := oneOf(slices.Sorted(maps.Keys(secretTypes))...)
-	object(fields{"type": types}, "type")(key, v)
-	keys := secretTypes[store.Text(v.(map[string]any), "type")]
-	known := fields{}
-	for _, name := range slices.Concat(keys.required, keys.shown) {
-		known[name] = word
-	}
-	object(known, keys.required...)(key, v)
-}
-
-// hideSecrets keeps what may be shown of credentials. The rest is not stored
+// hideSecrets checks credentials by their type, and keeps what may be shown of them. The rest is not stored
 // anywhere: nothing here signs in elsewhere with it.
 func hideSecrets(_ *Request, given, doc store.Doc) {
 	secrets, ok := given["credentials"].(map[string]any)
@@ -73,6 +63,14 @@ func hideSecrets(_ *Request, given, doc store.Doc) {
 		return
 	}
 	kind := store.Text(secrets, "type")
+	var known fields
+	for _, name := range secretTypes[kind].required {
+		known = append(known, schema.Param{Name: name, Type: "word"})
+	}
+	for _, name := range secretTypes[kind].shown {
+		known = append(known, schema.Param{Name: name, Type: "word", Optional: true})
+	}
+	check(schema.CheckFields(known, "credentials.", secrets))
 	shown := store.Doc{"type": kind}
 	for _, key := range secretTypes[kind].shown {
 		if secrets[key] != nil {

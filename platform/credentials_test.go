@@ -67,7 +67,7 @@ func TestCredentials(t *testing.T) {
 		"credentials.type":                  {"credentials": store.Doc{"type": "ftp"}},
 		"credentials.password: is required": {"credentials": store.Doc{"type": "docker", "login": "l"}},
 		"credentials: must be an object":    {"credentials": "hush"},
-		"labels.a: must be text":            {"labels": store.Doc{"a": 1}},
+		"labels.a: must be a string":        {"labels": store.Doc{"a": 1}},
 		"company: is required":              {"company": nil},
 	} {
 		full := store.Doc{"name": "new", "company": s.company, "credentials": shapes["oauth"]}

@@ -24,7 +24,8 @@ const (
 func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
-	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
+	datasets.rules = fields{{Name: "type", Type: "string", Choices: datasetTypes}, {Name: "source", Type: "object"},
+		{Name: "ingestion", Type: "object"}, {Name: "categories", Type: "[]word"}}
 	datasets.defaults = store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
 	datasets.derived = []string{"tiles"}
 	datasets.complete = completeDataset

@@ -14,18 +14,20 @@ var (
 
 func serveDatastreams() {
 	datastreamTemplates.refs = []ref{{"company", companies, leave}}
-	datastreamTemplates.rules = map[string]rule{
-		"description": anyText, "source": object(fields{"type": word}, "type"),
-		"contextualisation": object(nil), "transform": object(nil), "aggregate": object(nil),
-		"import": object(fields{"dataset_parameters": object(fields{
-			"type": oneOf(datasetTypes...), "categories": list(word), "horizontal_srs_wkt": anyText, "ingestion": object(nil),
-		})}),
+	datastreamTemplates.rules = fields{
+		{Name: "description", Type: "string"}, {Name: "source", Type: "object", Fields: fields{{Name: "type", Type: "word"}}},
+		{Name: "contextualisation", Type: "object"}, {Name: "transform", Type: "object"}, {Name: "aggregate", Type: "object"},
+		{Name: "import", Type: "object", Fields: fields{
+			{Name: "dataset_parameters", Type: "object", Optional: true, Fields: optional(fields{
+				{Name: "type", Type: "string", Choices: datasetTypes}, {Name: "categories", Type: "[]word"},
+				{Name: "horizontal_srs_wkt", Type: "string"}, {Name: "ingestion", Type: "object"}})}}},
 	}
 	datastreamTemplates.complete = owned
 
 	datastreams.refs = []ref{{"template", datastreamTemplates, refuse}}
-	datastreams.rules = map[string]rule{"description": anyText,
-		"source": object(fields{"url": word, "regex": anyText, "synchronisation": object(fields{"type": anyText})}, "url")}
+	datastreams.rules = fields{{Name: "description", Type: "string"}, {Name: "source", Type: "object", Fields: fields{
+		{Name: "url", Type: "word"}, {Name: "regex", Type: "string", Optional: true},
+		{Name: "synchronisation", Type: "object", Optional: true, Fields: optional(fields{{Name: "type", Type: "string"}})}}}}
 	datastreams.complete = completeDatastream
 
 	datastreamFiles.refs = []ref{{"datastream", datastreams, cascade}}
@@ -57,7 +59,7 @@ func searchDatastreamTemplates(r *Request) any {
 		if r.body[key] == nil {
 			continue
 		}
-		list(word)(key, r.body[key])
+		checkAs("[]word", key, r.body[key])
 		q.Fields.Exclude = append(q.Fields.Exclude, r.texts(key)...)
 		if q.Fields.Include != nil {
 			panic(wrong(key, "cannot be given together with fields.include"))

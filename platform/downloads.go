@@ -17,15 +17,17 @@ import (
 
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
+
+	"transect/client/schema"
 )
 
 func downloadRoutes() []route {
-	kind := oneOf(slices.Sorted(maps.Keys(previewSides))...)
+	dataset := schema.Param{Name: "dataset", Type: "id"}
+	kind := schema.Param{Name: "kind", Type: "string", Choices: slices.Sorted(maps.Keys(previewSides)), Optional: true}
 	return []route{
-		{method: "GET", path: "data-manager/download-component", args: fields{"dataset": identifier, "component": word}, stream: downloadComponent},
-		{method: "GET", path: "data-manager/download-image-as-jpeg", args: fields{"dataset": identifier}, stream: downloadJPEG},
-		{method: "GET", path: "data-manager/download-preview", args: fields{"dataset": identifier, "kind": kind},
-			optional: []string{"kind"}, stream: downloadPreview},
+		{method: "GET", path: "data-manager/download-component", args: fields{dataset, {Name: "component", Type: "word"}}, stream: downloadComponent},
+		{method: "GET", path: "data-manager/download-image-as-jpeg", args: fields{dataset}, stream: downloadJPEG},
+		{method: "GET", path: "data-manager/download-preview", args: fields{dataset, kind}, stream: downloadPreview},
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"transect/client/schema"
 	"transect/client/transport/httpserve"
-	"transect/platform/api"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
@@ -59,7 +59,7 @@ func unauthorized(code, format string, args ...any) *failure {
 // the request is the platform's own: its text stays in the log.
 func (p *Platform) failed(r *Request, err error) *failure {
 	var f *failure
-	var argument *api.Error
+	var argument *schema.JSONError
 	var query *store.QueryError
 	var digest *blob.ChecksumError
 	var tooLong *http.MaxBytesError

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -29,8 +30,8 @@ func serveFeatures() {
 		"remove-attachments":          do(features.changing(removeAttachments)),
 		"update-feature-properties":   do(features.changing(updateProperties)),
 		"delete-feature-properties":   do(features.changing(deleteProperties)),
-		"update-features-properties":  do(changeFeatures(updateProperties, object(nil)), "*"),
-		"delete-features-properties":  do(changeFeatures(deleteProperties, list(word)), "*"),
+		"update-features-properties":  do(changeFeatures(updateProperties, "object"), "*"),
+		"delete-features-properties":  do(changeFeatures(deleteProperties, "[]word"), "*"),
 	})
 
 	collections.refs = []ref{{"company", companies, leave}}
@@ -90,18 +91,18 @@ func (r *Request) emptyCollection(id string) {
 // changeFeatures is the handler of a change whose body gives the properties of
 // each feature under its identifier. All or none are changed; the answer has
 // them in the order of the body.
-func changeFeatures(change func(*Request, store.Doc), properties rule) handler {
+func changeFeatures(change func(*Request, store.Doc), properties schema.Type) handler {
 	return func(r *Request) any {
 		docs, given := []any{}, r.body
 		gjson.ParseBytes(r.raw).ForEach(func(key, _ gjson.Result) bool {
 			id := key.Str
-			if !store.IsID(id) {
+			if !schema.IsID(id) {
 				panic(invalid("%q is not an identifier of 24 hexadecimal digits", id))
 			}
 			if given[id] == nil {
 				panic(wrong(id+".properties", "is required"))
 			}
-			properties(id+".properties", given[id])
+			checkAs(properties, id+".properties", given[id])
 			r.body = store.Doc{"feature": id, "properties": given[id]}
 			docs = append(docs, features.changing(change)(r))
 			return true

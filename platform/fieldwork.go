@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -27,7 +28,7 @@ func serveEquipment() {
 	// A user is one pilot, of any number of teams.
 	pilots.refs = []ref{{"user", users, leave}, {"teams", teams, unlink},
 		{"carrier_models", carrierModels, unlink}, {"sensor_models", sensorModels, unlink}}
-	pilots.rules = map[string]rule{"teams": distinct, "carrier_models": distinct, "sensor_models": distinct}
+	pilots.rules = distinct("teams", "carrier_models", "sensor_models")
 	pilots.fixed = []string{"user"}
 	pilots.derived = []string{"company", "companies"}
 	pilots.defaults = store.Doc{"carrier_models": []any{}, "sensor_models": []any{}}
@@ -40,8 +41,8 @@ func serveEquipment() {
 	}
 	carrierModels.refs = append(carrierModels.refs, ref{"compatible_sensor_models", sensorModels, unlink})
 	carrierModels.defaults = store.Doc{"compatible_sensor_models": []any{}}
-	carrierModels.rules = map[string]rule{"type": oneOf(carrierTypes...), "compatible_sensor_models": distinct}
-	sensorModels.rules = map[string]rule{"width": pixels, "height": pixels}
+	carrierModels.rules = append(distinct("compatible_sensor_models"), schema.Param{Name: "type", Type: "string", Choices: carrierTypes})
+	sensorModels.rules = fields{{Name: "width", Type: "pixels"}, {Name: "height", Type: "pixels"}}
 
 	// A piece of equipment belongs to a team; its serial number tells it from
 	// others of its model.
@@ -86,9 +87,8 @@ func serveTasks() {
 	tasks.derived = []string{"flight_log"}
 	tasks.defaults = store.Doc{"status": "pending"}
 	tasks.complete = checkTask
-	tasks.rules = map[string]rule{
-		"status": oneOf("pending", "ready", "assigned", "scheduled", "data-captured", "data-submitted", "completed"),
-	}
+	tasks.rules = fields{{Name: "status", Type: "string",
+		Choices: []string{"pending", "ready", "assigned", "scheduled", "data-captured", "data-submitted", "completed"}}}
 	serve("collection_tasks", tasks, map[string]endpoint{
 		"create-or-update-task-flight-log": do(tasks.changing(setFlightLog), "*"),
 	})

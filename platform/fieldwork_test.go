@@ -170,9 +170,9 @@ func TestCollectionTasks(t *testing.T) {
 	}
 	s.refused(404, "field_report.carrier: ", tasksAt+"set-fieldreport-in-task", reported("carrier", g.carrierModel))
 	s.refused(404, "field_report.sensor: ", tasksAt+"set-fieldreport-in-task", reported("sensor", nothing))
-	s.refused(400, "field_report: weather: dew must be true or false", tasksAt+"set-fieldreport-in-task", reported("weather", store.Doc{"dew": "much"}))
-	s.refused(400, "field_report: duration: unit is missing", tasksAt+"set-fieldreport-in-task", reported("duration", store.Doc{"value": 3}))
-	s.refused(400, "field_report: capture_date must be a date", tasksAt+"set-fieldreport-in-task", reported("capture_date", "today"))
+	s.refused(400, "field_report.weather.dew: must be true or false", tasksAt+"set-fieldreport-in-task", reported("weather", store.Doc{"dew": "much"}))
+	s.refused(400, "field_report.duration.unit: is required", tasksAt+"set-fieldreport-in-task", reported("duration", store.Doc{"value": 3}))
+	s.refused(400, "field_report.capture_date: must be a date", tasksAt+"set-fieldreport-in-task", reported("capture_date", "today"))
 	s.refused(400, "field_report: must be an object", tasksAt+"set-fieldreport-in-task", with(task, "field_report", "fine"))
 
 	log := "dct-service/task-management/create-or-update-task-flight-log"

@@ -16,6 +16,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -80,7 +81,7 @@ func readFolder(dir string) (s secrets, err error) {
 		return s, newer(dir)
 	}
 	err = readFile(dir, secretsFile, &s)
-	if err == nil && (s.Password == "" || len(s.Key) == 0 || !store.IsID(s.Company)) {
+	if err == nil && (s.Password == "" || len(s.Key) == 0 || !schema.IsID(s.Company)) {
 		err = damaged(dir, "%s cannot be read", secretsFile)
 	}
 	return s, err

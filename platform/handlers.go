@@ -2,14 +2,12 @@ package platform
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
-	"transect/platform/api"
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -19,7 +17,7 @@ type handler func(*Request) any
 
 // standard finds the handler that an operation's declaration asks for, or
 // returns false. Creations and updates store keys that no declaration names.
-func (t *resource) standard(op *api.Operation) (endpoint, bool) {
+func (t *resource) standard(op *operation) (endpoint, bool) {
 	many := op.List() != ""
 	each := func(do func(*Request, *resource, string)) handler {
 		return func(r *Request) any {
@@ -34,9 +32,9 @@ func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 		return do(t.search), true
 	case op.Effect == declare.Read && many:
 		return do(t.describeMany), true
-	case op.Effect == declare.Read && op.Param(t.name) != nil:
+	case op.Effect == declare.Read && op.arg(t.name) != nil:
 		return do(t.describe), true
-	case op.Effect == declare.Create && op.Param(t.plural) != nil && op.Param(t.plural).Type == "[]object":
+	case op.Effect == declare.Create && op.arg(t.plural) != nil && op.arg(t.plural).Type == "[]object":
 		return do(t.createMany), true
 	case op.Creates(t.name):
 		return do(t.createOne, "*"), true
@@ -46,7 +44,7 @@ func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 		return do(each((*Request).restore)), true
 	case op.Name == "update":
 		return do(t.change, "*"), true
-	case op.Effect == declare.Set && op.Param(t.name) != nil:
+	case op.Effect == declare.Set && op.arg(t.name) != nil:
 		return do(t.changing(func(r *Request, doc store.Doc) { t.fill(r, op.Declared(r.body), doc) })), true
 	}
 	return endpoint{}, false
@@ -149,7 +147,7 @@ type service struct {
 }
 
 // endpoint finds how to answer an operation, or returns false.
-func (s service) endpoint(op *api.Operation) (endpoint, bool) {
+func (s service) endpoint(op *operation) (endpoint, bool) {
 	for _, name := range []string{op.Path[strings.LastIndexByte(op.Path, '/')+1:], op.Name} {
 		if e, ok := s.endpoints[name]; ok {
 			return e, true
@@ -159,7 +157,7 @@ func (s service) endpoint(op *api.Operation) (endpoint, bool) {
 		return endpoint{}, false
 	}
 	if op.Effect == declare.Create || op.Effect == declare.Set {
-		op.Override(slices.Collect(maps.Keys(s.resource.rules)))
+		op.Override(schema.Names(s.resource.rules))
 	}
 	return s.resource.standard(op)
 }
@@ -185,7 +183,7 @@ func (t *resource) search(r *Request) any { return must(r.Search(t.plural, t.que
 
 // query reads the arguments of a search.
 func (t *resource) query(r *Request) (q store.Query) {
-	q.Limit, q.Offset = t.paging(r, r.op.FirstPage)
+	q.Limit, q.Offset = t.paging(r, int64(r.op.FirstPage))
 	q.Fields, q.Sort, q.Filter = r.fields(), r.sort(), r.object("filter")
 	if t.rewrite != nil && q.Filter != nil {
 		q.Filter = t.rewrite(q.Filter)
@@ -224,7 +222,7 @@ func (r *Request) fields() (p store.Projection) {
 		if key != "include" && key != "exclude" {
 			panic(wrong("fields."+key, "is not known; fields takes include or exclude"))
 		}
-		list(word)("fields."+key, value)
+		checkAs("[]word", "fields."+key, value)
 	}
 	if given["include"] != nil {
 		p.Include = append([]string{}, textsOf(given["include"])...)

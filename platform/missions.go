@@ -1,6 +1,9 @@
 package platform
 
 import (
+	"errors"
+
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -11,7 +14,7 @@ func serveMissions() {
 	missions.refs = []ref{{"project", projects, cascade}}
 	missions.ignored = []string{"flights", "user", "project_id", "mission_name", "number_of_photos", "addProjectToUsers",
 		"orderAnalytic", "processSettings"}
-	missions.rules = map[string]rule{"geometry": geometry}
+	missions.rules = fields{{Name: "geometry", Type: "geometry"}}
 	missions.complete = func(_ *Request, _, doc store.Doc) {
 		setDates(doc, "survey_date")
 		if doc["_id"] == nil && store.Text(doc, "name") == "" {
@@ -93,7 +96,8 @@ func setFlightData(r *Request, doc store.Doc) {
 		return
 	}
 	bbox, _ := data["bbox"].([]any)
-	if len(bbox) != 4 || recovered(func() { position("", bbox[:2]); position("", bbox[2:]) }) != nil {
+	corner := &schema.Param{Type: "position"}
+	if len(bbox) != 4 || errors.Join(corner.CheckJSON("", bbox[:2]), corner.CheckJSON("", bbox[2:])) != nil {
 		panic(wrong("data.bbox", "must be [minimal longitude, minimal latitude, maximal longitude, maximal latitude]"))
 	}
 	doc["bbox"] = bbox

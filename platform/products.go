@@ -87,7 +87,7 @@ func (r *Request) order(given store.Doc) store.Doc {
 	project, mission := store.Text(given, "project"), store.Text(given, "mission")
 	for _, key := range []string{"inputs", "parameters", "deliverables"} {
 		if given[key] != nil {
-			asObject(key, given[key])
+			checkAs("object", key, given[key])
 		}
 	}
 	ordered := r.need(analytics, store.Text(given, "analytic"), "analytic")

@@ -16,10 +16,11 @@ var projects = &resource{name: "project", plural: "projects", limit: 100}
 func serveProjects() {
 	projects.refs = []ref{{"company", companies, leave}, {"local_coords_dataset", datasets, leave}, {"missions", missions, unlink}}
 	projects.ignored = []string{"addProjectToUsers", "companyId", "missions", "user"}
-	projects.rules = map[string]rule{"location": position, "units": checkUnits}
+	projects.rules = fields{{Name: "location", Type: "position"}, {Name: "units", Type: "{}word"}}
 	projects.defaults = store.Doc{"status": "available", "missions": []any{}}
 	projects.rewrite = expandProjectSearch
-	projects.complete = func(r *Request, _, doc store.Doc) {
+	projects.complete = func(r *Request, given, doc store.Doc) {
+		checkUnits(objectOf(given, "units"))
 		if doc["_id"] == nil {
 			doc["companyId"] = doc["company"] // the service has both names for it
 			doc["user"], doc["created"] = r.caller.user, date(r.now())
@@ -33,13 +34,12 @@ func serveProjects() {
 
 var unitKinds = []string{"distances", "surfaces", "volumes", "altitude", "gsd", "weight", "slope"}
 
-func checkUnits(key string, v any) {
-	for _, kind := range slices.Sorted(maps.Keys(v.(map[string]any))) {
+func checkUnits(units store.Doc) {
+	for _, kind := range slices.Sorted(maps.Keys(units)) {
 		if !slices.Contains(unitKinds, kind) {
-			panic(wrong(key+"."+kind, "must be one of the kinds of units %v", unitKinds))
+			panic(wrong("units."+kind, "must be one of the kinds of units %v", unitKinds))
 		}
 	}
-	every(word)(key, v)
 }
 
 // expandProjectSearch turns the key "search" into one over name, place name

@@ -3,6 +3,7 @@ package platform
 import (
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -53,24 +54,18 @@ func idsOf(key string, v any) []string {
 	}
 	ids := make([]string, len(list))
 	for i, v := range list {
-		identifier(key, v)
+		checkAs("id", key, v)
 		ids[i] = v.(string)
 	}
 	return ids
 }
 
-// distinct accepts a list of identifiers, none of them twice.
-func distinct(key string, v any) {
-	if _, isList := v.([]any); !isList {
-		panic(wrong(key, "must be a list of identifiers"))
+// distinct are lists of identifiers, none of them twice.
+func distinct(keys ...string) (list fields) {
+	for _, key := range keys {
+		list = append(list, schema.Param{Name: key, Type: "[]id", Distinct: true})
 	}
-	listed := map[string]bool{}
-	for _, id := range idsOf(key, v) {
-		if listed[id] {
-			panic(wrong(key, "%s is listed twice", id))
-		}
-		listed[id] = true
-	}
+	return list
 }
 
 // checkCompanies refuses references to documents of other companies.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -33,6 +34,9 @@ func serveRemarks() {
 // subjectTypes are the kinds of things that remarks can be about.
 var subjectTypes = []string{"project", "annotation", "flight", "photo", "dataset", "feature", "gcp", "task"}
 
+var targetFields = fields{{Name: "type", Type: "string", Choices: subjectTypes},
+	{Name: "id", Type: "id", Optional: true}, {Name: "subId", Type: "id", Optional: true}}
+
 // subjects are those of them that the platform has documents of. A photo is an
 // image dataset, identified by its flight and itself; ground control points
 // have no operations, so any identifier is accepted for one.
@@ -60,7 +64,7 @@ func (r *Request) remark(t *resource, more store.Doc) store.Doc {
 // identifier; of anything else one is needed when exact is set.
 func (r *Request) target(exact bool) store.Doc {
 	given, project := r.object("target"), r.text("project_id")
-	object(fields{"type": oneOf(subjectTypes...), "id": identifier, "subId": identifier}, "type")("target", given)
+	check(schema.CheckFields(targetFields, "target.", given))
 	kind, id, photo := store.Text(given, "type"), store.Text(given, "id"), store.Text(given, "subId")
 	target := store.Doc{"type": kind}
 	switch {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"transect/client/declare"
-	"transect/platform/api"
 	"transect/platform/store"
 )
 
@@ -54,7 +53,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 type Request struct {
 	p       *Platform
 	http    *http.Request
-	op      *api.Operation
+	op      *operation
 	service string // first part of the path, named in errors
 	caller  caller
 	body    store.Doc // the JSON body; the query of a GET

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"transect/platform/api"
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -21,7 +21,7 @@ type resource struct {
 	limit  int64  // page size of searches that neither give nor declare one; 50 when 0
 
 	// rules check values beyond their declared type, by key.
-	rules    map[string]rule
+	rules    fields
 	refs     []ref
 	defaults store.Doc
 	derived  []string // keys that follow from others and cannot be given
@@ -40,7 +40,7 @@ type resource struct {
 	// rewrite changes a search's filter, for keys of this resource alone.
 	rewrite func(filter store.Doc) store.Doc
 
-	creation *api.Operation // the declared creation of one document
+	creation *operation // the declared creation of one document
 }
 
 // reserved are the keys that the platform writes itself.
@@ -68,7 +68,7 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
 		switch {
-		case key == t.name && (created || t.creation != nil && t.creation.Param(key) == nil), slices.Contains(t.ignored, key):
+		case key == t.name && (created || t.creation != nil && t.creation.arg(key) == nil), slices.Contains(t.ignored, key):
 			continue
 		case slices.Contains(reserved, key):
 			panic(wrong(key, "is set by the platform"))
@@ -82,8 +82,8 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 			}
 			continue
 		}
-		if rule := t.rules[key]; rule != nil {
-			rule(key, value)
+		if rule := schema.Find(t.rules, key); rule != nil {
+			check(rule.CheckJSON(key, value))
 		}
 		if created && slices.Contains(t.fixed, key) && !reflect.DeepEqual(value, doc[key]) {
 			panic(wrong(key, "cannot be changed"))
@@ -103,7 +103,7 @@ func (t *resource) requires(key string) bool {
 	if t.creation == nil {
 		return false
 	}
-	p := t.creation.Param(key)
+	p := t.creation.arg(key)
 	return p != nil && p.Required
 }
 
@@ -145,7 +145,7 @@ func inElement(list string, i int, f func()) {
 	err := recovered(f)
 	at := fmt.Sprintf("%s[%d].", list, i)
 	switch e := err.(type) {
-	case *api.Error:
+	case *schema.JSONError:
 		e.Key = at + e.Key
 	case *failure:
 		if e.status == http.StatusBadRequest || e.status == http.StatusNotFound {

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"transect/client/declare"
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
-	"transect/platform/api"
 	"transect/platform/store"
 )
 
@@ -28,12 +26,10 @@ type route struct {
 	stream streamer
 	// op and keys say which arguments a request may have; op is nil for steps
 	// of an operation that no declaration names.
-	op   *api.Operation
-	keys []string
-	// The arguments of an undeclared route, and which of them are optional.
-	args     fields
-	optional []string
-	query    bool // the arguments are in the query, as the body is bytes
+	op    *operation
+	keys  []string
+	args  fields // of an undeclared route
+	query bool   // the arguments are in the query, as the body is bytes
 }
 
 // undeclared lists the routes that no declaration names: signing in, and the
@@ -62,11 +58,11 @@ var allRoutes = sync.OnceValue(func() []route {
 			all = append(all, rt)
 		}
 	}
-	for _, op := range api.Operations(client.Declarations()) {
+	for _, op := range operations(client.Declarations()) {
 		s := services[op.Manager]
 		if t := s.resource; t != nil && op.Creates(t.name) {
 			t.creation = op
-			op.Override(slices.Collect(maps.Keys(t.rules)))
+			op.Override(schema.Names(t.rules))
 		}
 		e, ok := s.endpoint(op)
 		if !ok || known[op.Method+" "+op.Path] {
@@ -161,7 +157,7 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
 
 // check refuses a body that the operation's declaration does not allow.
 func (r *Request) check(more []string) {
-	for _, p := range r.op.Params {
+	for _, p := range r.op.args {
 		if p.In == schema.InPath {
 			if given := r.body[p.Key]; given != nil && given != r.path(p.Key) {
 				panic(wrong(p.Key, "is not the %s of the path", p.Key))
@@ -178,14 +174,7 @@ func (r *Request) check(more []string) {
 // checkArgs refuses arguments that an undeclared route does not take.
 func (rt route) checkArgs(given store.Doc) {
 	if !slices.Contains(rt.keys, "*") {
-		check(api.CheckKeys(given, slices.Collect(maps.Keys(rt.args))))
+		check(checkKeys(given, schema.Names(rt.args)))
 	}
-	for _, key := range slices.Sorted(maps.Keys(rt.args)) {
-		switch v := given[key]; {
-		case v != nil:
-			rt.args[key](key, v)
-		case !slices.Contains(rt.optional, key):
-			panic(wrong(key, "is required"))
-		}
-	}
+	check(schema.CheckFields(rt.args, "", given))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -21,7 +22,8 @@ func serveSeasons() {
 		asset.refs = []ref{{"company", companies, leave}}
 		asset.unique = []string{"company", "name"}
 	}
-	variables.rules = map[string]rule{"custom_ids": customIDs}
+	// identifiers of the company's own: a text, a list of texts, or texts by system
+	variables.rules = fields{{Name: "custom_ids", Type: "string|[]word|{}word"}}
 
 	parcels.refs = []ref{{"company", companies, leave}, {"project", projects, leave}}
 	parcels.unique = []string{"project", "name"}
@@ -32,33 +34,19 @@ func serveSeasons() {
 	estimationMethods.unique = []string{"company", "name"}
 	estimationMethods.defaults = store.Doc{"status": "development", "growth_stages": []any{}}
 	estimationMethods.complete = completeMethod
-	estimationMethods.rules = map[string]rule{
-		"companies": distinct, "crops": distinct, "growth_stages": distinct,
-		"analytic": object(fields{
-			"name": word, "version_range": versionRange, "parameters": object(nil), "inputs_mapping": every(word),
+	estimationMethods.rules = append(distinct("companies", "crops", "growth_stages"),
+		schema.Param{Name: "analytic", Type: "object", Fields: optional(fields{
+			{Name: "name", Type: "word"}, {Name: "version_range", Type: "range"}, {Name: "parameters", Type: "object"},
+			{Name: "inputs_mapping", Type: "{}word"},
 			// by deliverable: the property that holds each assessment parameter's value
-			"outputs_mapping": every(every(word)),
-		}),
-	}
+			{Name: "outputs_mapping", Type: "{}{}word"},
+		})})
 
 	serve("crops", crops, nil)
 	serve("growth_stages", growthStages, nil)
 	serve("assessment_parameters_variables", variables, nil)
 	serve("fields", parcels, nil)
 	serve("estimation_methods", estimationMethods, map[string]endpoint{"list-deliverable-definitions": do(listDeliverables)})
-}
-
-// customIDs accepts identifiers of the company's own: a text, a list of texts,
-// or an object of texts by system.
-func customIDs(key string, v any) {
-	switch v.(type) {
-	case []any:
-		list(word)(key, v)
-	case map[string]any:
-		every(word)(key, v)
-	default:
-		anyText(key, v)
-	}
 }
 
 // checkTrialsCompany refuses to give a field to another company than that of
@@ -81,12 +69,12 @@ func completeMethod(r *Request, _, doc store.Doc) {
 	}
 	doc["company"] = list[0]
 	if kind := store.Lookup(doc, "input_data_requirements.gcp.type"); kind != nil {
-		word("input_data_requirements.gcp.type", kind)
+		checkAs("word", "input_data_requirements.gcp.type", kind)
 	}
 	for deliverable, properties := range objectOf(doc, "analytic.outputs_mapping") {
 		key := "analytic.outputs_mapping." + deliverable
 		for id := range properties.(map[string]any) {
-			if !store.IsID(id) {
+			if !schema.IsID(id) {
 				panic(wrong(key, "%q is not the identifier of an assessment parameter variable", id))
 			}
 			r.need(variables, id, key)

@@ -203,7 +203,7 @@ func TestPlannedMissions(t *testing.T) {
 		value  any
 	}{
 		{404, "trial", "trial", nothing},
-		{400, "trial: \"t1\" is not an identifier", "trial", "t1"},
+		{400, "trial: must be an identifier", "trial", "t1"},
 		{400, "name: is required", "name", nil},
 		{400, "end_date: 2026-02-28 is before start_date", "end_date", "2026-02-28"},
 		{400, "start_date", "start_date", "spring"},

@@ -3,6 +3,7 @@ package platform
 import (
 	"slices"
 
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -15,14 +16,15 @@ var (
 
 func serveTrials() {
 	trials.refs = []ref{{"field", parcels, refuse}, {"crop", crops, refuse}, {"links", trials, unlink}, {"missions", plannedMissions, unlink}}
-	trials.rules = map[string]rule{"links": distinct, "custom_id": anyText, "plots": object(fields{"location": geoJSON}, "location")}
+	trials.rules = append(distinct("links"), schema.Param{Name: "custom_id", Type: "string"},
+		schema.Param{Name: "plots", Type: "object", Fields: fields{{Name: "location", Type: "features"}}})
 	trials.derived = []string{"company", "missions", "dtm_dataset"}
 	trials.defaults = store.Doc{"links": []any{}, "missions": []any{}}
 	trials.complete, trials.make = completeTrial, makeTrial
 
 	plannedMissions.refs = []ref{{"trial", trials, cascade}, {"estimation_methods", estimationMethods, refuse},
 		{"growth_stages_range.from", growthStages, refuse}, {"growth_stages_range.to", growthStages, refuse}}
-	plannedMissions.rules = map[string]rule{"estimation_methods": distinct}
+	plannedMissions.rules = distinct("estimation_methods")
 	plannedMissions.fixed = []string{"trial"}
 	plannedMissions.derived = []string{"company"}
 	plannedMissions.defaults = store.Doc{"estimation_methods": []any{}}
@@ -121,18 +123,4 @@ func setTerrain(r *Request, trial store.Doc) {
 		panic(wrong("dataset", "%s is of another project than the field of the trial", id))
 	}
 	trial["dtm_dataset"] = id
-}
-
-// geoJSON accepts a geometry, a Feature or a FeatureCollection.
-func geoJSON(key string, v any) {
-	feature := object(fields{"type": oneOf("Feature"), "geometry": geometry}, "type", "geometry")
-	value, _ := v.(map[string]any)
-	switch value["type"] {
-	case "Feature":
-		feature(key, v)
-	case "FeatureCollection":
-		object(fields{"features": list(feature)}, "features")(key, v)
-	default:
-		geometry(key, v)
-	}
 }

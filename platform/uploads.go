@@ -1,9 +1,10 @@
 package platform
 
 import (
-	"maps"
+	"slices"
 	"strings"
 
+	"transect/client/schema"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
@@ -23,15 +24,16 @@ const (
 )
 
 func uploadRoutes() []route {
-	target := fields{"dataset": identifier, "component": word}
-	file := fields{"dataset": identifier, "component": word, "filename": word, "checksum": md5Sum}
-	part := fields{"dataset": identifier, "component": word, "checksum": md5Sum, "part_number": unchecked}
-	multipart := fields{"total_size": unchecked, "chunk_size": unchecked, "direct_upload": flag}
-	maps.Copy(multipart, file)
+	target := fields{{Name: "dataset", Type: "id"}, {Name: "component", Type: "word"}}
+	sent := append(slices.Clone(target), schema.Param{Name: "checksum", Type: "md5"})
+	file := append(slices.Clone(sent), schema.Param{Name: "filename", Type: "word"})
+	part := append(slices.Clone(sent), schema.Param{Name: "part_number", Type: "integer|string"}) // text in a query
+	multipart := append(slices.Clone(file), schema.Param{Name: "total_size", Type: "integer|string"},
+		schema.Param{Name: "chunk_size", Type: "integer|string"}, schema.Param{Name: "direct_upload", Type: "boolean", Optional: true})
 	return []route{
 		{method: "POST", path: "data-manager/init-upload-component", args: file, writes: true, handle: initUpload},
 		{method: "POST", path: "data-manager/complete-upload-component", args: target, stream: completeUpload(false)},
-		{method: "POST", path: "data-manager/create-multipart-upload", args: multipart, optional: []string{"direct_upload"},
+		{method: "POST", path: "data-manager/create-multipart-upload", args: multipart,
 			writes: true, handle: createMultipart},
 		{method: "POST", path: "data-manager/get-upload-part-url", args: part, handle: partAddress},
 		{method: "POST", path: "data-manager/complete-multipart-upload", args: target, stream: completeUpload(true)},

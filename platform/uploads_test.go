@@ -369,7 +369,7 @@ func TestUploadArguments(t *testing.T) {
 		"part_number: must be between 1 and 1,": {"part_number": 2},
 		"chunk_size: must be between 5242880":   {"chunk_size": 10, "total_size": 10},
 		"direct_upload: must be true or false":  {"direct_upload": "yes", "chunk_size": minChunk, "total_size": 10},
-		"total_size: must be a whole number":    {"direct_upload": true, "chunk_size": minChunk, "total_size": 1.5},
+		"total_size: must be an integer":        {"direct_upload": true, "chunk_size": minChunk, "total_size": 1.5},
 		"is not in parts":                       {"part_number": 1},
 	} {
 		body := store.Doc{}

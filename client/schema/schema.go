@@ -2,7 +2,7 @@
 // documentation, and checks values against that description. It is the only
 // argument checker of the project. Operations (client/declare), Lua modules
 // (runtime/vm), script arguments (stdlib), the local platform's routes
-// (platform), help, stubs and the static check all read its Params.
+// (platform, json.go), help, stubs and the static check all read its Params.
 //
 // Params are written as literals (Lua modules) or read off the tags of a Go
 // struct (FromStruct), which Fill then sets from checked values. The package
@@ -34,6 +34,8 @@ type Param struct {
 	Raises     string   // error for a value that is not allowed; ParameterError when empty
 	Secret     bool     // its value is never shown
 	Set        bool     // the order of a list means nothing, nor does a repeated item
+	Distinct   bool     // no item of a list may stand twice; objects differ by their names
+	Most       int      // the longest list of ids in a request, if bounded
 	Fields     []Param  // the keys of a table
 	Wire                // how an operation sends it
 

@@ -32,6 +32,9 @@ const (
 	Other
 )
 
+// In the JSON of requests (CheckJSON), "{}word" is an object of any keys whose values
+// are of one type.
+
 // base is a type that is neither a list nor alternatives.
 type base struct {
 	kinds   Kind
@@ -48,7 +51,12 @@ func init() { // converters refer to Check
 		"path":     {Text, "a path", toString},
 		"id":       {Text | Resource | Table, "an id", toID},
 		"date":     {Text | Time, "a date", toDate},
+		"word":     {Text, "a string", toWord},
+		"md5":      {Text, "an MD5", toMD5},
+		"version":  {Text, "a version", toVersion},
+		"range":    {Text, "a range of versions", toRange},
 		"integer":  {Integer, "an integer", toInteger},
+		"pixels":   {Integer | Text, "a number of pixels", toPixels},
 		"number":   {Integer | Fraction, "a number", toNumber},
 		"boolean":  {Boolean, "true or false", as},
 		"table":    {List | Table | EmptyTable, "a table", as},
@@ -56,6 +64,10 @@ func init() { // converters refer to Check
 		"filter":   {Table | EmptyTable, "a filter table", toFilter},
 		"geometry": {Table | EmptyTable, "a GeoJSON geometry", toGeometry},
 		"drawing":  {Table | EmptyTable, "a GeoJSON geometry", toDrawing},
+		"features": {Table | EmptyTable, "a GeoJSON geometry, Feature or FeatureCollection", toFeatures},
+		"position": {List, "[longitude, latitude]", toPosition},
+		"colour":   {List, "a list of 3 or 4 numbers", toColour},
+		"vector":   {List, "a vector of three numbers", toVector},
 		"sort":     {Table | List, "a table of attribute = 1 or -1", toSort},
 		"function": {Function, "a function", as},
 		"error":    {Error, "an error", as},
@@ -83,6 +95,8 @@ func (t Type) Kinds() Kind {
 		one, rest, more = strings.Cut(rest, "|")
 		if strings.HasPrefix(one, "[]") {
 			kinds |= List | EmptyTable
+		} else if strings.HasPrefix(one, "{}") {
+			kinds |= Table | EmptyTable
 		} else {
 			kinds |= bases[Type(one)].kinds
 		}

@@ -33,16 +33,3 @@ func (g *IDs) Next(now time.Time) string {
 	binary.BigEndian.PutUint64(b[:8], seconds<<32|rest<<12|random)
 	return hex.EncodeToString(b[:])
 }
-
-// IsID reports whether a text has the form of an identifier.
-func IsID(s string) bool {
-	if len(s) != 24 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}

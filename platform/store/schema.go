@@ -31,7 +31,7 @@ var columnOrder = []string{
 // because lists are read in that order, and hold deletion_date, because counting
 // a list then reads the index alone. Company, type and status tell few
 // documents apart: an index on them would cost each write and save no search.
-const schema = `
+const tables = `
 CREATE TABLE docs (
 	collection TEXT NOT NULL,
 	id TEXT NOT NULL,

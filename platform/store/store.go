@@ -98,7 +98,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 				return err
 			}
 			version = Version
-			if err := tx.Exec(fmt.Sprintf("%s\n%s\nPRAGMA user_version = %d;", schema, options.Tables, Version)); err != nil {
+			if err := tx.Exec(fmt.Sprintf("%s\n%s\nPRAGMA user_version = %d;", tables, options.Tables, Version)); err != nil {
 				return err
 			}
 			if options.Fill == nil {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"transect/client/schema"
 )
 
 func TestIDsAscend(t *testing.T) {
@@ -19,13 +21,13 @@ func TestIDsAscend(t *testing.T) {
 	last := ""
 	for range 1000 {
 		id := ids.Next(time0) // a clock that stands still
-		if !IsID(id) || id <= last {
+		if !schema.IsID(id) || id <= last {
 			t.Fatalf("%q after %q", id, last)
 		}
 		last = id
 	}
 	for _, s := range []string{"", last[1:], strings.ToUpper("a" + last[1:]), "g" + last[1:]} {
-		if IsID(s) {
+		if schema.IsID(s) {
 			t.Errorf("%q is taken for an identifier", s)
 		}
 	}

@@ -1,4 +1,4 @@
-package api_test
+package platform
 
 import (
 	"strings"
@@ -6,20 +6,19 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
-	"transect/platform/api"
 )
 
 // operations are those of the client, by method and path.
-func operations() map[string]*api.Operation {
-	all := map[string]*api.Operation{}
-	for _, op := range api.Operations(client.Declarations()) {
+func declared() map[string]*operation {
+	all := map[string]*operation{}
+	for _, op := range operations(client.Declarations()) {
 		all[op.Method+" "+op.Path] = op
 	}
 	return all
 }
 
 func TestOperations(t *testing.T) {
-	all := operations()
+	all := declared()
 	for _, c := range []struct {
 		route, list string
 		creates     string
@@ -39,7 +38,7 @@ func TestOperations(t *testing.T) {
 			t.Errorf("no operation %s", c.route)
 			continue
 		}
-		if op.List() != c.list || op.FirstPage != c.first || c.creates != "" && !op.Creates(c.creates) {
+		if op.List() != c.list || int64(op.FirstPage) != c.first || c.creates != "" && !op.Creates(c.creates) {
 			t.Errorf("%s: list %q, first page %d", c.route, op.List(), op.FirstPage)
 		}
 	}
@@ -47,14 +46,14 @@ func TestOperations(t *testing.T) {
 		t.Errorf("search-projects: %d a page, effect %s", op.Limit(), op.Effect)
 	}
 	// Operations that share a path require what all of them require.
-	if op := all["POST /data-manager/create-dataset"]; !op.Param("name").Required || op.Param("flight").Required {
+	if op := all["POST /data-manager/create-dataset"]; !op.arg("name").Required || op.arg("flight").Required {
 		t.Error("create-dataset: name must be required and flight must not")
 	}
 }
 
 func TestArguments(t *testing.T) {
 	const id = "0123456789abcdef01234567"
-	all := operations()
+	all := declared()
 	for _, c := range []struct {
 		route string
 		body  map[string]any
@@ -64,10 +63,10 @@ func TestArguments(t *testing.T) {
 		{"search-projects", map[string]any{"filtre": map[string]any{}}, "filtre: is not an argument of this request; did you mean filter?"},
 		{"search-projects", map[string]any{"filter": []any{}}, "filter: must be an object, not a list"},
 		{"describe-project", map[string]any{}, "project: is required"},
-		{"describe-project", map[string]any{"project": []any{id}}, "project: a list is not an identifier"},
+		{"describe-project", map[string]any{"project": []any{id}}, "project: must be an identifier of 24 hexadecimal digits, not a list"},
 		{"describe-project", map[string]any{"project": id, "fields": map[string]any{}}, ""},
 		{"describe-projects", map[string]any{"projects": id}, "projects: must be a list of identifiers"},
-		{"describe-projects", map[string]any{"projects": []any{id, "x"}}, `projects: element 1: "x" is not an identifier`},
+		{"describe-projects", map[string]any{"projects": []any{id, "x"}}, `projects[1]: must be an identifier of 24 hexadecimal digits, not "x"`},
 		{"describe-projects", map[string]any{"projects": slice(1001, id)}, "has 1001 identifiers; at most 1000 are accepted"},
 		{"delete-datasets", map[string]any{"datasets": slice(101, id)}, "at most 100"},
 		{"restore-datasets", map[string]any{"datasets": slice(1001, id)}, ""},
