@@ -111,7 +111,7 @@ func (q *scriptJobs) close() {
 }
 
 func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error) {
-	part := jobs.Part{At: r.At, In: r.Delay}
+	part := jobs.Part{In: r.Delay}
 	if q.job.Link == nil && q.job.Jobs.Template != nil {
 		var err error
 		if part.Spec, err = q.job.Jobs.Template(r.Script, r.Args); err != nil {
@@ -119,8 +119,7 @@ func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error)
 		}
 	}
 	spec := &part.Spec
-	spec.Script, spec.Args, spec.Queue, spec.Key = r.Script, r.Args, r.Queue, r.Key
-	spec.Priority, spec.Retries, spec.Timeout = r.Priority, r.Retries, r.Timeout
+	spec.Script, spec.Args, spec.Settings = r.Script, r.Args, r.Settings
 	if policy := q.job.policy; policy != nil && policy.Sandboxed() && !slices.Contains(spec.Run, "--sandbox=true") {
 		spec.Run = append(spec.Run, "--sandbox=true")
 	}

@@ -2,26 +2,65 @@ package stdlib
 
 import (
 	"context"
-	"slices"
+	"strings"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
-// jobFields are the options of a job that submit and map share.
-var jobFields = []module.Param{
-	{Name: "script", Type: "string", Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
-	{Name: "queue", Type: "string", Doc: "the queue whose workers run it; the default one when left out", Default: ""},
-	{Name: "on", Type: "string", Doc: "the name of the one worker that runs it, in place of queue", Default: ""},
-	{Name: "key", Type: "string", Doc: "of all jobs with the same key one runs at a time", Default: ""},
-	secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
-	{Name: "priority", Type: "integer", Doc: "1 runs first, 4 last", Default: 2, Min: new(1.0), Max: new(4.0)},
-	{Name: "retries", Type: "integer", Doc: "tries after a temporary failure (exit code 5)", Default: 5, Min: new(0.0), Max: new(1000.0)},
-	secondsParam(module.Param{Name: "timeout", Doc: "limit of each try; 0 is none", Default: 0.0}),
+// jobFields are the options of a job that submit and map share: its settings, as
+// they are declared for the command line too, and what only scripts have.
+func jobFields(more ...module.Param) []module.Param {
+	fields := []module.Param{
+		{Name: "script", Type: "string", Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
+		{Name: "on", Type: "string", Doc: "the name of the one worker that runs it, in place of queue", Default: ""},
+		secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
+	}
+	defaults := setting.Defaults()
+	for _, d := range defaults.List() {
+		if !d.Lua {
+			continue
+		}
+		p := module.Param{Name: luaName(d), Doc: strings.ReplaceAll(d.Doc, "`", "")}
+		switch to := d.To.(type) {
+		case *string:
+			p.Type, p.Default = "string", ""
+		case *int:
+			p.Type, p.Default, p.Min, p.Max = "integer", *to, new(float64(d.Least)), new(float64(d.Most))
+		case *time.Duration:
+			p.Default = to.Seconds()
+			p = secondsParam(p)
+		}
+		fields = append(fields, p)
+	}
+	return append(fields, more...)
+}
+
+func luaName(d *setting.Setting) string { return strings.ReplaceAll(d.Name, "-", "_") }
+
+// jobSettings reads the settings of a job from the options of a call.
+func jobSettings(c *module.Call) (s setting.Settings) {
+	for _, d := range s.List() {
+		if !d.Lua {
+			continue
+		}
+		switch to := d.To.(type) {
+		case *string:
+			*to = c.String(luaName(d))
+		case *int:
+			*to = c.Int(luaName(d))
+		case *time.Duration:
+			*to = c.Seconds(luaName(d))
+		}
+	}
+	s.Queue += c.String("on")
+	return s
 }
 
 var (
@@ -48,7 +87,7 @@ func jobsFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "submit", Doc: "Queues a job and does not wait for it.",
-			Params: []module.Param{{Name: "options", Fields: append(slices.Clip(jobFields),
+			Params: []module.Param{{Name: "options", Fields: jobFields(
 				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: texts, numbers, booleans", Optional: true})}},
 			Returns: "the job's ID, an integer",
 			Call: func(c *module.Call) (any, error) {
@@ -63,7 +102,7 @@ func jobsFuncs() []module.Func {
 			Name: "map", Doc: "Runs a script for every item, each as a job of its own, and waits for all. One that fails does not stop the rest.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
-				{Name: "options", Fields: append(slices.Clip(jobFields),
+				{Name: "options", Fields: jobFields(
 					module.Param{Name: "args", Type: "function", Doc: "called with the item and its index; returns the script's arguments, one or a list. Left out, the item is the argument", Optional: true},
 					module.Param{Name: "concurrency", Type: "integer", Doc: "how many jobs wait or run at a time", Default: 8, Min: new(1.0), Max: new(10000.0)})},
 			},
@@ -145,8 +184,7 @@ func submitJob(c *module.Call, args []string) (int64, error) {
 	if err := c.In.Permit(sandbox.Op, "jobs.submit"); err != nil {
 		return 0, err
 	}
-	r := vm.JobRequest{Script: c.String("script"), Args: args, Queue: c.String("queue") + c.String("on"), Key: c.String("key"), Delay: c.Seconds("delay"),
-		Priority: c.Int("priority"), Retries: c.Int("retries"), Timeout: c.Seconds("timeout")}
+	r := vm.JobRequest{Script: c.String("script"), Args: args, Delay: c.Seconds("delay"), Settings: jobSettings(c)}
 	var id int64
 	err = c.Blocking(func(ctx context.Context) (err error) { id, err = q.Submit(ctx, r); return err })
 	return id, err

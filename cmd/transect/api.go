@@ -57,6 +57,6 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 			return runtime.Call(cmd.Context(), a.process, job, req)
 		},
 	}
-	callFlags(cmd.Flags(), &job)
+	a.callFlags(cmd.Flags(), &job)
 	return cmd
 }

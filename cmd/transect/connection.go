@@ -61,7 +61,7 @@ then nothing is kept.`,
 	cmd.Flags().BoolVar(&byClient, "client", false, "log in as an OAuth client: its id and secret")
 	cmd.Flags().BoolVar(&byToken, "token", false, "log in with an access token")
 	cmd.MarkFlagsMutuallyExclusive("client", "token")
-	callFlags(cmd.Flags(), &job)
+	a.callFlags(cmd.Flags(), &job)
 	for _, name := range []string{"connections", "bwlimit", "rate", "stall-timeout", "dry-run", "local", "local-dir", "revision"} {
 		cobra.CheckErr(cmd.Flags().MarkHidden(name))
 	}
@@ -111,9 +111,7 @@ Exit code 2 says that no connection can be made of the settings, and why.`,
 				return unready
 			}
 			run := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			callFlags(run, &other)
-			a.scriptFlags(run, &other)
-			unattendedFlags(run, &other, &options)
+			a.addRunOptions(run, &other, &options, onCall|onLua|onRun)
 			settings = append(settings, a.fromEnvironment(run)...)
 			profiles := client.Profiles(job.Connection.Config)
 			if asJSON {
@@ -141,29 +139,21 @@ Exit code 2 says that no connection can be made of the settings, and why.`,
 			return unready
 		},
 	}
-	callFlags(cmd.Flags(), &job)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if v, ok := f.Value.(*optionValue); !ok || !v.resolved {
-			f.Hidden = true // not of the connection
-		}
-	})
+	a.callFlags(cmd.Flags(), &job)
+	optionsOf(cmd.Flags(), func(f *pflag.Flag, v *optionValue) { f.Hidden = !v.resolved }) // of the connection
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// secretVariables may hold addresses that are secrets.
-var secretVariables = map[string]bool{"TRANSECT_PING": true, "TRANSECT_ON_FAILURE": true}
-
 // fromEnvironment lists the flags of transect run that variables set, but for
 // those of the connection.
 func (a *app) fromEnvironment(flags *pflag.FlagSet) (settings []runtime.Setting) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		v, ok := f.Value.(*optionValue)
-		if !ok || v.env == "" || v.resolved {
+	optionsOf(flags, func(_ *pflag.Flag, v *optionValue) {
+		if v.env == "" || v.resolved {
 			return
 		}
 		if value := a.process.Getenv(v.env); value != "" {
-			if secretVariables[v.env] {
+			if v.where&secret != 0 {
 				value = "(set)"
 			}
 			settings = append(settings, runtime.Setting{Name: v.name, Value: value, From: "$" + v.env})

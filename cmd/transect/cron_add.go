@@ -237,18 +237,12 @@ func (a *app) inheritedEnv() ([]string, error) {
 		return nil, fault.Of(&fault.ConfigError{}, "cannot find the state folder: %w", err)
 	}
 	names := []string{"XDG_CONFIG_HOME", "TRANSECT_HISTORY", "TRANSECT_SMTP", "TRANSECT_SMTP_USER", "TRANSECT_MAIL_FROM"}
-	names = append(names, variables(newApp(a.process).run().Flags(), "lock", "log-file")...) // the job has its own lock and log
-	return append([]string{"TRANSECT_STATE_DIR=" + state}, a.environment(names)...), nil
-}
-
-// variables lists the environment variables of the flags of a command but some.
-func variables(flags *pflag.FlagSet, but ...string) (names []string) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if v, ok := f.Value.(*optionValue); ok && v.env != "" && !slices.Contains(but, f.Name) {
-			names = append(names, v.env)
+	for _, o := range a.runOptions(&runtime.Job{}, &unattended.Options{}) {
+		if o.env != "" && o.name != "lock" && o.name != "log-file" { // the job has its own
+			names = append(names, o.env)
 		}
-	})
-	return names
+	}
+	return append([]string{"TRANSECT_STATE_DIR=" + state}, a.environment(names)...), nil
 }
 
 // environment lists NAME=value for the variables that are set, by name.

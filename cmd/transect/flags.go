@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,25 +14,28 @@ import (
 
 	"transect/client/calendar"
 	"transect/client/fault"
+	"transect/runtime/jobs/setting"
 )
 
 // option declares a flag and the environment variable for its value.
 type option struct {
-	name  string
-	env   string // "" for none
-	kind  string // placeholder of the value in help
-	doc   string
-	value string // default, for help
-	empty string // value of the flag without one; "" when it requires one
-	list  bool   // the variable is a list of folders
-	parse func(string) error
+	name     string
+	short    string // of one letter; optional
+	env      string // "" for none
+	kind     string // placeholder of the value in help; bool for a switch
+	doc      string
+	value    string // default, for help
+	empty    string // value of the flag without one; "" when it requires one
+	list     bool   // the variable is a list of folders
+	resolved bool   // the variable is read by package runtime
+	where    where  // of an option of a run
+	parse    func(string) error
 }
 
 // optionValue is the pflag.Value of an option.
 type optionValue struct {
 	option
-	resolved bool     // the variable is read by package runtime
-	given    []string // all values, in order
+	given []string // all values, in order
 }
 
 func (v *optionValue) String() string { return v.value }
@@ -49,17 +51,15 @@ func (v *optionValue) Set(text string) error {
 
 func addOptions(flags *pflag.FlagSet, options ...option) {
 	for _, o := range options {
-		addOption(flags, &optionValue{option: o})
+		if o.kind == "bool" && o.empty == "" {
+			o.empty = "true"
+		}
+		doc := o.doc
+		if o.env != "" {
+			doc += " [$" + o.env + "]"
+		}
+		flags.VarPF(&optionValue{option: o}, o.name, o.short, doc).NoOptDefVal = o.empty
 	}
-}
-
-func addOption(flags *pflag.FlagSet, v *optionValue) {
-	doc := v.doc
-	if v.env != "" {
-		doc += " [$" + v.env + "]"
-	}
-	flags.Var(v, v.name, doc)
-	flags.Lookup(v.name).NoOptDefVal = v.empty
 }
 
 // applyEnvironment sets the flags that were not given from their variables.
@@ -166,25 +166,11 @@ func toLockPolicy(wait *time.Duration) func(string) error {
 	}
 }
 
-// toMonitor accepts a URL. Errors do not repeat it: it is a secret.
-func toMonitor(to *string) func(string) error {
+// checked accepts what a check does.
+func checked(to *string, check func(string) error) func(string) error {
 	return func(text string) error {
-		if !isWebURL(text) {
-			return errors.New("write the URL of the check, such as https://hc-ping.com/…")
-		}
-		*to = text
-		return nil
-	}
-}
-
-// toFailureAction accepts a command or a URL.
-func toFailureAction(to *string) func(string) error {
-	return func(text string) error {
-		if strings.TrimSpace(text) == "" {
-			return errors.New("write a command, or an https or mailto URL")
-		}
-		if scheme, _, _ := strings.Cut(text, "://"); (scheme == "http" || scheme == "https") && !isWebURL(text) {
-			return errors.New("it is not a web URL")
+		if err := check(text); err != nil {
+			return err
 		}
 		*to = text
 		return nil
@@ -194,17 +180,12 @@ func toFailureAction(to *string) func(string) error {
 // toTiles accepts the template of a tile's URL.
 func toTiles(to *string) func(string) error {
 	return func(text string) error {
-		if !isWebURL(text) || !strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}") {
+		if !setting.IsWebURL(text) || !strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}") {
 			return errors.New("write a web URL with {z}, {x} and {y}, such as https://tile.example.com/{z}/{x}/{y}.png")
 		}
 		*to = text
 		return nil
 	}
-}
-
-func isWebURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // toLogFormat accepts text or json.

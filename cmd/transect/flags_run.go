@@ -1,101 +1,176 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended"
 	"transect/runtime/vm"
 )
 
-// callFlags adds the flags of commands that use the platform.
-func callFlags(flags *pflag.FlagSet, job *runtime.Job) {
-	flags.SortFlags = false
-	for _, o := range job.Connection.Options() {
-		v := &optionValue{option: option{name: o.Flag, env: o.Env, kind: o.Value, doc: o.Doc}, resolved: true}
-		switch {
-		case o.Flag == "":
-			continue
-		case o.On != nil:
-			v.kind, v.empty, v.parse = "bool", "true", toBool(o.On)
-		default:
-			v.parse = toString(o.Text)
-		}
-		addOption(flags, v)
-	}
-	t := &job.Transfers
-	addOptions(flags,
-		option{name: "connections", env: "TRANSECT_CONNECTIONS", kind: "N", parse: t.ParseConnections,
-			doc: "transfer files over N connections instead of the number that measures best"},
-		option{name: "bwlimit", env: "TRANSECT_BWLIMIT", kind: "LIMIT", parse: t.ParseBandwidth,
-			doc: "bytes per second, uploads and downloads together: 512k, 10M (k, M, G are 1024, 1024², 1024³), off, or by local time: \"08:00,512k 19:00,10M 23:00,off\""},
-		option{name: "rate", env: "TRANSECT_RATE", kind: "N", doc: "at most N requests per second, such as 5 or 0.5", parse: t.ParseRate},
-		option{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", parse: t.ParseStall,
-			doc: "reconnect a transfer that made no progress for this long (default 60s)"},
-		option{name: "max-outage", env: "TRANSECT_MAX_OUTAGE", kind: "DURATION", parse: t.ParseMaxOutage,
-			doc: "keep trying for this long while the network or the platform is away, such as 8h for the night (default 5m)"},
-		timeoutOption(job, "limit `DURATION` of the whole run, such as 90s or 2h"))
-	flags.BoolVarP(&job.DryRun, "dry-run", "n", false, "print what would be written to the platform instead of sending it")
-	flags.BoolVar(&job.Trace, "trace", false, "print each request and response, without secrets")
-}
+// where says which commands have an option of a run.
+type where uint8
 
-func timeoutOption(job *runtime.Job, doc string) option {
-	return option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", doc: doc, parse: toDuration(&job.Timeout)}
-}
+const (
+	onCall   where = 1 << iota // commands that use the platform
+	onLua                      // commands that run Lua
+	onRun                      // transect run, cron add and the everyday commands
+	onJob                      // submit and schedule
+	travels                    // a job carries it to its worker, as --name=value
+	shown                      // in the help of everyday commands
+	secret                     // the value may be one
+	byItself                   // transect run alone
 
-// scriptFlags adds the flags of commands that run Lua: limits and sandbox.
-func (a *app) scriptFlags(flags *pflag.FlagSet, job *runtime.Job) {
-	rules := &job.Sandbox.Rules
+	// An option of a job is accepted by submit and schedule, and travels with it.
+	ofJob = onJob | travels
+)
+
+// runOptions declares the options of a run, each once: the flags of the commands
+// with their variables, help and completion, what a job carries, what schedule import
+// takes over and what transect config shows follow from it. Those that a job has
+// in place of flags are in package setting.
+func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
+	t, rules := &job.Transfers, &job.Sandbox.Rules
 	rules.Allow, rules.Deny = sandbox.List{}, sandbox.List{}
 	rule := func(list sandbox.List) func(string) error {
 		return func(text string) error { return list.Parse(text, a.process.AbsPath) }
 	}
-	addOptions(flags,
-		option{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, doc: "another folder for require, may be repeated",
-			parse: func(dir string) error { job.Path = append(job.Path, dir); return nil }},
-		option{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", doc: "stop the script when it uses more memory, such as 512MiB", parse: toSize(&job.Limits.Memory)},
-		option{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
-		option{name: "allow", kind: "KIND=WHAT", parse: rule(rules.Allow),
-			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, ops=datasets.*; several with commas, may be repeated"},
-		option{name: "deny", kind: "KIND=WHAT", doc: "deny the script WHAT, whatever is allowed", parse: rule(rules.Deny)})
-	flags.BoolVar(&rules.Sandbox, "sandbox", false, "deny the script everything that is not allowed")
-	addOptions(flags, option{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", doc: "limit the whole run",
-		parse: rules.Budget.Parse})
-}
-
-// manifestFlags adds the flags about the manifest beside a script.
-func manifestFlags(cmd *cobra.Command, job *runtime.Job) {
-	cmd.Flags().BoolVar(&job.Sandbox.NoManifest, "no-manifest", false, "ignore the rules of the file *.allow.json beside the script")
-	cmd.Flags().BoolVar(&job.Sandbox.Learn, "learn", false, "write that file from what the script accesses in this run")
-	cmd.MarkFlagsMutuallyExclusive("learn", "sandbox")
-	cmd.MarkFlagsMutuallyExclusive("learn", "no-manifest")
-}
-
-// unattendedFlags adds the flags for unattended runs.
-func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Options) {
 	o.LogSize, o.LogKeep = 10<<20, 5
-	addOptions(flags,
-		option{name: "run", kind: "ID", doc: "name the run, to start it again: writes that an earlier start of it made are not repeated", parse: toRunID(job)},
-		option{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", parse: toDuration(&job.Settle),
+	return append(connectionOptions(&job.Connection), []option{
+		{name: "connections", env: "TRANSECT_CONNECTIONS", kind: "N", where: onCall | ofJob, parse: t.ParseConnections,
+			doc: "transfer files over N connections instead of the number that measures best"},
+		{name: "bwlimit", env: "TRANSECT_BWLIMIT", kind: "LIMIT", where: onCall | ofJob | shown, parse: t.ParseBandwidth,
+			doc: "bytes per second, uploads and downloads together: 512k, 10M (k, M, G are 1024, 1024², 1024³), off, " +
+				"or by local time: \"08:00,512k 19:00,10M 23:00,off\""},
+		{name: "rate", env: "TRANSECT_RATE", kind: "N", where: onCall | ofJob, parse: t.ParseRate,
+			doc: "at most N requests per second, such as 5 or 0.5"},
+		{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", where: onCall | ofJob, parse: t.ParseStall,
+			doc: "reconnect a transfer that made no progress for this long (default 60s)"},
+		{name: "max-outage", env: "TRANSECT_MAX_OUTAGE", kind: "DURATION", where: onCall | ofJob, parse: t.ParseMaxOutage,
+			doc: "keep trying for this long while the network or the platform is away, such as 8h for the night (default 5m)"},
+		{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", where: onCall | shown, parse: toDuration(&job.Timeout),
+			doc: "limit `DURATION` of the whole run, such as 90s or 2h"},
+		{name: "dry-run", short: "n", kind: "bool", where: onCall | ofJob | shown, parse: toBool(&job.DryRun),
+			doc: "print what would be written to the platform instead of sending it"},
+		{name: "trace", kind: "bool", where: onCall | ofJob, parse: toBool(&job.Trace),
+			doc: "print each request and response, without secrets"},
+		{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, where: onLua | onJob,
+			doc:   "another folder for require, may be repeated",
+			parse: func(dir string) error { job.Path = append(job.Path, dir); return nil }},
+		{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", where: onLua | ofJob, parse: toSize(&job.Limits.Memory),
+			doc: "stop the script when it uses more memory, such as 512MiB"},
+		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob,
+			doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
+		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob, parse: rule(rules.Allow),
+			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, ops=datasets.*; " +
+				"several with commas, may be repeated"},
+		{name: "deny", kind: "KIND=WHAT", where: onLua | ofJob, doc: "deny the script WHAT, whatever is allowed", parse: rule(rules.Deny)},
+		{name: "sandbox", kind: "bool", where: onLua | ofJob, parse: toBool(&rules.Sandbox), doc: "deny the script everything that is not allowed"},
+		{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", where: onLua | ofJob | shown, doc: "limit the whole run", parse: rules.Budget.Parse},
+		{name: "run", kind: "ID", where: onRun, parse: toRunID(job),
+			doc: "name the run, to start it again: writes that an earlier start of it made are not repeated"},
+		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob, parse: toDuration(&job.Settle),
 			doc: "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
-		option{name: "job", kind: "NAME", doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
-		option{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, parse: toString(&o.Lock),
+		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
+		{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, where: onRun, parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's path when left out; write --lock=NAME"},
-		option{name: "lock-policy", env: "TRANSECT_LOCK_POLICY", kind: "POLICY", value: "skip", parse: toLockPolicy(&o.LockWait),
+		{name: "lock-policy", env: "TRANSECT_LOCK_POLICY", kind: "POLICY", value: "skip", where: onRun, parse: toLockPolicy(&o.LockWait),
 			doc: "when another run holds the lock: skip (exit code 6) or wait=DURATION"},
-		option{name: "log-file", env: "TRANSECT_LOG_FILE", kind: "FILE", doc: "append the output to FILE, each line with its time", parse: toString(&o.LogFile)},
-		option{name: "log-size", env: "TRANSECT_LOG_SIZE", kind: "SIZE", value: "10 MiB", doc: "rotate the log file when it exceeds SIZE", parse: toSize(&o.LogSize)},
-		option{name: "log-keep", env: "TRANSECT_LOG_KEEP", kind: "N", value: "5", doc: "keep N rotated log files: FILE.1, FILE.2 …", parse: toCount(&o.LogKeep)},
-		option{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", parse: toFailureAction(&o.OnFailure),
+		{name: "log-file", env: "TRANSECT_LOG_FILE", kind: "FILE", where: onRun | shown, parse: toString(&o.LogFile),
+			doc: "append the output to FILE, each line with its time"},
+		{name: "log-size", env: "TRANSECT_LOG_SIZE", kind: "SIZE", value: "10 MiB", where: onRun, parse: toSize(&o.LogSize),
+			doc: "rotate the log file when it exceeds SIZE"},
+		{name: "log-keep", env: "TRANSECT_LOG_KEEP", kind: "N", value: "5", where: onRun, parse: toCount(&o.LogKeep),
+			doc: "keep N rotated log files: FILE.1, FILE.2 …"},
+		{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", where: onRun | secret, parse: checked(&o.OnFailure, setting.CheckAction),
 			doc: "when the run fails: run the command CMD with the last lines as input, or send them to the URL, https: or mailto: (with $TRANSECT_SMTP)"},
-		option{name: "ping", env: "TRANSECT_PING", kind: "URL", parse: toMonitor(&o.Ping),
+		{name: "ping", env: "TRANSECT_PING", kind: "URL", where: onRun | secret, parse: checked(&o.Ping, setting.CheckMonitor),
 			doc: "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run as ?rid="},
-		option{name: "report", env: "TRANSECT_REPORT", kind: "FILE", doc: "write a JSON report of the run to FILE", parse: toString(&o.Report)},
-		option{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", doc: "write metrics for Prometheus to FILE", parse: toString(&o.Metrics)},
-		option{name: "grace", env: "TRANSECT_GRACE", kind: "duration", doc: "on SIGTERM finish the items in hand, for at most `DURATION`", parse: toDuration(&job.Grace)})
+		{name: "report", env: "TRANSECT_REPORT", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Report),
+			doc: "write a JSON report of the run to FILE"},
+		{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Metrics),
+			doc: "write metrics for Prometheus to FILE"},
+		{name: "grace", env: "TRANSECT_GRACE", kind: "duration", where: onRun | ofJob, parse: toDuration(&job.Grace),
+			doc: "on SIGTERM finish the items in hand, for at most `DURATION`"},
+		{name: "no-manifest", kind: "bool", where: byItself | ofJob, parse: toBool(&job.Sandbox.NoManifest),
+			doc: "ignore the rules of the file *.allow.json beside the script"},
+		{name: "learn", kind: "bool", where: byItself, parse: toBool(&job.Sandbox.Learn),
+			doc: "write that file from what the script accesses in this run"},
+	}...)
+}
+
+// connectionOptions are the options of a connection, which package runtime declares:
+// a configuration file has them too.
+func connectionOptions(c *runtime.Connection) (list []option) {
+	for _, declared := range c.Options() {
+		o := option{name: declared.Flag, env: declared.Env, kind: declared.Value, doc: declared.Doc, where: onCall | ofJob, resolved: true}
+		if slices.Contains([]string{"local", "url", "user", "config", "profile"}, o.name) {
+			o.where |= shown
+		}
+		switch {
+		case o.name == "":
+			continue
+		case declared.On != nil:
+			o.kind, o.parse = "bool", toBool(declared.On)
+		default:
+			o.parse = toString(declared.Text)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// addRunOptions adds the options of a run that belong to one of some places.
+func (a *app) addRunOptions(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Options, places where) {
+	flags.SortFlags = false
+	for _, option := range a.runOptions(job, o) {
+		if option.where&places != 0 && flags.Lookup(option.name) == nil {
+			addOptions(flags, option)
+		}
+	}
+}
+
+// callFlags adds the flags of commands that use the platform.
+func (a *app) callFlags(flags *pflag.FlagSet, job *runtime.Job) {
+	a.addRunOptions(flags, job, &unattended.Options{}, onCall)
+}
+
+// optionsOf visits the options of a command.
+func optionsOf(flags *pflag.FlagSet, visit func(*pflag.Flag, *optionValue)) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*optionValue); ok {
+			visit(f, v)
+		}
+	})
+}
+
+// carried are the flags given to a command that a job carries to its worker, the
+// one encoding that they have there.
+func carried(flags *pflag.FlagSet) (given []string) {
+	optionsOf(flags, func(f *pflag.Flag, v *optionValue) {
+		if f.Changed && v.where&travels != 0 {
+			for _, text := range v.given {
+				given = append(given, "--"+v.name+"="+text)
+			}
+		}
+	})
+	return given
+}
+
+// carriedVariables are the variables of options that a job carries to its worker.
+func carriedVariables(flags *pflag.FlagSet) (names []string) {
+	optionsOf(flags, func(_ *pflag.Flag, v *optionValue) {
+		if v.env != "" && v.where&travels != 0 {
+			names = append(names, v.env)
+		}
+	})
+	return names
 }
 
 // toRunID names the run.
@@ -129,4 +204,10 @@ func completeUnattended(job *runtime.Job, o *unattended.Options) error {
 	// A quiet run prints nothing unless it fails; then it prints everything.
 	o.Buffer, job.Output.Quiet = job.Output.Quiet, false
 	return nil
+}
+
+// exclusiveManifest says which flags about the manifest exclude each other.
+func exclusiveManifest(cmd *cobra.Command) {
+	cmd.MarkFlagsMutuallyExclusive("learn", "sandbox")
+	cmd.MarkFlagsMutuallyExclusive("learn", "no-manifest")
 }

@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/unattended"
 )
 
 func (a *app) eval() *cobra.Command {
@@ -38,8 +39,7 @@ return. CODE - reads the code from standard input.
 			return runtime.Run(cmd.Context(), a.process, job)
 		},
 	}
-	callFlags(cmd.Flags(), &job)
-	a.scriptFlags(cmd.Flags(), &job)
+	a.addRunOptions(cmd.Flags(), &job, &unattended.Options{}, onCall|onLua)
 	return cmd
 }
 
@@ -77,7 +77,6 @@ without a prompt, up to the first error.
 			return runtime.Repl(cmd.Context(), a.process, job)
 		},
 	}
-	callFlags(cmd.Flags(), &job)
-	a.scriptFlags(cmd.Flags(), &job)
+	a.addRunOptions(cmd.Flags(), &job, &unattended.Options{}, onCall|onLua)
 	return cmd
 }

@@ -35,7 +35,7 @@ transect platform serve.`,
 
 // folderFlag adds --dir, also under the name it has for other commands.
 func folderFlag(flags *pflag.FlagSet, dir *string) {
-	addOption(flags, &optionValue{resolved: true, option: option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform", parse: toString(dir)}})
+	addOptions(flags, option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform", resolved: true, parse: toString(dir)})
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "local-dir" {
 			name = "dir"

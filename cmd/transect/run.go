@@ -85,15 +85,13 @@ or begins a new one, as a job of cron does each day.
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
 	}
-	callFlags(cmd.Flags(), job)
-	a.scriptFlags(cmd.Flags(), job)
-	unattendedFlags(cmd.Flags(), job, &options)
+	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua|onRun|byItself)
 	addOptions(cmd.Flags(), option{name: "resume", kind: "RUN", empty: newestRun, parse: toString(&resume.name),
 		doc: "go on with an unfinished run: that of the ID, or the last one; write --resume=RUN"})
 	cmd.Flags().BoolVar(&resume.again, "again", false, "begin a new run under the ID of --run, whose run has ended well")
 	cmd.MarkFlagsMutuallyExclusive("run", "resume")
 	cmd.MarkFlagsMutuallyExclusive("resume", "again")
-	manifestFlags(cmd, job)
+	exclusiveManifest(cmd)
 	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().SetInterspersed(false)
 	return cmd

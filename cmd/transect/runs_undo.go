@@ -87,7 +87,7 @@ func (a *app) overWrites(name, short, long, example string,
 			return nil
 		},
 	}
-	callFlags(cmd.Flags(), &job)
+	a.callFlags(cmd.Flags(), &job)
 	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
 	return cmd

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,35 +14,23 @@ import (
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/timetable"
 )
 
-// scheduleFlags are the flags that describe a schedule.
+// scheduleFlags are the flags that describe a schedule: the settings of its rule and
+// of its job, and the flags of transect run.
 type scheduleFlags struct {
-	schedule.Schedule
+	timetable.Rule
 	*jobFlags
 	address string
 }
 
 func (a *app) scheduleFlags(cmd *cobra.Command) *scheduleFlags {
 	f := &scheduleFlags{}
-	oneOf := func(to *string, values ...string) func(string) error {
-		return func(text string) error {
-			if !slices.Contains(values, text) {
-				return errors.New("it must be " + strings.Join(values[:len(values)-1], ", ") + " or " + values[len(values)-1])
-			}
-			*to = text
-			return nil
-		}
-	}
-	addOptions(cmd.Flags(),
-		option{name: "zone", kind: "ZONE", parse: toString(&f.Zone), doc: "the time zone of the expression, such as Europe/Paris; this machine's if left out"},
-		option{name: "catch-up", kind: "none|last|all", value: timetable.Last, parse: oneOf(&f.CatchUp, timetable.None, timetable.Last, timetable.All),
-			doc: "what is fired of the slots that passed while no worker was there: all are 1000 at most"},
-		option{name: "overlap", kind: "skip|queue|cancel", value: timetable.Skip, parse: oneOf(&f.Overlap, timetable.Skip, timetable.Queue, timetable.Cancel),
-			doc: "when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"})
+	setting.Complete(&f.Rule)
+	addOptions(cmd.Flags(), settingOptions(setting.Of(&f.Rule))...)
 	f.jobFlags = a.jobFlags(cmd)
-	cmd.PreRun = nil // there are more flags after the name
 	a.jobsFlag(cmd, &f.address)
 	return f
 }
@@ -58,7 +44,6 @@ func (f *scheduleFlags) rest(cmd *cobra.Command, words []string) ([]string, erro
 		}
 		return nil, cmd.FlagErrorFunc()(cmd, err)
 	}
-	f.parsed = true
 	return flags.Args(), cmd.ValidateFlagGroups()
 }
 
@@ -101,6 +86,7 @@ means their variable NAME.`,
 		},
 	}
 	f = a.scheduleFlags(cmd)
+	cmd.Flags().Lookup("when").Hidden = true // it is an argument
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the schedule of this name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, err := f.rest(cmd, args[2:])
@@ -111,9 +97,9 @@ means their variable NAME.`,
 			return err
 		}
 		return a.withJobs(&f.address, func(ctx context.Context, store *jobs.Store, words []string) error {
-			s := f.Schedule
-			s.Name, s.Expr = args[0], args[1]
-			return a.addSchedule(ctx, store, f.jobFlags, &s, words, replace)
+			s := &schedule.Schedule{Name: args[0], Rule: f.Rule}
+			s.Expr = args[1]
+			return a.addSchedule(ctx, store, f.jobFlags, s, words, replace)
 		})(cmd, words)
 	}
 	return cmd
@@ -176,7 +162,6 @@ func (a *app) localZone() string {
 }
 
 func (a *app) scheduleEdit() *cobra.Command {
-	var when string
 	var f *scheduleFlags
 	cmd := &cobra.Command{
 		Use:   "edit NAME [flags] [SCRIPT [ARGS...]]",
@@ -196,7 +181,6 @@ that were submitted stay as they are.`,
 		},
 	}
 	f = a.scheduleFlags(cmd)
-	cmd.Flags().StringVar(&when, "when", "", "the new times, a cron `EXPR`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, err := f.rest(cmd, args[1:])
 		if errors.Is(err, pflag.ErrHelp) {
@@ -205,10 +189,9 @@ that were submitted stay as they are.`,
 		if err != nil {
 			return err
 		}
-		changed := cmd.Flags().Changed
 		return a.withJobs(&f.address, func(ctx context.Context, store *jobs.Store, words []string) error {
-			if len(words) == 0 && len(f.given) > 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s belongs to the script", f.given[0]), "name the script and its arguments, too")
+			if given := carried(cmd.Flags()); len(words) == 0 && len(given) > 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s belongs to the script", given[0]), "name the script and its arguments, too")
 			}
 			var spec jobs.Spec
 			if len(words) > 0 {
@@ -216,35 +199,14 @@ that were submitted stay as they are.`,
 					return err
 				}
 			}
-			touched := len(words) > 0
 			var before schedule.Schedule
 			s, err := schedule.Edit(ctx, store, args[0], func(s *schedule.Schedule) error {
 				before = *s
 				if len(words) > 0 {
-					old := s.Spec
+					spec.Settings = s.Spec.Settings
 					s.Spec = spec
-					s.Spec.Queue, s.Spec.Key, s.Spec.Priority, s.Spec.Retries, s.Spec.Timeout = old.Queue, old.Key, old.Priority, old.Retries, old.Timeout
-					s.Spec.OnFailure, s.Spec.Ping, s.Spec.Late = old.OnFailure, old.Ping, old.Late
 				}
-				for name, set := range map[string]func(){"when": func() { s.Expr = when }, "zone": func() { s.Zone = cmp.Or(f.Zone, a.localZone()) }, "catch-up": func() { s.CatchUp = f.CatchUp },
-					"overlap": func() { s.Overlap = f.Overlap }, "queue": func() { s.Spec.Queue = f.spec.Queue }, "on": func() { s.Spec.Queue = f.on },
-					"key": func() { s.Spec.Key = f.spec.Key }, "priority": func() { s.Spec.Priority = f.spec.Priority }, "retries": func() { s.Spec.Retries = f.spec.Retries },
-					"timeout": func() { s.Spec.Timeout = f.spec.Timeout }, "ping": func() { s.Spec.Ping = f.spec.Ping },
-					"on-failure": func() {
-						if s.Spec.OnFailure == "" {
-							s.Spec.Late = lateByDefault
-						}
-						s.Spec.OnFailure = f.spec.OnFailure
-					}} {
-					if changed(name) {
-						set()
-						touched = true
-					}
-				}
-				if changed("late") {
-					s.Spec.Late, touched = f.spec.Late, true
-				}
-				if !touched {
+				if !a.setSchedule(s, cmd) && len(words) == 0 {
 					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing to change"), "give a flag or a script, see: transect schedule edit --help")
 				}
 				return a.noSecret([]string{"--on-failure=" + s.Spec.OnFailure, "--ping=" + s.Spec.Ping})
@@ -258,4 +220,25 @@ that were submitted stay as they are.`,
 		})(cmd, words)
 	}
 	return cmd
+}
+
+// setSchedule sets what the flags of a command name.
+func (a *app) setSchedule(s *schedule.Schedule, cmd *cobra.Command) (touched bool) {
+	flags, quiet := cmd.Flags(), s.Spec.OnFailure == ""
+	for _, d := range s.Settings() {
+		if f := flags.Lookup(d.Name); f.Changed {
+			cobra.CheckErr(d.Set(f.Value.String())) // it was parsed before
+			touched = true
+		}
+	}
+	if on := flags.Lookup("on"); on.Changed {
+		s.Spec.Queue, touched = on.Value.String(), true
+	}
+	if s.Zone == "" {
+		s.Zone = a.localZone()
+	}
+	if quiet && flags.Changed("on-failure") && !flags.Changed("late") {
+		s.Spec.Late = lateByDefault
+	}
+	return touched
 }

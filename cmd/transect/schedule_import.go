@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"transect/client/fault"
 	"transect/runtime/jobs"
@@ -81,16 +81,16 @@ func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zon
 	if err != nil {
 		return err
 	}
-	if words, err = a.importWords(words); err != nil {
+	other := newApp(a.cronProcess(folder, env))
+	add := &cobra.Command{Use: "add"}
+	add.SetFlagErrorFunc(other.flagError)
+	f := other.scheduleFlags(add)
+	if words, err = importWords(newApp(a.process).root([]string{"run"}), add.Flags(), words); err != nil {
 		return err
 	}
 	if queue != "" {
 		words = append([]string{"--queue=" + queue}, words...)
 	}
-	other := newApp(a.cronProcess(folder, env))
-	add := &cobra.Command{Use: "add"}
-	add.SetFlagErrorFunc(other.flagError)
-	f := other.scheduleFlags(add)
 	rest, err := f.rest(add, words)
 	if err != nil {
 		return err
@@ -124,18 +124,15 @@ func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zon
 	return nil
 }
 
-// importWords are the flags and words of transect run that a job needs, of a line
-// that transect cron add made.
-func (a *app) importWords(words []string) ([]string, error) {
-	if len(words) < 3 || words[1] != "run" || !strings.HasPrefix(filepath.Base(words[0]), "transect") {
+// importWords are the flags and words of transect run that a schedule takes over, of
+// a line that transect cron add made: the flags that schedule add knows too.
+func importWords(root *cobra.Command, known *pflag.FlagSet, words []string) ([]string, error) {
+	run, _, err := root.Find([]string{"run"})
+	if err != nil || len(words) < 3 || words[1] != "run" || !strings.HasPrefix(filepath.Base(words[0]), "transect") {
 		return nil, fault.Of(&fault.UsageError{}, "its command is not transect run")
 	}
 	words = words[2:]
-	run := newApp(a.process).run()
-	run.Flags().BoolP("quiet", "q", false, "")
-	run.Flags().BoolP("verbose", "v", false, "")
-	run.Flags().String("log-format", "", "")
-	left := []string{"job", "lock", "lock-policy", "log-file", "log-size", "log-keep", "quiet", "verbose", "log-format", "resume", "run", "again"}
+	run.InheritedFlags() // merges those of all commands
 	var kept []string
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -158,7 +155,7 @@ func (a *app) importWords(words []string) ([]string, error) {
 			i++
 			took = append(took, words[i])
 		}
-		if !slices.Contains(left, flag.Name) {
+		if known.Lookup(flag.Name) != nil {
 			kept = append(kept, took...)
 		}
 	}

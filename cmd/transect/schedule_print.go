@@ -3,11 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
-	"transect/client/calendar"
 	"transect/runtime/jobs/schedule"
 )
 
@@ -41,31 +38,18 @@ type scheduleLine struct{ name, value, shown string }
 
 func scheduleLines(s *schedule.Schedule) (lines []scheduleLine) {
 	line := func(name, value string) { lines = append(lines, scheduleLine{name, value, value}) }
-	duration := func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return calendar.FormatDuration(d.Seconds())
-	}
-	spec := s.Spec
 	line("schedule", s.Name)
-	line("when", s.Expr+" in "+s.Zone)
-	line("catch-up", s.CatchUp)
-	line("overlap", s.Overlap)
-	line("script", spec.Title())
-	line("flags", strings.Join(append(append([]string{}, spec.Env...), spec.Run...), " "))
-	line("folder", spec.Folder)
-	line("content", fmt.Sprintf("%.12s", spec.Bundle))
-	line("queue", fmt.Sprintf("%s, priority %d", spec.Queue, spec.Priority))
-	line("key", spec.Key)
-	line("timeout", duration(spec.Timeout))
-	line("retries", strconv.Itoa(spec.Retries))
-	lines = append(lines, scheduleLine{"on failure", spec.OnFailure, hideTarget(spec.OnFailure)})
-	if spec.OnFailure == "" {
-		spec.Late = 0
+	line("script", s.Spec.Title())
+	line("flags", strings.Join(append(append([]string{}, s.Spec.Env...), s.Spec.Run...), " "))
+	line("folder", s.Spec.Folder)
+	line("content", fmt.Sprintf("%.12s", s.Spec.Bundle))
+	for _, d := range s.Settings() {
+		shown := d.String()
+		if d.Secret() {
+			shown = hideTarget(shown)
+		}
+		lines = append(lines, scheduleLine{d.Name, d.String(), shown})
 	}
-	line("late after", duration(spec.Late))
-	lines = append(lines, scheduleLine{"ping", spec.Ping, hideTarget(spec.Ping)})
-	line("by", spec.User)
+	line("by", s.Spec.User)
 	return lines
 }

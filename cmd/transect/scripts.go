@@ -139,9 +139,6 @@ const (
 	scripting = "scripting"
 )
 
-// everydayFlags are the flags of transect run that the help of a command shows.
-var everydayFlags = []string{"local", "url", "user", "config", "profile", "dry-run", "timeout", "bwlimit", "budget", "log-file"}
-
 // scriptCommands are the commands that are scripts of the binary.
 func (a *app) scriptCommands() (list []*cobra.Command) {
 	for _, s := range scripts.Commands() {
@@ -169,10 +166,8 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 	argumentFlags(flags, spec, &given)
 
 	run := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
-	callFlags(run, &job)
-	a.scriptFlags(run, &job)
-	unattendedFlags(run, &job, &options)
-	run.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(everydayFlags, f.Name) })
+	a.addRunOptions(run, &job, &options, onCall|onLua|onRun)
+	optionsOf(run, func(f *pflag.Flag, v *optionValue) { f.Hidden = v.where&shown == 0 })
 	flags.AddFlagSet(run) // but for those the script declares itself
 
 	cmd.Args = cobra.ArbitraryArgs // the script checks them
@@ -191,8 +186,8 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 	cmd.SetHelpFunc(func(*cobra.Command, []string) {
 		shared := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
 		shared.SortFlags = false
-		run.VisitAll(func(f *pflag.Flag) {
-			if slices.Contains(everydayFlags, f.Name) {
+		optionsOf(run, func(f *pflag.Flag, v *optionValue) {
+			if v.where&shown != 0 {
 				shared.AddFlag(f)
 			}
 		})
@@ -208,12 +203,11 @@ func argumentFlags(flags *pflag.FlagSet, spec *argparse.Spec, given *[]string) {
 			continue
 		}
 		long := strings.ReplaceAll(name, "_", "-")
-		v := &optionValue{option: option{name: long, kind: string(arg.Type), doc: arg.Doc,
-			parse: func(text string) error { *given = append(*given, "--"+long+"="+text); return nil }}}
+		o := option{name: long, short: arg.Short, kind: string(arg.Type), doc: arg.Doc,
+			parse: func(text string) error { *given = append(*given, "--"+long+"="+text); return nil }}
 		if arg.Type == "boolean" {
-			v.kind, v.empty = "bool", "true"
+			o.kind = "bool"
 		}
-		f := flags.VarPF(v, long, arg.Short, arg.Doc)
-		f.NoOptDefVal = v.empty
+		addOptions(flags, o)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime"
+	"transect/runtime/unattended"
 	"transect/runtime/vm"
 )
 
@@ -55,8 +56,9 @@ Exit codes: 0 all passed, 1 a test failed, 2 there are no tests.`,
 	flags.BoolVar(&f.coverage, "coverage", false, "print which lines of the scripts ran")
 	flags.StringVar(&f.junit, "junit", "", "write the results to `FILE` as JUnit XML")
 	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
-	addOptions(flags, timeoutOption(&f.job, "limit `DURATION` of each test"))
-	a.scriptFlags(flags, &f.job)
+	addOptions(flags, option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", parse: toDuration(&f.job.Timeout),
+		doc: "limit `DURATION` of each test"})
+	a.addRunOptions(flags, &f.job, &unattended.Options{}, onLua)
 	return cmd
 }
 

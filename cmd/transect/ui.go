@@ -99,7 +99,7 @@ browser; press Enter for another address. The page changes nothing, unless
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
 	a.jobsFlag(cmd, &address)
 	cmd.Flags().Lookup("jobs").NoOptDefVal = jobsOfUser
-	callFlags(cmd.Flags(), &job)
+	a.callFlags(cmd.Flags(), &job)
 	for _, name := range []string{"dry-run", "timeout", "revision"} {
 		cobra.CheckErr(cmd.Flags().MarkHidden(name))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -202,7 +203,7 @@ func TestWorkersAndStats(t *testing.T) {
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
 		ctx := t.Context()
 		a, b := submit(t, s, jobs.Spec{}), submit(t, s, jobs.Spec{})
-		submit(t, s, jobs.Spec{Queue: "office"})
+		submit(t, s, jobs.Spec{Settings: setting.Settings{Queue: "office"}})
 		startRun(t, s, a, "alpha", 1)
 		endRun(t, s, b, startRun(t, s, b, "alpha", 1), 5)
 		startRun(t, s, submit(t, s, jobs.Spec{}), "beta", 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -72,7 +73,7 @@ func BenchmarkTenThousandJobs(b *testing.B) {
 // decision.
 func fill(b *testing.B, s *jobs.Store, n int) {
 	b.Helper()
-	spec, err := json.Marshal(jobs.Spec{Script: "survey.lua", Args: []string{"flights/2026-11-22/field-7"}, Folder: "/data/season", Queue: "default", Priority: 2, Bundle: strings.Repeat("0", 64)})
+	spec, err := json.Marshal(jobs.Spec{Script: "survey.lua", Args: []string{"flights/2026-11-22/field-7"}, Folder: "/data/season", Bundle: strings.Repeat("0", 64), Settings: setting.Settings{Queue: "default", Priority: 2}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -18,7 +19,7 @@ func TestOutcomes(t *testing.T) {
 		for range 3 {
 			parts = append(parts, submit(t, s, jobs.Spec{Parent: parent}))
 		}
-		slot := submit(t, s, jobs.Spec{Schedule: "nightly", Queue: "office"})
+		slot := submit(t, s, jobs.Spec{Schedule: "nightly", Settings: setting.Settings{Queue: "office"}})
 		ends := func(state jobs.State, ids ...int64) {
 			t.Helper()
 			for _, id := range ids {

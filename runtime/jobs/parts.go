@@ -159,12 +159,14 @@ func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
 	return l.Link.Call(ctx, callResult, value, nil)
 }
 
-// shared leaves out of NAME=value what is of one job alone: a file that it writes.
-func shared(all []string, but ...string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(each string) bool {
-		name, _, _ := strings.Cut(each, "=")
-		return slices.Contains(but, name)
-	})
+// Part is a job without what is of it alone: the files that it writes.
+func (s Spec) Part() Spec {
+	own := func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return slices.Contains([]string{"--report", "--metrics", "TRANSECT_REPORT", "TRANSECT_METRICS"}, name)
+	}
+	s.Run, s.Env = slices.DeleteFunc(slices.Clone(s.Run), own), slices.DeleteFunc(slices.Clone(s.Env), own)
+	return s
 }
 
 // Answers are the handlers for the process of an attempt. They try again while the
@@ -179,7 +181,8 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) lin
 					return err
 				}
 				p.Spec.Parent, p.Spec.User = job, parent.User
-				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, shared(parent.Run, "--report", "--metrics")...), shared(parent.Env, "TRANSECT_REPORT", "TRANSECT_METRICS"), parent.Folder
+				common := parent.Part()
+				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, common.Run...), common.Env, parent.Folder
 				id, err = s.submitPart(ctx, p, job, epoch)
 				return err
 			})

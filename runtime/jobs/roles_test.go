@@ -10,6 +10,7 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/timetable"
 	"transect/testdata/jobstest"
 )
@@ -50,7 +51,7 @@ func TestRoles(t *testing.T) {
 	allowed("submitter", err)
 	_, err = submitter.PutBundle(ctx, &bundle.Bundle{Hash: "h", Content: []byte("x")})
 	allowed("submitter", err)
-	spec := jobs.Spec{Script: "survey.lua", OnFailure: "env:HOOK", Bundle: "h"}
+	spec := jobs.Spec{Script: "survey.lua", Bundle: "h", Settings: setting.Settings{OnFailure: "env:HOOK"}}
 	id, err := submitter.Submit(ctx, spec)
 	allowed("submitter", err)
 	allowed("submitter", submitter.Cancel(ctx, id))

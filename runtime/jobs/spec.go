@@ -1,33 +1,28 @@
 package jobs
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/jobs/setting"
 )
 
 // Spec is a job as it was submitted. It holds no secrets: a job names a profile
 // that its worker has.
 type Spec struct {
-	Script    string        `json:"script"`               // as the submitter named it: a path, or @NAME of the binary
-	Args      []string      `json:"args,omitempty"`       // of the script
-	Run       []string      `json:"run,omitempty"`        // flags of transect run, such as --local
-	Env       []string      `json:"env,omitempty"`        // NAME=value: the submitter's variables for transect run, without secrets
-	Folder    string        `json:"folder,omitempty"`     // the submitter's, absolute
-	Bundle    string        `json:"bundle,omitempty"`     // key of the script with its modules; "" for scripts of the binary
-	Queue     string        `json:"queue"`                // "default", another name, or that of a worker
-	Key       string        `json:"key,omitempty"`        // of all jobs with the same key one runs at a time
-	Priority  int           `json:"priority"`             // 1 first, 4 last
-	Retries   int           `json:"retries"`              // tries after a temporary failure
-	Timeout   time.Duration `json:"timeout,omitempty"`    // of each attempt; 0 for none
-	OnFailure string        `json:"on_failure,omitempty"` // as of transect run
-	Ping      string        `json:"ping,omitempty"`
-	Late      time.Duration `json:"late,omitempty"`     // OnFailure is told when it has not started this long after its time; 0 for never
-	Schedule  string        `json:"schedule,omitempty"` // that submitted it
-	Slot      int64         `json:"slot,omitempty"`     // the due time of the schedule
-	Parent    int64         `json:"parent,omitempty"`   // the job that submitted it
-	User      string        `json:"user,omitempty"`     // who submitted it, user@host
+	Script string   `json:"script"`           // as the submitter named it: a path, or @NAME of the binary
+	Args   []string `json:"args,omitempty"`   // of the script
+	Run    []string `json:"run,omitempty"`    // flags of transect run, such as --local
+	Env    []string `json:"env,omitempty"`    // NAME=value: the submitter's variables for transect run, without secrets
+	Folder string   `json:"folder,omitempty"` // the submitter's, absolute
+	Bundle string   `json:"bundle,omitempty"` // key of the script with its modules; "" for scripts of the binary
+	setting.Settings
+	Schedule string `json:"schedule,omitempty"` // that submitted it
+	Slot     int64  `json:"slot,omitempty"`     // the due time of the schedule
+	Parent   int64  `json:"parent,omitempty"`   // the job that submitted it
+	User     string `json:"user,omitempty"`     // who submitted it, user@host
 
 	At time.Time     `json:"-"` // not before; zero for at once
 	In time.Duration `json:"-"` // not before this long after now
@@ -41,12 +36,7 @@ func (Spec) Kind() string { return "transect" }
 
 // Complete sets defaults and checks what is given.
 func (s *Spec) Complete() error {
-	if s.Queue == "" {
-		s.Queue = DefaultQueue
-	}
-	if s.Priority == 0 {
-		s.Priority = DefaultPriority
-	}
+	s.Queue, s.Priority = cmp.Or(s.Queue, DefaultQueue), cmp.Or(s.Priority, setting.Defaults().Priority)
 	switch {
 	case s.Script == "":
 		return fault.Of(&fault.UsageError{}, "no script was named")
@@ -59,12 +49,6 @@ func (s *Spec) Complete() error {
 	}
 	return CheckQueue(s.Queue)
 }
-
-// DefaultRetries is how often a job is tried again unless it says otherwise.
-const DefaultRetries = 5
-
-// DefaultPriority leaves room above and below.
-const DefaultPriority = 2
 
 // CheckQueue accepts letters, digits and -_.: as the name of a queue.
 func CheckQueue(name string) error {

@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
 func TestSubmitAndGet(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
-		spec := jobs.Spec{Script: "survey.lua", Args: []string{"flight 7"}, Run: []string{"--local"}, Folder: "/data", Key: "k", Retries: 5, Timeout: time.Hour}
+		spec := jobs.Spec{Script: "survey.lua", Args: []string{"flight 7"}, Run: []string{"--local"}, Folder: "/data", Settings: setting.Settings{Key: "k", Retries: 5, Timeout: time.Hour}}
 		id, err := s.Submit(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		later, err := s.Submit(t.Context(), jobs.Spec{Script: "@ingest", In: time.Hour, Queue: "field-office", Priority: 1})
+		later, err := s.Submit(t.Context(), jobs.Spec{Script: "@ingest", In: time.Hour, Settings: setting.Settings{Queue: "field-office", Priority: 1}})
 		if err != nil || later <= id {
 			t.Fatal(later, err)
 		}
@@ -52,7 +53,9 @@ func TestSubmitAndGet(t *testing.T) {
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
-		for _, spec := range []jobs.Spec{{Late: time.Minute}, {Ping: "https://hc.example.com/x", Late: time.Minute}, {OnFailure: "mail", In: time.Hour, Late: time.Minute}} {
+		for _, spec := range []jobs.Spec{
+			{Settings: setting.Settings{Late: time.Minute}}, {Settings: setting.Settings{Ping: "https://hc.example.com/x", Late: time.Minute}},
+			{Settings: setting.Settings{OnFailure: "mail", Late: time.Minute}, In: time.Hour}} {
 			spec.Script = "survey.lua"
 			id, err := s.Submit(t.Context(), spec)
 			if err != nil {

@@ -16,11 +16,12 @@ const MaxSlots = 1000
 const onTime = 5 * time.Minute
 
 // Rule is when something is due, as users write it.
+// The tags are those of setting.Of.
 type Rule struct {
-	Expr    string // a cron expression
-	Zone    string // in the IANA database, or an offset; "" for that of this machine
-	CatchUp string // None, Last or All
-	Overlap string // Skip, Queue or Cancel
+	Expr    string `flag:"when" kind:"EXPR" doc:"the new times, a cron expression"`
+	Zone    string `flag:"zone" kind:"ZONE" doc:"the time zone of the expression, such as Europe/Paris; this machine's if left out"`
+	CatchUp string `flag:"catch-up" kind:"none|last|all" start:"last" check:"choice" doc:"what is fired of the slots that passed while no worker was there: all are 1000 at most"`
+	Overlap string `flag:"overlap" kind:"skip|queue|cancel" start:"skip" check:"choice" doc:"when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"`
 }
 
 // What becomes of slots that nobody fired in time.

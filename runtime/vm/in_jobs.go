@@ -3,6 +3,8 @@ package vm
 import (
 	"context"
 	"time"
+
+	"transect/runtime/jobs/setting"
 )
 
 // Jobs is where a script submits jobs, see runtime/jobs.
@@ -14,17 +16,12 @@ type Jobs struct {
 	Ended func(ctx context.Context, ids []int64) ([]EndedJob, error)
 }
 
-// JobRequest is a job to submit. Zero values leave the choice to the queue.
+// JobRequest is a job to submit.
 type JobRequest struct {
-	Script   string
-	Args     []string
-	Queue    string
-	Key      string    // of the jobs with a key one runs at a time
-	At       time.Time // not before
-	Delay    time.Duration
-	Priority int // 1, first, to 4
-	Retries  int // after temporary failures
-	Timeout  time.Duration
+	Script string
+	Args   []string
+	Delay  time.Duration // not before
+	setting.Settings
 }
 
 // EndedJob is a job that has ended.

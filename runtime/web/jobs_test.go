@@ -11,6 +11,7 @@ import (
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/timetable"
 	"transect/runtime/web"
 	"transect/testdata/jobstest"
@@ -26,7 +27,7 @@ func TestJobs(t *testing.T) {
 		}
 		return fmt.Sprint(id)
 	}
-	first, second := submit(jobs.Spec{Script: "survey.lua", Args: []string{"<b>flight"}}), submit(jobs.Spec{Script: "report.lua", Queue: "office"})
+	first, second := submit(jobs.Spec{Script: "survey.lua", Args: []string{"<b>flight"}}), submit(jobs.Spec{Script: "report.lua", Settings: setting.Settings{Queue: "office"}})
 	if err := schedule.Add(t.Context(), store, &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "30 2 * * *", Zone: "Europe/Paris"}, Spec: jobs.Spec{Script: "sync.lua"}}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestNight(t *testing.T) {
 	ends(season, jobs.DoneFailures, 3, "")
 	asks := submit(jobs.Spec{Script: "order.lua"})
 	ends(asks, jobs.NeedsDecision, 7, "")
-	submit(jobs.Spec{Script: "ortho.lua", Queue: "ortho"})
+	submit(jobs.Spec{Script: "ortho.lua", Settings: setting.Settings{Queue: "ortho"}})
 	late := &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "30 2 * * *", Zone: "UTC"}, Spec: jobs.Spec{Script: "sync.lua"}}
 	if err := schedule.Add(t.Context(), store, late, false); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/timetable"
 )
 
@@ -24,6 +25,11 @@ type Schedule struct {
 	Next    time.Time // the next slot; zero when there is none
 	Created time.Time
 	Updated time.Time
+}
+
+// Settings are those of the rule and of the job.
+func (s *Schedule) Settings() []*setting.Setting {
+	return append(setting.Of(&s.Rule), s.Spec.List()...)
 }
 
 // Times are the slots of the schedule.

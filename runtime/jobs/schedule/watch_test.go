@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/unattended/notice"
 	"transect/testdata/jobstest"
 )
@@ -113,11 +114,11 @@ func TestTold(t *testing.T) {
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
 		store, web, file := jobstest.Open(t, c), newReceiver(t), filepath.Join(t.TempDir(), "told")
 		workers := []*runner{sender(t, store, Options{}), sender(t, store, Options{}), sender(t, jobstest.Open(t, c), Options{}), sender(t, jobstest.Open(t, c), Options{NoCommands: true})}
-		failed := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/monitor", Args: []string{"7"}})
-		command := submit(t, store, jobs.Spec{OnFailure: `{ echo "$TRANSECT_JOBS$TRANSECT_JOB $TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } >>` + file})
-		fine := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/fine"})
-		stopped := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/cancelled"})
-		removed := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook"})
+		failed := submit(t, store, jobs.Spec{Args: []string{"7"}, Settings: setting.Settings{OnFailure: web.URL + "/hook", Ping: web.URL + "/monitor"}})
+		command := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: `{ echo "$TRANSECT_JOBS$TRANSECT_JOB $TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } >>` + file}})
+		fine := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL + "/hook", Ping: web.URL + "/fine"}})
+		stopped := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL + "/hook", Ping: web.URL + "/cancelled"}})
+		removed := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL + "/hook"}})
 		submit(t, store, jobs.Spec{})
 		for _, id := range []int64{failed, command, fine} {
 			start(t, store, id)
@@ -178,10 +179,10 @@ func TestLateJob(t *testing.T) {
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		web := newReceiver(t)
 		r := sender(t, store, Options{})
-		late := submit(t, store, jobs.Spec{OnFailure: web.URL, Late: time.Minute, Queue: "gpu"})
-		busy := submit(t, store, jobs.Spec{OnFailure: web.URL, Late: time.Minute})
-		later := submit(t, store, jobs.Spec{OnFailure: web.URL, Late: time.Minute, In: time.Hour})
-		started := submit(t, store, jobs.Spec{OnFailure: web.URL, Late: time.Minute})
+		late := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute, Queue: "gpu"}})
+		busy := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute}})
+		later := submit(t, store, jobs.Spec{In: time.Hour, Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute}})
+		started := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute}})
 		start(t, store, started)
 		if _, err := store.DB().Exec("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('w', 'alpha', 'alpha', 1, 'default,alpha', 1, 0, " + store.Now() + " + 10000000)"); err != nil {
 			t.Fatal(err)
@@ -250,7 +251,7 @@ func TestToldAgain(t *testing.T) {
 		web.fail(true)
 		var warned []string
 		first := sender(t, store, Options{Warn: func(text string) { warned = append(warned, text) }})
-		id := submit(t, store, jobs.Spec{OnFailure: web.URL + "/secret"})
+		id := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL + "/secret"}})
 		finish(t, store, id, jobs.Failed, 1)
 		pass(t, first)
 		if len(warned) != 1 || !strings.Contains(warned[0], fmt.Sprintf("the notice about job %d (survey.lua) was not sent and will be retried", id)) || strings.Contains(warned[0], "secret") {
@@ -289,7 +290,7 @@ func TestTargetOfTheWorker(t *testing.T) {
 	env := func(name string) (string, bool) { return web.URL + "/hook", name == "OPS_HOOK" }
 	var warned []string
 	without := sender(t, store, Options{Sender: &notice.Sender{Env: func(string) (string, bool) { return "", false }}, Warn: func(text string) { warned = append(warned, text) }})
-	finish(t, store, submit(t, store, jobs.Spec{OnFailure: "env:OPS_HOOK"}), jobs.Failed, 1)
+	finish(t, store, submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: "env:OPS_HOOK"}}), jobs.Failed, 1)
 	pass(t, without)
 	if len(warned) != 1 || !strings.Contains(warned[0], "the variable OPS_HOOK is not set on this worker; set it to a command or a URL") {
 		t.Errorf("%q", warned)
@@ -311,7 +312,7 @@ func TestStopWhileSending(t *testing.T) {
 	defer web.Close()
 	defer close(answer)
 	r := sender(t, store, Options{Sender: &notice.Sender{Env: func(string) (string, bool) { return "", false }}})
-	finish(t, store, submit(t, store, jobs.Spec{OnFailure: web.URL}), jobs.Failed, 1)
+	finish(t, store, submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL}}), jobs.Failed, 1)
 	sends, stop := context.WithCancel(t.Context())
 	if err := r.pass(t.Context(), sends); err != nil {
 		t.Fatal(err)

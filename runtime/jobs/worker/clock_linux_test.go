@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -48,13 +49,13 @@ func TestClockOfTheDatabaseIsSet(t *testing.T) {
 	}
 	victim, _ := process(t, c, "victim,q")
 	work := t.TempDir()
-	long := submit(t, store, jobs.Spec{Script: "effects", Queue: "q"}, work)
+	long := submit(t, store, jobs.Spec{Script: "effects", Settings: setting.Settings{Queue: "q"}}, work)
 	waitFor(t, func() bool { return len(readEffects(t, work)) > 0 })
 	process(t, c, "heir,q")
 	soon := func(what string) {
 		t.Helper()
 		dir := t.TempDir()
-		at := submit(t, store, jobs.Spec{Script: "once", Queue: "q", Retries: 1, In: 300 * time.Millisecond}, dir+"/tried")
+		at := submit(t, store, jobs.Spec{Script: "once", In: 300 * time.Millisecond, Settings: setting.Settings{Queue: "q", Retries: 1}}, dir+"/tried")
 		if job := ended(t, store, at); job.State != jobs.Done || job.Tries != 1 || job.Ended.Sub(job.Submitted) > time.Minute {
 			t.Errorf("%s: %+v", what, job)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -34,7 +35,7 @@ func TestDatabaseFaults(t *testing.T) {
 	heard := make([]strings.Builder, 4)
 	followed := make(chan error, len(heard))
 	for i := range heard {
-		talks = append(talks, submit(t, store, jobs.Spec{Script: "talk", Retries: 0}, finish))
+		talks = append(talks, submit(t, store, jobs.Spec{Script: "talk", Settings: setting.Settings{Retries: 0}}, finish))
 		become(t, store, talks[i], func(j *jobs.Job) bool { return j.State == jobs.Running })
 		go func() {
 			_, err := store.Follow(context.Background(), talks[i], jobs.Position{}, func(b jobs.Batch) error { heard[i].WriteString(b.Lines); return nil })

@@ -15,6 +15,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -111,7 +112,7 @@ func TestFullDiskOfScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := submit(t, store, jobs.Spec{Script: "a.lua", Bundle: key, Retries: 1000})
+	id := submit(t, store, jobs.Spec{Script: "a.lua", Bundle: key, Settings: setting.Settings{Retries: 1000}})
 	run(t, store, o)
 	become(t, store, id, func(j *jobs.Job) bool { return j.Tries > 0 })
 	if err := os.Remove(filler); err != nil {

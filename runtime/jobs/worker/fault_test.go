@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -135,10 +136,10 @@ func TestTwoOfOneName(t *testing.T) {
 	o := options(dir, "twin", slog.DiscardHandler)
 	o.Slots = 1
 	first := run(t, store, o)
-	a := submit(t, store, jobs.Spec{Script: "effects", Queue: "twin"}, work)
+	a := submit(t, store, jobs.Spec{Script: "effects", Settings: setting.Settings{Queue: "twin"}}, work)
 	become(t, store, a, func(j *jobs.Job) bool { return j.State == jobs.Running })
 	run(t, store, o)
-	b := submit(t, store, jobs.Spec{Script: "effects", Queue: "twin"}, work)
+	b := submit(t, store, jobs.Spec{Script: "effects", Settings: setting.Settings{Queue: "twin"}}, work)
 	become(t, store, b, func(j *jobs.Job) bool { return j.State == jobs.Running })
 	touch(t, work, "finish")
 	first.stop()

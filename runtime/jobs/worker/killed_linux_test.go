@@ -18,6 +18,7 @@ import (
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
+	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -144,7 +145,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 			reach.URL = strings.Replace(through, v.line.target, v.line.address, 1)
 		}
 		v.cmd, v.said = process(t, reach, v.name, env...)
-		v.job = submit(t, store, jobs.Spec{Script: "effects", Queue: v.name}, work)
+		v.job = submit(t, store, jobs.Spec{Script: "effects", Settings: setting.Settings{Queue: v.name}}, work)
 		victims, queues = append(victims, v), append(queues, v.name)
 	}
 	first := map[int64]int{} // the first process of each job

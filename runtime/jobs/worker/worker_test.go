@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/setting"
 	"transect/runtime/jobs/worker"
 	"transect/testdata/jobstest"
 )
@@ -123,7 +124,7 @@ func TestWorker(t *testing.T) {
 			ids := map[int]int64{}
 			want := map[int]jobs.State{0: jobs.Done, 1: jobs.Failed, 2: jobs.Stopped, 3: jobs.DoneFailures, 4: jobs.Stopped, 5: jobs.Failed, 7: jobs.NeedsDecision, 10: jobs.Failed}
 			for code := range want {
-				ids[code] = submit(t, store, jobs.Spec{Script: "exit", Retries: 2}, strconv.Itoa(code))
+				ids[code] = submit(t, store, jobs.Spec{Script: "exit", Settings: setting.Settings{Retries: 2}}, strconv.Itoa(code))
 			}
 			for code, id := range ids {
 				job := ended(t, store, id)
@@ -147,7 +148,7 @@ func TestWorker(t *testing.T) {
 			}
 		})
 		t.Run("retries", func(t *testing.T) {
-			id := submit(t, store, jobs.Spec{Script: "once", Retries: 1}, filepath.Join(dir, "once"))
+			id := submit(t, store, jobs.Spec{Script: "once", Settings: setting.Settings{Retries: 1}}, filepath.Join(dir, "once"))
 			job := ended(t, store, id)
 			if list := attempts(t, store, id); job.State != jobs.Done || !slices.Equal(list, []string{"retrying", "done"}) {
 				t.Error(job.State, list)
@@ -207,7 +208,7 @@ func TestWorker(t *testing.T) {
 			work := t.TempDir()
 			var ids []int64
 			for range 3 {
-				ids = append(ids, submit(t, store, jobs.Spec{Script: "effects", Key: "one at a time"}, work))
+				ids = append(ids, submit(t, store, jobs.Spec{Script: "effects", Settings: setting.Settings{Key: "one at a time"}}, work))
 			}
 			deadline := time.Now().Add(patience)
 			for waiting := 0; waiting < 2; time.Sleep(20 * time.Millisecond) {
@@ -286,7 +287,7 @@ func TestTimeout(t *testing.T) {
 	o := options(t.TempDir(), "here", slog.DiscardHandler)
 	o.KillAfter = 300 * time.Millisecond
 	run(t, store, o)
-	id := submit(t, store, jobs.Spec{Script: "sleep", Timeout: 100 * time.Millisecond})
+	id := submit(t, store, jobs.Spec{Script: "sleep", Settings: setting.Settings{Timeout: 100 * time.Millisecond}})
 	if job := ended(t, store, id); job.State != jobs.Failed || *job.ExitCode != 10 || !strings.Contains(job.Message, "time limit of 100ms") {
 		t.Errorf("%+v", job)
 	}
