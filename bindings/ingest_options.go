@@ -271,7 +271,7 @@ func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
 			err = s.call(f, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				text, ok := v.(lua.LString)
 				if !ok || text == "" {
-					return fault.Of(&fault.ParameterError{}, "the function name must return a text for %s, got %s", file.Name, v.Type())
+					return fault.Of(&fault.ParameterError{}, "the function name must return a string for %s, got %s", file.Name, v.Type())
 				}
 				name = string(text)
 				return nil

@@ -72,8 +72,8 @@ var property = module.Param{Name: "property", Type: "string", Doc: "such as name
 func comparisons() []module.Func {
 	var funcs []module.Func
 	for _, o := range []struct{ name, doc, value, typ string }{
-		{"eq", "The property equals the value.", "a text, number, boolean or resource", "any"},
-		{"ne", "The property differs from the value, or is absent.", "a text, number, boolean or resource", "any"},
+		{"eq", "The property equals the value.", "a string, number, boolean or resource", "any"},
+		{"ne", "The property differs from the value, or is absent.", "a string, number, boolean or resource", "any"},
 		{"gt", "The property is greater than the value.", "a number, or a date as text", "any"},
 		{"gte", "The property is the value or greater.", "a number, or a date as text", "any"},
 		{"lt", "The property is less than the value.", "a number, or a date as text", "any"},

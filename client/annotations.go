@@ -38,7 +38,7 @@ type (
 		Geometry      Drawing     `arg:"geometry" null:"send" doc:"what is drawn, GeoJSON geometry; in degrees for type 2d"`
 		Stroke        []int       `arg:"stroke" doc:"colour of the line: red, green, blue and perhaps alpha, 0 to 255"`
 		Dashes        []int       `arg:"stroke_dasharray" doc:"lengths of dashes and gaps of the line"`
-		Icon          string      `arg:"icon" doc:"icon of a point: a name such as CONVEYOR, sdk.Icons.CONVEYOR, or a text; the platform shows ANNOTATE when absent"`
+		Icon          string      `arg:"icon" doc:"icon of a point: a name such as CONVEYOR, sdk.Icons.CONVEYOR, or a string; the platform shows ANNOTATE when absent"`
 		StrokeWidth   *float64    `arg:"stroke_width" doc:"width of the line"`
 		StrokeOpacity *float64    `arg:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
 		Fill          []int       `arg:"fill" doc:"colour of the area: red, green, blue and perhaps alpha, 0 to 255"`
@@ -93,7 +93,7 @@ type (
 	}
 	SetAnnotationIcon struct {
 		Ref
-		Icon string `arg:"icon" default:"ANNOTATE" doc:"a name such as CONVEYOR, sdk.Icons.CONVEYOR, or a text"`
+		Icon string `arg:"icon" default:"ANNOTATE" doc:"a name such as CONVEYOR, sdk.Icons.CONVEYOR, or a string"`
 	}
 	SetAnnotationNormals struct {
 		Ref

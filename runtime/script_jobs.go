@@ -240,7 +240,7 @@ func (x *Execution) keepResult(ctx context.Context, values []lua.LValue, failed 
 	}
 	if err != nil {
 		return fault.Hinted(fault.Of(&fault.ParameterError{}, "what the script returned cannot be the result of its job: %w", err),
-			"return a table of texts, numbers and booleans, or nothing")
+			"return a table of strings, numbers and booleans, or nothing")
 	}
 	return jobs.Linked{Link: x.job.Link}.PutResult(ctx, text)
 }

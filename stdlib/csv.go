@@ -47,7 +47,7 @@ func csvFuncs() []module.Func {
 			Call: csvRead,
 		},
 		{
-			Name: "parse", Doc: "Parses the rows of a text.",
+			Name: "parse", Doc: "Parses the rows of a string.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
 			Call: csvParse,
 		},

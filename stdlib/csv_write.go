@@ -102,7 +102,7 @@ func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column stri
 		text, ok := fieldText(v)
 		if !ok {
 			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s cannot be a field", r.rows, column, v.Type()),
-				"make a text of it, such as with json.encode"))
+				"make a string of it, such as with json.encode"))
 		}
 		if r.recoded && !utf8.ValidString(text) {
 			c.Raise(fault.Of(&fault.ParameterError{}, "row %d, column %s: %w", r.rows, column, schema.CheckText(text)))
@@ -147,7 +147,7 @@ var csvWriterType = &module.Type{
 	Methods: []module.Func{
 		{
 			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is not a column is a ParameterError.",
-			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
+			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: strings, numbers, booleans; absent ones are empty"}},
 			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				if w.closed {

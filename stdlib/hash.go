@@ -62,7 +62,7 @@ func hashFuncs() (list []module.Func) {
 	for _, m := range hashMethods {
 		call := func(c *module.Call) (any, error) { return sumOf(c, m.name) }
 		list = append(list, module.Func{
-			Name: m.name, Doc: "The " + m.long + " checksum of a text.",
+			Name: m.name, Doc: "The " + m.long + " checksum of a string.",
 			Params: []module.Param{hashText, hashOption}, Returns: "the checksum", Call: call,
 		}, module.Func{
 			Name: m.name + "_file", Doc: "The " + m.long + " checksum of a file, read piece by piece.",
@@ -74,7 +74,7 @@ func hashFuncs() (list []module.Func) {
 
 var hashModule = &module.Module{
 	Name: "hash",
-	Doc: "Checksums of texts and files, plain and keyed (HMAC). Against forgery use sha256 or sha512; " +
+	Doc: "Checksums of strings and files, plain and keyed (HMAC). Against forgery use sha256 or sha512; " +
 		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
 	Types: []*module.Type{hasherType},
 	Lazy:  allHashFuncs,
@@ -83,7 +83,7 @@ var hashModule = &module.Module{
 func allHashFuncs() []module.Func {
 	return append(hashFuncs(), []module.Func{
 		{
-			Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
+			Name: "hmac", Doc: "The HMAC of a string (RFC 2104), as used to sign webhooks.",
 			Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
 			Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
 		},

@@ -23,7 +23,7 @@ var (
 		{Name: "query", Type: "table", Doc: "names and values added to the URL; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
 		{Name: "form", Type: "table", Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
-		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
+		{Name: "body", Type: "string", Doc: "a string to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		authOption,
 		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60}),

@@ -59,9 +59,9 @@ type field struct {
 // namedValues reads an option of names and values, sorted by name; a list gives a
 // name several values. A form may also hold files.
 func namedValues(c *module.Call, option string, files bool) (fields []field) {
-	allowed := "a text, a number or a boolean"
+	allowed := "a string, a number or a boolean"
 	if files {
-		allowed = "a text, a number, a boolean or { file = path }"
+		allowed = "a string, a number, a boolean or { file = path }"
 	}
 	var add func(name string, v lua.LValue)
 	add = func(name string, v lua.LValue) {

@@ -184,7 +184,7 @@ func textFields(c *module.Call, what string, t *lua.LTable, known ...string) map
 			c.Raise(fault.Of(&fault.ParameterError{}, "%s has no %s%s", what, name, suggest.Suffix(name, known)))
 		}
 		if _, text := v.(lua.LString); !text || strings.ContainsAny(v.String(), "\r\n") {
-			c.Raise(fault.Of(&fault.ParameterError{}, "%s: %s must be a text of one line", what, name))
+			c.Raise(fault.Of(&fault.ParameterError{}, "%s: %s must be a string of one line", what, name))
 		}
 		given[name] = v.String()
 	})

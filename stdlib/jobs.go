@@ -88,7 +88,7 @@ func jobsFuncs() []module.Func {
 		{
 			Name: "submit", Doc: "Queues a job and does not wait for it.",
 			Params: []module.Param{{Name: "options", Fields: jobFields(
-				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: texts, numbers, booleans", Optional: true})}},
+				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: strings, numbers, booleans", Optional: true})}},
 			Returns: "the job's ID, an integer",
 			Call: func(c *module.Call) (any, error) {
 				args, err := jobArguments(c.Value("args"))
@@ -215,7 +215,7 @@ func jobArgument(v lua.LValue) (string, error) {
 	case lua.LTString, lua.LTNumber, lua.LTBool:
 		return v.String(), nil
 	}
-	return "", fault.Of(&fault.ParameterError{}, "must be a text, a number or a boolean, got a %s", v.Type())
+	return "", fault.Of(&fault.ParameterError{}, "must be a string, a number or a boolean, got a %s", v.Type())
 }
 
 // jobIDs are those of the argument job; many is false of one alone.

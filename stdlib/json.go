@@ -46,7 +46,7 @@ func jsonFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
 		},
 		{
-			Name: "lines", Doc: "Goes through a text with one JSON value a line; empty lines are skipped.",
+			Name: "lines", Doc: "Goes through a string with one JSON value a line; empty lines are skipped.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "the lines"}},
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
@@ -122,7 +122,7 @@ func jsonFuncs() []module.Func {
 			Call: writeJSONLines,
 		},
 		{
-			Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
+			Name: "encode_lines", Doc: "Writes values as a string, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
 				b := c.In.NewText("json.encode_lines")
 				_, err := eachJSONLine(c, func(line string) error { _, err := b.WriteString(line); return err })

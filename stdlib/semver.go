@@ -56,7 +56,7 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "highest", Doc: "Finds the highest version of a list within a range.",
-			Params:  []module.Param{{Name: "versions", Type: "table", Doc: "a list of texts"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
+			Params:  []module.Param{{Name: "versions", Type: "table", Doc: "a list of strings"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
 			Returns: "the version as the list has it, or nil",
 			Call: func(c *module.Call) (any, error) {
 				var versions []string
@@ -68,8 +68,8 @@ func semverFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "valid", Doc: "Reports whether a text is a version.",
-			Params: []module.Param{{Name: "version", Type: "any", Doc: "a text"}}, Returns: "true or false",
+			Name: "valid", Doc: "Reports whether a string is a version.",
+			Params: []module.Param{{Name: "version", Type: "any", Doc: "a string"}}, Returns: "true or false",
 			Call: func(c *module.Call) (any, error) {
 				_, err := versionOf(c.Value("version"))
 				return err == nil, nil
@@ -77,7 +77,7 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "sort", Doc: "Sorts versions in ascending order.",
-			Params: []module.Param{{Name: "versions", Type: "table", Doc: "a list of versions or their texts"}}, Returns: "a new list of them",
+			Params: []module.Param{{Name: "versions", Type: "table", Doc: "a list of versions, or of strings"}}, Returns: "a new list of them",
 			Call: sortVersions,
 		},
 		{

@@ -38,7 +38,7 @@ var templateModule = &module.Module{
 func templateFuncs() []module.Func {
 	return []module.Func{
 		{
-			Name: "render", Doc: "Renders a text. A missing value is a KeyError with its line.",
+			Name: "render", Doc: "Renders a template. A missing value is a KeyError with its line.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
 			Call: func(c *module.Call) (any, error) { return compileTemplate(c, c.String("text")).render(c) },
 		},
@@ -80,7 +80,7 @@ func compileTemplate(c *module.Call, text string) *textTemplate {
 				return
 			}
 			if v.Type() != lua.LTString {
-				err = fault.Of(&fault.ParameterError{}, "the partial %s must be a text, got a %s", k, v.Type())
+				err = fault.Of(&fault.ParameterError{}, "the partial %s must be a string, got a %s", k, v.Type())
 			} else if t.partials[k.String()], err = mustache.Parse(v.String()); err != nil {
 				err = fault.Of(&fault.ValueError{}, "in the partial %s: %w", k, err)
 			}

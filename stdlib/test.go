@@ -232,7 +232,7 @@ var assertions = []module.Func{
 		}),
 	truth("truthy", "Asserts that a value is neither nil nor false.", true),
 	truth("falsy", "Asserts that a value is nil or false.", false),
-	assertion("matches", "Asserts that a text matches a Lua pattern.",
+	assertion("matches", "Asserts that a string matches a Lua pattern.",
 		[]module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}},
 		func(c *module.Call) string {
 			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
@@ -254,7 +254,7 @@ var assertions = []module.Func{
 			}
 			return fmt.Sprintf("got %v, want %v within %v", got, want, most)
 		}),
-	assertion("contains", "Asserts that a text contains a text, or a list a value.",
+	assertion("contains", "Asserts that a string contains a string, or a list a value.",
 		[]module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}},
 		func(c *module.Call) string {
 			if holds(c.L, c.Value("got"), c.Value("item")) {

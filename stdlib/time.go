@@ -38,7 +38,7 @@ var stepFields = func() []module.Param {
 
 var timeModule = &module.Module{
 	Name: "time",
-	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their texts. Zones are known by name on every system. " +
+	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their written forms. Zones are known by name on every system. " +
 		"Without a zone, everything is in UTC.",
 	Lazy: timeFuncs,
 }

@@ -54,7 +54,7 @@ func Check(v any, opt Options) error {
 func (opt Options) feature(o map[string]any, at string) error {
 	if id, given := o["id"]; given {
 		if _, text := id.(string); !text && !isNumber(id) {
-			return fmt.Errorf("%sthe id is %s, not a text or a number", at, kind(id))
+			return fmt.Errorf("%sthe id is %s, not a string or a number", at, kind(id))
 		}
 	}
 	properties, given := o["properties"]

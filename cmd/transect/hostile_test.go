@@ -160,7 +160,7 @@ var hostiles = []hostile{
 	{"more bytes than the budget", "--budget bytes=1kB", `require("http").post("http://ALLOWED/", { body = ("x"):rep(2000) })`, "LimitError", 1, "bytes are counted before they are sent"},
 	{"debug.setmetatable", sandboxed, `debug.setmetatable("", { __index = {} })`, "", 1, "in the sandbox debug keeps only functions that read"},
 	{"debug.getupvalue", sandboxed, `print(debug.getupvalue(require, 1))`, "", 1, "in the sandbox debug keeps only functions that read"},
-	{"changing the metatable of texts", sandboxed, `getmetatable("").__index = function() return function() return "OUTSIDE/secret.txt" end end print(io.open(("x"):rep(1)):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
+	{"changing the metatable of strings", sandboxed, `getmetatable("").__index = function() return function() return "OUTSIDE/secret.txt" end end print(io.open(("x"):rep(1)):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
 	{"replacing functions", sandboxed, `string.find = function() return nil end _G.type = function() return "string" end print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
 	{"asking from a coroutine", sandboxed, `print(coroutine.wrap(function() return io.open("OUTSIDE/secret.txt"):read("*a") end)())`, "PermissionError", 1, byAsking},
 	{"asking from a task", sandboxed, `print(require("task").spawn(function() return io.open("OUTSIDE/secret.txt"):read("*a") end):await())`, "PermissionError", 1, byAsking},

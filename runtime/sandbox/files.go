@@ -287,6 +287,6 @@ func (s *Sandbox) Rename(from, to string) error {
 
 // TooLong is the error of an operation whose result of length bytes exceeds limit.
 func TooLong(operation string, length float64, limit int) error {
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %s, the limit is %s",
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a string of %s, the limit is %s",
 		operation, human.Limit(int64(length)), human.Limit(int64(limit))), "read and write large data piece by piece")
 }

@@ -149,7 +149,7 @@ func TestFormat(t *testing.T) {
 		`"%"`:              "!bad argument #2 to 'format' (no value)",
 		`"%100d", 1`:       "!width or precision too long",
 		`"%.100f", 1`:      "!width or precision too long",
-		`"%999999999d", 1`: "!would build a text",
+		`"%999999999d", 1`: "!would build a string",
 		`"%5-d", 1`:        "!invalid option '%-' to 'format'",
 	} {
 		in := interp(t, vm.Options{})
