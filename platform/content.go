@@ -1,9 +1,7 @@
 package platform
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paulmach/orb"
-
 	"transect/client/formats"
+	"transect/client/geojson"
 	"transect/platform/store"
 )
 
@@ -123,7 +120,7 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 		found["horizontal_srs_wkt"] = info.System.WKT()
 	}
 	if info.Outline != nil {
-		found["geometry"] = geometryDoc(info.Outline)
+		found["geometry"] = must(store.Decode(geojson.Text(info.Outline)))
 	}
 	if info.Resolution > 0 {
 		found["resolution"] = info.Resolution
@@ -135,12 +132,4 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	default:
 		found["ingestion.warning"] = store.Doc{"message": errorText(err)}
 	}
-}
-
-// geometryDoc is a geometry as in documents.
-func geometryDoc(g orb.Geometry) store.Doc {
-	var doc store.Doc
-	d := json.NewDecoder(bytes.NewReader(must(json.Marshal(map[string]any{"type": g.GeoJSONType(), "coordinates": g}))))
-	check(d.Decode(&doc))
-	return doc
 }

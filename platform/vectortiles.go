@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"transect/platform/mvt"
 	"transect/platform/store"
+	"transect/platform/tiles"
 )
 
 // Tiles of collections of features. They are made when they are asked for, since
@@ -46,7 +46,7 @@ type tileFeatures struct {
 type keptCollection struct {
 	id       string
 	changes  int64
-	features []*mvt.Feature
+	features []*tiles.Feature
 }
 
 func vectorTileRoutes() []route {
@@ -68,7 +68,7 @@ func serveVectorTile(w http.ResponseWriter, r *Request) {
 		}
 		panic(forbidden("the share token does not open collection %s", id))
 	})
-	tile := mvt.Tile(r.tileFeatures(id), z, x, y)
+	tile := must(tiles.Vector(r.tileFeatures(id), z, x, y))
 	sum := sha256.Sum256(tile)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	w.Header().Set("ETag", tag)
@@ -83,7 +83,7 @@ func serveVectorTile(w http.ResponseWriter, r *Request) {
 }
 
 // tileFeatures returns the features of a collection for tiles.
-func (r *Request) tileFeatures(id string) (list []*mvt.Feature) {
+func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
 	counted := func() (n int64, ok bool) {
 		err := r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&n)
 		return n, err == nil
@@ -102,7 +102,7 @@ func (r *Request) tileFeatures(id string) (list []*mvt.Feature) {
 		}
 		// Requests for the tiles of one view come at once.
 		shared, err, _ := t.reading.Do(id+" "+strconv.FormatInt(changes, 10), func() (any, error) {
-			var read []*mvt.Feature
+			var read []*tiles.Feature
 			err := recovered(func() { read = r.readTileFeatures(id) })
 			return read, err
 		})
@@ -111,23 +111,23 @@ func (r *Request) tileFeatures(id string) (list []*mvt.Feature) {
 			return
 		}
 		check(err)
-		list, _ = shared.([]*mvt.Feature)
+		list, _ = shared.([]*tiles.Feature)
 		t.keep(keptCollection{id, changes, list})
 	})
 	return list
 }
 
-func (r *Request) readTileFeatures(id string) (list []*mvt.Feature) {
+func (r *Request) readTileFeatures(id string) (list []*tiles.Feature) {
 	for _, doc := range must(r.All(features.plural, store.Query{Filter: store.Doc{"collection": id},
 		Fields: store.Projection{Include: []string{"geometry", "properties"}}, Limit: maxTileFeatures})) {
-		if f := mvt.Prepare(store.Text(doc, "_id"), objectOf(doc, "geometry"), objectOf(doc, "properties")); f != nil {
+		if f := tiles.Prepare(store.Text(doc, "_id"), objectOf(doc, "geometry"), objectOf(doc, "properties")); f != nil {
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
-func (t *tileFeatures) find(id string, changes int64) ([]*mvt.Feature, bool) {
+func (t *tileFeatures) find(id string, changes int64) ([]*tiles.Feature, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, c := range t.kept {
@@ -142,7 +142,7 @@ func (t *tileFeatures) find(id string, changes int64) ([]*mvt.Feature, bool) {
 func (t *tileFeatures) keep(c keptCollection) {
 	positions := 0
 	for _, f := range c.features {
-		positions += f.Positions()
+		positions += f.Positions
 	}
 	if positions > maxKept {
 		return

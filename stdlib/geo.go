@@ -85,7 +85,7 @@ func geoFuncs() []module.Func {
 			Params:  []module.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
 			Returns: "a Point",
 			Call: func(c *module.Call) (any, error) {
-				return geometry.GeoJSON(geometry.From(point(c, "from"), c.Number("bearing"), c.Number("metres"))), nil
+				return geojson.Object(geometry.From(point(c, "from"), c.Number("bearing"), c.Number("metres"))), nil
 			},
 		},
 		{

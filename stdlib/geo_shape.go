@@ -40,7 +40,7 @@ func geoObject(c *module.Call, name string) map[string]any {
 
 // shape reads an argument as a geometry to work on.
 func shape(c *module.Call, name string) orb.Geometry {
-	g, ok := geometry.Of(geoObject(c, name))
+	g, ok := geojson.Shape(geoObject(c, name))
 	if !ok {
 		c.Raise(fault.Of(&fault.ValueError{}, "argument %s has no geometry", name))
 	}
@@ -85,7 +85,7 @@ func onPlane(c *module.Call, f func(orb.Geometry) (orb.Geometry, error)) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return geometry.GeoJSON(g), nil
+	return geojson.Object(g), nil
 }
 
 func simplified(c *module.Call) (any, error) {
@@ -100,7 +100,7 @@ func simplified(c *module.Call) (any, error) {
 		return onPlane(c, reduce)
 	}
 	g, err := reduce(orb.Clone(shape(c, "geometry")))
-	return geometry.GeoJSON(g), err
+	return geojson.Object(g), err
 }
 
 var wktFuncs = []module.Func{

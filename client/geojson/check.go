@@ -1,7 +1,8 @@
 // Package geojson checks decoded GeoJSON (RFC 7946): maps, lists, numbers and
 // strings. Its errors name the wrong coordinate with its path, counted from 1 as
 // in Lua. Operations, the scripts' geometry functions and the local platform use
-// it. Check takes any GeoJSON object, Geometry a geometry.
+// it. Check takes any GeoJSON object, Geometry a geometry. Shape converts what was
+// checked to a geometry of orb; Object and Text convert it back.
 package geojson
 
 import (

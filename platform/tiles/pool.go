@@ -1,4 +1,5 @@
-// Package tiles keeps rasters open for drawing map tiles of them.
+// Package tiles keeps rasters open for drawing map tiles of them (pool.go), and encodes
+// features as vector tiles (vector.go).
 package tiles
 
 import (

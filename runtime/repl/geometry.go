@@ -27,7 +27,7 @@ func geometryText(t *lua.LTable) string {
 		return ""
 	}
 	object := plain.(map[string]any)
-	g, ok := geometry.Of(object)
+	g, ok := geojson.Shape(object)
 	if !ok {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 
 	"transect/client"
 	"transect/client/formats"
+	"transect/client/geojson"
 )
 
 // featureTable shows the first features of a vector with their properties.
@@ -86,7 +87,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 		var geometry json.RawMessage
 		if g != nil {
 			n++ // as the map numbers them
-			geometry = geometryOf(g)
+			geometry = geojson.Text(g)
 		}
 		return t.add(d, d.ID+"/"+strconv.Itoa(n), geometry, gjson.ParseBytes(attributes))
 	}, beside...)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"transect/client/formats"
+	"transect/client/geojson"
 )
 
 // folderPicture answers with a picture of a file of the folder.
@@ -77,7 +78,7 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		if err != nil || info.Outline == nil {
 			continue
 		}
-		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometryOf(info.Outline),
+		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geojson.Text(info.Outline),
 			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}
 		if item.Kind == "vector" {
 			err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {

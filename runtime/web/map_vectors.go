@@ -10,6 +10,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"transect/client/formats"
+	"transect/client/geojson"
 )
 
 // vectorLimits bound what a map reads of vector files.
@@ -49,7 +50,7 @@ func (l *vectorLimits) features(ctx context.Context, one shape, main formats.Fil
 		if len(properties) <= maxProperties {
 			f.Properties = properties
 		}
-		f.Geometry = geometryOf(g)
+		f.Geometry = geojson.Text(g)
 		failed = send(f)
 		return failed
 	}, beside...)
@@ -57,21 +58,4 @@ func (l *vectorLimits) features(ctx context.Context, one shape, main formats.Fil
 		return n > 0, cmp.Or(failed, ctx.Err())
 	}
 	return n > 0 && err == nil, nil
-}
-
-// geometryOf is a geometry as GeoJSON.
-func geometryOf(g orb.Geometry) json.RawMessage {
-	v := map[string]any{"type": g.GeoJSONType(), "coordinates": g}
-	if list, ok := g.(orb.Collection); ok {
-		var parts []json.RawMessage
-		for _, part := range list {
-			parts = append(parts, geometryOf(part))
-		}
-		v = map[string]any{"type": "GeometryCollection", "geometries": parts}
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil // numbers that JSON has no form for
-	}
-	return text
 }

@@ -1,3 +1,7 @@
+// Package geometry computes with the geometries of GeoJSON: area and length on
+// the ellipsoid; hull, centroid, containment and simplification on a local
+// plane. GeoJSON objects come in already checked and converted (client/geojson).
+// The Lua module geo and the prompt are the callers. Start reading at OnPlane.
 package geometry
 
 import (

@@ -1,22 +1,15 @@
-// Package geometry computes with the geometries of GeoJSON: area and length on
-// the ellipsoid; hull, centroid, containment and simplification on a local
-// plane. GeoJSON objects come in already checked (client/geojson) and are
-// converted to orb geometries here, by hand because orb/geojson brings the
-// MongoDB driver along. The Lua module geo and the prompt are the callers. Start
-// reading at Of and OnPlane.
-package geometry
+package geojson
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"github.com/paulmach/orb"
-
-	"transect/client/geojson"
 )
 
-// Of collects the geometries of a checked GeoJSON object, also those of its
+// Shape collects the geometries of a checked GeoJSON object, also those of its
 // features and collections, without altitudes. ok is false when all are empty.
-func Of(object map[string]any) (g orb.Geometry, ok bool) {
+func Shape(object map[string]any) (g orb.Geometry, ok bool) {
 	var parts orb.Collection
 	collect(object, &parts)
 	switch len(parts) {
@@ -51,7 +44,7 @@ func collect(o map[string]any, parts *orb.Collection) {
 		}
 		shape := reflect.New(reflect.TypeOf(kind)).Elem()
 		fill(shape, coordinates)
-		if g := shape.Interface().(orb.Geometry); len(Positions(g)) > 0 {
+		if g := shape.Interface().(orb.Geometry); !g.Bound().IsEmpty() {
 			*parts = append(*parts, g)
 		}
 	}
@@ -61,7 +54,7 @@ func collect(o map[string]any, parts *orb.Collection) {
 func fill(to reflect.Value, coordinates []any) {
 	if to.Kind() == reflect.Array {
 		for i := range to.Len() {
-			n, _ := geojson.Number(coordinates[i])
+			n, _ := Number(coordinates[i])
 			to.Index(i).SetFloat(n)
 		}
 		return
@@ -72,17 +65,35 @@ func fill(to reflect.Value, coordinates []any) {
 	}
 }
 
-// GeoJSON converts a geometry to its GeoJSON object.
-func GeoJSON(g orb.Geometry) map[string]any {
+// Object converts a geometry to its GeoJSON object.
+func Object(g orb.Geometry) map[string]any {
 	c, ok := g.(orb.Collection)
 	if !ok {
 		return map[string]any{"type": g.GeoJSONType(), "coordinates": lists(reflect.ValueOf(g))}
 	}
 	members := make([]any, len(c))
 	for i, part := range c {
-		members[i] = GeoJSON(part)
+		members[i] = Object(part)
 	}
 	return map[string]any{"type": "GeometryCollection", "geometries": members}
+}
+
+// Text is the GeoJSON text of a geometry, nil where it has numbers without a form in
+// JSON.
+func Text(g orb.Geometry) json.RawMessage {
+	v := map[string]any{"type": g.GeoJSONType(), "coordinates": g}
+	if c, ok := g.(orb.Collection); ok {
+		members := make([]json.RawMessage, len(c))
+		for i, part := range c {
+			members[i] = Text(part)
+		}
+		v = map[string]any{"type": "GeometryCollection", "geometries": members}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // lists is the reverse of fill.

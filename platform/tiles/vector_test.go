@@ -1,4 +1,4 @@
-package mvt
+package tiles
 
 import (
 	"encoding/json"
@@ -44,11 +44,12 @@ func drawing(t *testing.T, packed string) (text string) {
 		}
 		numbers, b = append(numbers, v), b[n:]
 	}
+	const closePath = 7
 	var x, y int64
 	for len(numbers) > 0 {
 		id, count := numbers[0]&7, numbers[0]>>3
 		numbers = numbers[1:]
-		text += map[uint64]string{moveTo: "M", lineTo: "L", closePath: "Z"}[id]
+		text += map[uint64]string{1: "M", 2: "L", closePath: "Z"}[id]
 		for ; count > 0 && id != closePath; count-- {
 			x, y = x+protowire.DecodeZigZag(numbers[0]), y+protowire.DecodeZigZag(numbers[1])
 			text += fmt.Sprint(" ", x, ",", y)
@@ -58,7 +59,7 @@ func drawing(t *testing.T, packed string) (text string) {
 	return text
 }
 
-func TestTile(t *testing.T) {
+func TestVector(t *testing.T) {
 	var all []*Feature
 	for i, g := range []string{
 		`{"type":"Point","coordinates":[90,0]}`,
@@ -77,7 +78,11 @@ func TestTile(t *testing.T) {
 			all = append(all, f)
 		}
 	}
-	outer := messageFields(t, Tile(all, 1, 1, 1)) // south-east
+	encoded, err := Vector(all, 1, 1, 1) // south-east
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := messageFields(t, encoded)
 	if len(outer) != 2 || outer[0] != 3 {
 		t.Fatal(outer)
 	}
@@ -107,7 +112,7 @@ func TestTile(t *testing.T) {
 	if fmt.Sprint(rest) != "[features 4096 2]" || fmt.Sprint(keys) != "[_id count list name on share]" || values != 5+4 {
 		t.Error(rest, keys, values)
 	}
-	if empty := Tile(all, 5, 0, 0); empty != nil {
-		t.Error(empty)
+	if empty, err := Vector(all, 5, 0, 0); empty != nil || err != nil {
+		t.Error(empty, err)
 	}
 }
