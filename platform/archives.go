@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strconv"
@@ -30,7 +29,7 @@ func createMissionArchive(r *Request) any {
 		"categories": []any{}, "hidden": false, "published": false, "components": []any{},
 		"properties": store.Doc{"archive_of": mission, "chunk_size": chunk},
 		"source":     store.Doc{"name": "project-manager"},
-		"ingestion":  store.Doc{"status": ingestionPending},
+		"ingestion":  store.Doc{"status": statusPending},
 	}
 	r.create(datasets, archive)
 	r.enqueue(archiveJob, store.Text(archive, "_id"))
@@ -42,26 +41,26 @@ func (p *Platform) archive(ctx context.Context, j job) {
 	var doc store.Doc
 	check(p.read(ctx, func(t tx) { doc = t.load(datasets, j.id) }))
 	images := must(p.imagesOf(ctx, store.Doc{"mission": store.Text(doc, "mission"), "type": "image"}))
-	reason := "the mission has no images"
-	if j.attempt > maxAttempts {
-		images, reason = nil, fmt.Sprintf("the archive failed %d times without a result", maxAttempts)
+	reason := errors.New("the mission has no images")
+	if err := j.exhausted("the archive"); err != nil {
+		images, reason = nil, err
 	}
 	limit := int64(0)
 	if n, ok := store.Lookup(doc, "properties.chunk_size").(json.Number); ok {
 		limit, _ = n.Int64()
 	}
 	var blobs []blob.Blob
-	kept := false
-	defer func() { p.removeUnless(kept, blobs) }()
 	for len(images) > 0 {
 		n, size := 0, int64(0)
 		for n < len(images) && (n == 0 || limit == 0 || size+images[n].Size <= limit) {
 			size += images[n].Size
 			n++
 		}
-		blobs, images = append(blobs, must(p.zip(ctx, images[:n]))), images[n:]
+		b, err := p.zip(ctx, images[:n])
+		p.checkKept(err, blobs...)
+		blobs, images = append(blobs, b), images[n:]
 	}
-	check(p.write(ctx, func(t tx) {
+	p.checkKept(p.write(ctx, func(t tx) {
 		t.finish(j)
 		doc := t.load(datasets, j.id)
 		components := []any{}
@@ -73,14 +72,13 @@ func (p *Platform) archive(ctx context.Context, j job) {
 			components = append(components, t.keepBytes(j.id, name, name+".zip", b))
 		}
 		doc["components"] = components
-		store.Set(doc, "ingestion.status", ingestionCompleted)
+		store.Set(doc, "ingestion.status", statusCompleted)
 		if len(blobs) == 0 {
-			store.Set(doc, "ingestion.status", ingestionFailed)
-			store.Set(doc, "ingestion.error", store.Doc{"message": reason})
+			store.Set(doc, "ingestion.status", statusFailed)
+			store.Set(doc, "ingestion.error", store.Doc{"message": reason.Error()})
 		}
 		t.replace(datasets, doc)
-	}))
-	kept = true
+	}), blobs...)
 }
 
 // zip writes files into one archive, uncompressed: photos do not get smaller.

@@ -15,12 +15,6 @@ import (
 	"transect/platform/store"
 )
 
-// The states of a component.
-const (
-	componentPending   = "pending"
-	componentCompleted = "completed"
-)
-
 // maxComponents is how many components a dataset may have.
 const maxComponents = 10_000
 
@@ -44,10 +38,10 @@ func newComponents(kind string, v any) []any {
 		if names[i] = store.Text(c, "name"); slices.Contains(hiddenComponents, names[i]) {
 			panic(wrong("components", "the name %q is reserved", names[i]))
 		}
-		component := store.Doc{"name": names[i], "status": componentPending}
+		component := store.Doc{"name": names[i], "status": statusPending}
 		if names[i] == "collection" && c["collection"] != nil {
 			component["collection"] = store.Doc{"id": store.Lookup(c, "collection.id")}
-			component["status"] = componentCompleted
+			component["status"] = statusCompleted
 			if c["origin"] != nil {
 				component["origin"] = c["origin"]
 			}

@@ -13,14 +13,6 @@ var datasets = &resource{name: "dataset", plural: "datasets"}
 
 var datasetTypes = []string{"file", "image", "mesh", "pcl", "raster", "vector"}
 
-// The states of an ingestion.
-const (
-	ingestionPending   = "pending"
-	ingestionRunning   = "running"
-	ingestionCompleted = "completed"
-	ingestionFailed    = "failed"
-)
-
 func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
@@ -56,10 +48,10 @@ func completeDataset(r *Request, given, doc store.Doc) {
 		store.Set(doc, "source.name", "data-manager")
 	}
 	// Only files are waited for: a collection's features live elsewhere.
-	status := ingestionCompleted
+	status := statusCompleted
 	for _, c := range components {
-		if c.(store.Doc)["status"] == componentPending {
-			status = ingestionPending
+		if c.(store.Doc)["status"] == statusPending {
+			status = statusPending
 		}
 	}
 	parameters := store.Lookup(doc, "ingestion.parameters")

@@ -19,7 +19,6 @@ var (
 
 // The states of an estimation. Its analysis ends when its product does.
 const (
-	estimationPending   = "pending"
 	estimationAnalysing = "analysing"
 	estimationReported  = "reported"
 )
@@ -43,7 +42,7 @@ func (r *Request) planEstimations(mission store.Doc) {
 	var existing []any
 	for _, doc := range r.all(estimations, store.Doc{"mission": mission["_id"]}) {
 		existing = append(existing, doc["estimation_method"])
-		if slices.Contains(methods, doc["estimation_method"]) || doc["status"] != estimationPending {
+		if slices.Contains(methods, doc["estimation_method"]) || doc["status"] != statusPending {
 			continue
 		}
 		r.softDelete(estimations, doc)
@@ -54,7 +53,7 @@ func (r *Request) planEstimations(mission store.Doc) {
 		}
 		r.create(estimations, store.Doc{
 			"company": mission["company"], "trial": mission["trial"], "mission": mission["_id"],
-			"estimation_method": method, "status": estimationPending,
+			"estimation_method": method, "status": statusPending,
 		})
 	}
 }
@@ -71,16 +70,16 @@ func startAnalysis(r *Request, estimation store.Doc) {
 
 func (r *Request) checkAnalysable(estimation store.Doc) {
 	switch estimation["status"] {
-	case estimationPending:
+	case statusPending:
 		return
 	case estimationReported:
 		panic(conflict("estimation %s is reported already", estimation["_id"]))
 	}
 	product := r.load(products, store.Text(estimation, "product"))
 	switch status := store.Text(product, "status"); status {
-	case productPending, productRunning:
+	case statusPending, statusRunning:
 		panic(conflict("estimation %s is being analysed by product %s", estimation["_id"], product["_id"]))
-	case productAvailable:
+	case statusAvailable:
 		panic(conflict("estimation %s is analysed already; start its reporting", estimation["_id"]))
 	}
 }
@@ -139,7 +138,7 @@ func (r *Request) inputsOf(method, estimation store.Doc) store.Doc {
 			inputs[input] = survey
 			continue
 		}
-		found := r.all(datasets, store.Doc{"mission": survey, "ingestion.status": ingestionCompleted,
+		found := r.all(datasets, store.Doc{"mission": survey, "ingestion.status": statusCompleted,
 			"$or": []any{store.Doc{"name": deliverable}, store.Doc{"categories": deliverable}}})
 		if len(found) == 0 {
 			panic(invalid("survey: %s has no dataset named %s, nor one of that category", survey, deliverable))
@@ -153,13 +152,13 @@ func (r *Request) inputsOf(method, estimation store.Doc) store.Doc {
 // available.
 func startReporting(r *Request, estimation store.Doc) {
 	switch estimation["status"] {
-	case estimationPending:
+	case statusPending:
 		panic(conflict("estimation %s is not analysed yet; start its analysis first", estimation["_id"]))
 	case estimationReported:
 		panic(conflict("estimation %s is reported already", estimation["_id"]))
 	}
 	product := r.load(products, store.Text(estimation, "product"))
-	if status := product["status"]; status != productAvailable {
+	if status := product["status"]; status != statusAvailable {
 		panic(conflict("the analysis of estimation %s is %s: there is nothing to report", estimation["_id"], status))
 	}
 	method := r.get(estimationMethods, store.Text(estimation, "estimation_method"))

@@ -41,9 +41,9 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 				store.Set(doc, key, value)
 			}
 		}
-		store.Set(doc, "ingestion.status", ingestionCompleted)
+		store.Set(doc, "ingestion.status", statusCompleted)
 		if problem != nil {
-			store.Set(doc, "ingestion.status", ingestionFailed)
+			store.Set(doc, "ingestion.status", statusFailed)
 			store.Set(doc, "ingestion.error", store.Doc{"message": errorText(problem)})
 		}
 		store.Set(doc, "ingestion.date", date(p.options.Now()))
@@ -55,8 +55,8 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 // inspect reads the files of a dataset. It returns what they say of it, under
 // dotted keys, and what is wrong with them.
 func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j job) (found store.Doc, problem error) {
-	if j.attempt > maxAttempts {
-		return nil, fmt.Errorf("the ingestion failed %d times without a result", maxAttempts)
+	if err := j.exhausted("the ingestion"); err != nil {
+		return nil, err
 	}
 	var size int64
 	for _, s := range files {

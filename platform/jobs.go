@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,14 @@ var errLost = errors.New("the job was cancelled or started over")
 type job struct {
 	id, kind string
 	attempt  int64 // from 1
+}
+
+// exhausted is the error of a job that was begun too often, or nil.
+func (j job) exhausted(what string) error {
+	if j.attempt <= maxAttempts {
+		return nil
+	}
+	return fmt.Errorf("%s failed %d times without a result", what, maxAttempts)
 }
 
 // workers run the jobs of one process.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -35,12 +34,6 @@ var hiddenComponents = []string{overviews, preview}
 // previewSides are the longest sides of previews, in pixels. The largest is stored.
 var previewSides = map[string]int{"tiny": 128, "small": 512}
 
-const (
-	previewPending   = "pending"
-	previewAvailable = "available"
-	previewFailed    = "failed"
-)
-
 // dropPreview removes the preview of a dataset, whose files are new.
 func (t tx) dropPreview(doc store.Doc) {
 	delete(doc, "preview")
@@ -49,17 +42,13 @@ func (t tx) dropPreview(doc store.Doc) {
 
 // awaitPreview has the preview of a dataset drawn.
 func (t tx) awaitPreview(doc store.Doc) {
-	doc["preview"] = store.Doc{"status": previewPending}
+	doc["preview"] = store.Doc{"status": statusPending}
 	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", doc["_id"], previewJob)
 }
 
 // makePreview draws the preview of a dataset.
 func (p *Platform) makePreview(ctx context.Context, j job) {
-	var failed error
-	if j.attempt > maxAttempts {
-		failed = fmt.Errorf("drawing it failed %d times without a result", maxAttempts)
-	}
-	p.storePreview(ctx, j.id, failed, func(t tx) { t.finish(j) })
+	p.storePreview(ctx, j.id, j.exhausted("drawing it"), func(t tx) { t.finish(j) })
 }
 
 // storePreview draws and stores the preview of a dataset, or why there is none. The
@@ -71,7 +60,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		doc = t.load(datasets, id)
 		files, _ = t.filesOf(doc)
 	}))
-	var made blob.Blob
+	var made []blob.Blob
 	if failed == nil {
 		var encoded []byte
 		failed = recovered(func() { encoded = must(p.drawPreview(ctx, doc, files)) })
@@ -81,30 +70,23 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		}
 		p.logDefect(failed, "dataset", id)
 		if failed == nil {
-			made = must(p.blobs.Put(blob.NewID(), bytes.NewReader(encoded), ""))
+			made = []blob.Blob{must(p.blobs.Put(blob.NewID(), bytes.NewReader(encoded), ""))}
 		}
 	}
-	kept := false
-	defer func() {
-		if made.ID != "" && !kept {
-			p.blobs.Remove(made.ID)
-		}
-	}()
-	check(p.write(ctx, func(t tx) {
+	p.checkKept(p.write(ctx, func(t tx) {
 		with(t)
 		doc := t.load(datasets, id) // it may have been changed meanwhile
 		if now, _ := t.filesOf(doc); !slices.Equal(now, files) {
-			return // another job is due
+			return // another job is due; the sweep removes what was drawn
 		}
-		doc["preview"] = store.Doc{"status": previewAvailable}
+		doc["preview"] = store.Doc{"status": statusAvailable}
 		if failed != nil {
-			doc["preview"] = store.Doc{"status": previewFailed, "error": store.Doc{"message": errorText(failed)}}
+			doc["preview"] = store.Doc{"status": statusFailed, "error": store.Doc{"message": errorText(failed)}}
 		} else {
-			t.keepBytes(id, preview, preview, made)
-			kept = true
+			t.keepBytes(id, preview, preview, made[0])
 		}
 		t.replace(datasets, doc)
-	}))
+	}), made...)
 }
 
 // drawPreview draws the preview of a dataset: as JPEG, or as PNG where parts are
@@ -163,7 +145,7 @@ func downloadPreview(w http.ResponseWriter, r *Request) {
 			doc = r.get(datasets, id)
 			s, ok = r.bytesOf(id, preview)
 		})
-		if store.Text(doc, "preview.status") == previewFailed {
+		if store.Text(doc, "preview.status") == statusFailed {
 			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: %s", id, store.Text(doc, "preview.error.message")))
 		}
 		return ok
@@ -192,7 +174,7 @@ func downloadPreview(w http.ResponseWriter, r *Request) {
 // end it, as others may wait for the same.
 func (p *Platform) storeNow(id string, doc store.Doc) {
 	for _, c := range listOf(doc, "components") {
-		if store.Text(c.(map[string]any), "status") != componentCompleted {
+		if store.Text(c.(map[string]any), "status") != statusCompleted {
 			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files were not uploaded yet", id))
 		}
 	}

@@ -72,8 +72,8 @@ func TestContentAndPreviews(t *testing.T) {
 			for name, file := range c.files {
 				s.upload(id, name, file[0], []byte(file[1]))
 			}
-			doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "preview.status", previewAvailable, previewFailed)
-			if store.Text(doc, "ingestion.status") != ingestionCompleted || !strings.Contains(store.Text(doc, "ingestion.warning.message"), c.warning) ||
+			doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "preview.status", statusAvailable, statusFailed)
+			if store.Text(doc, "ingestion.status") != statusCompleted || !strings.Contains(store.Text(doc, "ingestion.warning.message"), c.warning) ||
 				(c.warning == "") != (store.Lookup(doc, "ingestion.warning") == nil) || store.Text(doc, "geometry.type") != c.geometry {
 				t.Errorf("%v %v", doc["ingestion"], doc["geometry"])
 			}
@@ -111,7 +111,7 @@ func TestPreviewsComeLateAndGoWithTheirDataset(t *testing.T) {
 	project := s.project("p")
 	id := s.dataset("image", store.Doc{"project": project}, "image")
 	s.upload(id, "image", "a.jpg", photo(t, asJPEG))
-	s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "preview.status", previewAvailable)
+	s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "preview.status", statusAvailable)
 	stored := func() (blob string) {
 		check(s.p.read(t.Context(), func(t tx) {
 			s, _ := t.bytesOf(id, preview)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 
@@ -30,10 +29,9 @@ func (p *Platform) runProduct(ctx context.Context, j job) {
 	doc := p.beginProduct(ctx, j)
 	program, ok := analytic.Find(store.Text(doc, "analytic_name"), store.Text(doc, "analytic_version"))
 	var made []analytic.Deliverable
-	var result error
+	result := j.exhausted("it")
 	switch {
-	case j.attempt > maxAttempts:
-		result = fmt.Errorf("it failed %d times without a result", maxAttempts)
+	case result != nil:
 	case !ok || !p.isBuiltIn(ctx, store.Text(doc, "analytic")):
 		result = errors.Join(analytic.ErrRejected, errors.New("the local platform runs no containers, only its own analytics"))
 	default:
@@ -63,10 +61,10 @@ func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc) {
 		t.need(j)
 		doc = t.load(products, j.id)
 		message := "started"
-		if doc["status"] != any(productPending) {
+		if doc["status"] != any(statusPending) {
 			message = "started again: the process that ran it ended"
 		}
-		doc["status"] = productRunning
+		doc["status"] = statusRunning
 		doc["start_date"] = date(p.options.Now())
 		p.addLog(t, j.id, "info", message, nil)
 		t.replace(products, doc)
@@ -83,7 +81,7 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 			return ok
 		},
 		Images: func(ctx context.Context, mission string) ([]analytic.Image, error) {
-			return p.imagesOf(ctx, store.Doc{"mission": mission, "type": "image", "ingestion.status": ingestionCompleted})
+			return p.imagesOf(ctx, store.Doc{"mission": mission, "type": "image", "ingestion.status": statusCompleted})
 		},
 		Log: func(level, message string, fields map[string]any) error {
 			return p.write(ctx, func(t tx) {
@@ -114,14 +112,14 @@ func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []ana
 // transaction.
 func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []analytic.Deliverable, result error) {
 	var blobs []blob.Blob
-	kept := false
-	defer func() { p.removeUnless(kept, blobs) }()
 	for _, d := range made {
 		for _, f := range d.Files {
-			blobs = append(blobs, must(p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")))
+			b, err := p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")
+			p.checkKept(err, blobs...)
+			blobs = append(blobs, b)
 		}
 	}
-	check(p.write(ctx, func(t tx) {
+	p.checkKept(p.write(ctx, func(t tx) {
 		t.finish(j)
 		current := t.load(products, j.id)
 		deliverables, outputs, files := objectOf(current, "deliverables"), []any{}, blobs
@@ -132,28 +130,18 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 			outputs = append(outputs, id)
 		}
 		level, message := "info", "available"
-		current["status"], current["outputs"] = productAvailable, outputs
+		current["status"], current["outputs"] = statusAvailable, outputs
 		if result != nil {
 			level, message = "error", result.Error()
-			current["status"], current["error"] = productFailed, store.Doc{"message": message}
+			current["status"], current["error"] = statusFailed, store.Doc{"message": message}
 			if errors.Is(result, analytic.ErrRejected) {
-				current["status"] = productRejected
+				current["status"] = statusRejected
 			}
 		}
 		current["end_date"] = date(p.options.Now())
 		p.addLog(t, j.id, level, message, map[string]any{"status": current["status"]})
 		t.replace(products, current)
-	}))
-	kept = true
-}
-
-// removeUnless removes blobs that were not kept.
-func (p *Platform) removeUnless(kept bool, blobs []blob.Blob) {
-	for _, b := range blobs {
-		if !kept {
-			p.blobs.Remove(b.ID)
-		}
-	}
+	}), blobs...)
 }
 
 // keepDeliverable creates the dataset of a deliverable, with its files.
@@ -174,7 +162,7 @@ func (p *Platform) keepDeliverable(t tx, product store.Doc, d analytic.Deliverab
 		"categories": []any{}, "hidden": false, "published": false, "size": size,
 		"properties": properties, "components": components,
 		"source":        store.Doc{"name": "analytics", "product": product["_id"]},
-		"ingestion":     store.Doc{"status": ingestionCompleted},
+		"ingestion":     store.Doc{"status": statusCompleted},
 		"creation_date": date(p.options.Now()), "creation_user": product["creation_user"],
 	}
 	for _, key := range []string{"project", "mission"} {

@@ -13,16 +13,6 @@ import (
 // Products are the results of orders.
 var products = &resource{name: "product", plural: "products"}
 
-// The states of a product.
-const (
-	productPending   = "pending"
-	productRunning   = "running"
-	productAvailable = "available"
-	productFailed    = "failed"
-	productRejected  = "rejected"
-	productCancelled = "cancelled"
-)
-
 // maxLogs is how many log lines are answered when no limit is given.
 const maxLogs = 1_000_000
 
@@ -38,10 +28,10 @@ func serveProducts() {
 func cancelProduct(r *Request) any {
 	id := r.text("product")
 	doc := r.get(products, id)
-	if status := store.Text(doc, "status"); status != productPending && status != productRunning {
+	if status := store.Text(doc, "status"); status != statusPending && status != statusRunning {
 		panic(conflict("product %s has ended already: it is %s", id, status))
 	}
-	doc["status"] = productCancelled
+	doc["status"] = statusCancelled
 	doc["end_date"] = date(r.now())
 	// A run without a job cannot store anything more.
 	r.exec("DELETE FROM jobs WHERE id = ?", id)
@@ -78,7 +68,7 @@ func retrieveLogs(r *Request) any {
 	}
 	check(r.QueryRow("SELECT count(*) FROM logs WHERE product = ?", id).Scan(&total))
 	// The last line is written together with the end, so none can follow it.
-	ended := !slices.Contains([]string{productPending, productRunning}, store.Text(doc, "status"))
+	ended := !slices.Contains([]string{statusPending, statusRunning}, store.Text(doc, "status"))
 	return store.Doc{"total": store.Doc{"value": total}, "logs": logs, "complete": ended}
 }
 
@@ -115,7 +105,7 @@ func (r *Request) order(given store.Doc) store.Doc {
 	}
 	doc := products.build(r, given)
 	maps.Copy(doc, store.Doc{
-		"name": name, "analytic_name": name, "analytic_version": ordered["version"], "company": company, "status": productPending,
+		"name": name, "analytic_name": name, "analytic_version": ordered["version"], "company": company, "status": statusPending,
 		"deliverables": deliverables, "outputs": []any{},
 	})
 	for key, value := range map[string]any{"inputs": store.Doc{}, "parameters": store.Doc{}, "project": project, "mission": mission} {

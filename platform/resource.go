@@ -43,6 +43,17 @@ type resource struct {
 	creation *operation // the declared creation of one document
 }
 
+// The states of components, ingestions, tiles, previews, estimations and products.
+const (
+	statusPending   = "pending"
+	statusRunning   = "running"
+	statusCompleted = "completed"
+	statusAvailable = "available"
+	statusFailed    = "failed"
+	statusRejected  = "rejected"
+	statusCancelled = "cancelled"
+)
+
 // reserved are the keys that the platform writes itself.
 var reserved = []string{
 	"_id", "id", "created", "creation_date", "creation_user", "modification_date", "modification_user",

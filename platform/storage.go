@@ -52,23 +52,21 @@ func uploadWhole(w http.ResponseWriter, r *Request) {
 	r.read(func() { r.componentOf(u.dataset, u.component) })
 	u.id, u.direct, u.complete = blob.NewID(), false, true
 	b := must(r.p.blobs.Put(u.id, r.http.Body, u.checksum))
-	kept := false
-	defer func() {
-		if !kept {
-			r.p.blobs.Remove(b.ID)
-		}
-	}()
-	r.write(func() {
-		doc, c := r.componentOf(u.dataset, u.component)
-		if c["status"] == any(componentCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
-			store.Lookup(doc, "ingestion.status") != any(ingestionFailed) {
-			return // a client repeats what it got no answer to
-		}
-		r.insertUpload(u)
-		r.keepWhole(u, b, doc, c)
-		r.afterwards(func() { kept = true })
-	})
+	r.p.checkKept(recovered(func() { r.write(func() { r.keepUnlessSame(u, b) }) }), b)
 	writeJSON(w, http.StatusOK, completed(u))
+}
+
+// keepUnlessSame makes a blob the bytes of a component, unless a client repeats what it
+// got no answer to.
+func (r *Request) keepUnlessSame(u upload, b blob.Blob) {
+	doc, c := r.componentOf(u.dataset, u.component)
+	if c["status"] == any(statusCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
+		store.Lookup(doc, "ingestion.status") != any(statusFailed) {
+		r.afterwards(func() { r.p.blobs.Remove(b.ID) })
+		return
+	}
+	r.insertUpload(u)
+	r.keepWhole(u, b, doc, c)
 }
 
 // receive streams the body of a request into the blob of an upload. The part

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,13 +20,6 @@ import (
 
 // tileFormat is the format of all tiles.
 const tileFormat = "png"
-
-// The states of tiles.
-const (
-	tilesPending   = "pending"
-	tilesAvailable = "available"
-	tilesFailed    = "failed"
-)
 
 // overviews is the name of the hidden component with the overviews of a raster.
 const overviews = ".overviews"
@@ -54,7 +46,7 @@ func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) 
 	}
 	found["geometry"] = store.Doc{"type": "Polygon", "coordinates": []any{ring}}
 	found["resolution"] = e.GroundResolution
-	found["tiles"] = store.Doc{"format": tileFormat, "status": tilesPending}
+	found["tiles"] = store.Doc{"format": tileFormat, "status": statusPending}
 }
 
 // file is s as the rasters that are open know it.
@@ -95,7 +87,7 @@ func (p *Platform) openPositioned(ctx context.Context, f *os.File, size int64, d
 
 // noTiles is the state of tiles that cannot be made.
 func noTiles(why error) store.Doc {
-	return store.Doc{"status": tilesFailed, "error": store.Doc{"message": errorText(why)}}
+	return store.Doc{"status": statusFailed, "error": store.Doc{"message": errorText(why)}}
 }
 
 // awaitTiles has the tiles of a raster made, from its new file.
@@ -107,7 +99,7 @@ func (t tx) awaitTiles(doc store.Doc, found store.Doc) (due bool) {
 		return false
 	}
 	doc["tiles"] = found["tiles"]
-	if store.Text(doc, "tiles.status") != tilesPending {
+	if store.Text(doc, "tiles.status") != statusPending {
 		return false
 	}
 	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", id, tilesJob)
@@ -123,16 +115,10 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 	if _, full := errors.AsType[*fs.PathError](err); full {
 		check(err) // the disk's, not the raster's: another attempt
 	}
-	kept := false
-	defer func() {
-		if made.ID != "" && !kept {
-			p.blobs.Remove(made.ID)
-		}
-	}()
-	check(p.write(ctx, func(t tx) {
+	p.checkKept(p.write(ctx, func(t tx) {
 		t.finish(j)
 		doc := t.load(datasets, j.id) // it may have been changed meanwhile
-		doc["tiles"] = store.Doc{"format": tileFormat, "status": tilesAvailable}
+		doc["tiles"] = store.Doc{"format": tileFormat, "status": statusAvailable}
 		if err != nil {
 			doc["tiles"] = noTiles(err)
 		} else {
@@ -141,15 +127,14 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 		t.dropPreview(doc)
 		t.awaitPreview(doc)
 		t.replace(datasets, doc)
-	}))
-	kept = err == nil
+	}), made)
 	p.workers.wake()
 }
 
 // writeOverviews writes the overviews of a raster file to a blob.
 func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made blob.Blob, err error) {
-	if j.attempt > maxAttempts {
-		return made, fmt.Errorf("making the tiles failed %d times", maxAttempts)
+	if err := j.exhausted("making the tiles"); err != nil {
+		return made, err
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()

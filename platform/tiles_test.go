@@ -33,7 +33,7 @@ func (s *site) raster(project string, data []byte) store.Doc {
 	s.t.Helper()
 	id := s.dataset("raster", store.Doc{"project": project}, "raster")
 	s.upload(id, "raster", "survey.tif", data)
-	return s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "tiles.status", tilesAvailable, tilesFailed)
+	return s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "tiles.status", statusAvailable, statusFailed)
 }
 
 func (s *site) share(duration int, ids ...string) string {
@@ -79,7 +79,7 @@ func TestTilesOfARaster(t *testing.T) {
 	project := s.project("survey")
 	doc := s.raster(project, survey31(nil))
 	id := store.Text(doc, "_id")
-	if format := store.Text(doc, "tiles.format"); format != "png" || store.Text(doc, "ingestion.status") != ingestionCompleted {
+	if format := store.Text(doc, "tiles.format"); format != "png" || store.Text(doc, "ingestion.status") != statusCompleted {
 		t.Errorf("%v", doc)
 	}
 	if wkt := store.Text(doc, "horizontal_srs_wkt"); !strings.Contains(wkt, `AUTHORITY["EPSG","32631"]`) || fmt.Sprintf("%v x %v", doc["width"], doc["height"]) != "600 x 400" ||
@@ -175,7 +175,7 @@ func TestTilesRefused(t *testing.T) {
 	} {
 		doc := s.raster(project, data)
 		failed[store.Text(doc, "_id")] = reason
-		if store.Text(doc, "tiles.status") != tilesFailed || !strings.Contains(store.Text(doc, "tiles.error.message"), reason) || store.Text(doc, "ingestion.status") != ingestionCompleted {
+		if store.Text(doc, "tiles.status") != statusFailed || !strings.Contains(store.Text(doc, "tiles.error.message"), reason) || store.Text(doc, "ingestion.status") != statusCompleted {
 			t.Errorf("%s: %v %v", reason, doc["tiles"], doc["ingestion"])
 		}
 	}
@@ -216,7 +216,7 @@ func TestTilesByWorldFile(t *testing.T) {
 	s.upload(id, "projection", "survey.prj", []byte(`PROJCS["WGS_1984_UTM_Zone_31N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",3.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`))
 	s.upload(id, "worldfile", "survey.tfw", []byte("0.5\n0\n0\n-0.5\n500000.25\n4999999.75\n"))
 	s.upload(id, "raster", "survey.tif", survey31(func(m *tiffgen.Image) { m.EPSG = 0 }))
-	doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "tiles.status", tilesAvailable, tilesFailed)
+	doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "tiles.status", statusAvailable, statusFailed)
 	other := s.raster(s.project("other"), survey31(nil))
 	if store.Text(doc, "geometry.type") != "Polygon" {
 		t.Errorf("%v", doc)

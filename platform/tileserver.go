@@ -148,10 +148,10 @@ func (r *Request) layers(ids []string) (layers []layer) {
 				made, _ := r.bytesOf(ids[i], overviews)
 				layers = append(layers, layer{ids[i], file.file(), made.file()})
 				switch {
-				case store.Text(doc, "tiles.status") == tilesAvailable:
-				case store.Text(doc, "tiles.status") == tilesFailed:
+				case store.Text(doc, "tiles.status") == statusAvailable:
+				case store.Text(doc, "tiles.status") == statusFailed:
 					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: %s", ids[i], store.Text(doc, "tiles.error.message")))
-				case store.Text(doc, "ingestion.status") != ingestionCompleted:
+				case store.Text(doc, "ingestion.status") != statusCompleted:
 					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: its ingestion is %s", ids[i], store.Text(doc, "ingestion.status")))
 				default:
 					if waiting = ids[i]; doc["tiles"] == nil {

@@ -12,6 +12,7 @@
 package blob
 
 import (
+	"cmp"
 	"crypto/md5" // the protocol's checksum
 	"crypto/rand"
 	"encoding/hex"
@@ -75,31 +76,33 @@ func Open(dir string, temporary bool) (*Store, error) {
 // Put streams body into the blob id, which appears complete or not at all, and
 // replaces one of the same ID. It fails with a ChecksumError, and stores
 // nothing, when the bytes do not have the MD5 checksum ("" accepts any).
-func (s *Store) Put(id string, body io.Reader, checksum string) (b Blob, err error) {
-	path, err := s.makePath(id)
-	if err != nil {
+func (s *Store) Put(id string, body io.Reader, checksum string) (Blob, error) {
+	return s.create(id, func(f *os.File) (b Blob, err error) {
+		b, err = copied(f, id, body)
+		if err == nil && checksum != "" && b.MD5 != checksum {
+			err = &ChecksumError{Got: b.MD5, Want: checksum}
+		}
 		return b, err
-	}
-	f, err := os.CreateTemp(s.incoming, id+"-*")
-	if err != nil {
-		return b, err
-	}
-	defer os.Remove(f.Name()) // does nothing once renamed
-	if b, err = s.fill(f, f, id, body); err != nil {
-		return b, err
-	}
-	if checksum != "" && b.MD5 != checksum {
-		return b, &ChecksumError{Got: b.MD5, Want: checksum}
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return b, err
-	}
-	return b, s.syncDir(filepath.Dir(path))
+	})
 }
 
 // Make writes the blob id through a function, in any order. It appears complete or
 // not at all.
-func (s *Store) Make(id string, write func(*os.File) error) (b Blob, err error) {
+func (s *Store) Make(id string, write func(*os.File) error) (Blob, error) {
+	return s.create(id, func(f *os.File) (Blob, error) {
+		if err := write(f); err != nil {
+			return Blob{}, err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return Blob{}, err
+		}
+		return Blob{ID: id, Size: info.Size()}, nil
+	})
+}
+
+// create fills a temporary file and makes it the blob id.
+func (s *Store) create(id string, fill func(*os.File) (Blob, error)) (b Blob, err error) {
 	path, err := s.makePath(id)
 	if err != nil {
 		return b, err
@@ -109,17 +112,14 @@ func (s *Store) Make(id string, write func(*os.File) error) (b Blob, err error) 
 		return b, err
 	}
 	defer os.Remove(f.Name()) // does nothing once renamed
-	if err = write(f); err == nil && !s.temporary {
-		err = f.Sync()
+	b, err = fill(f)
+	if err = s.sync(f, err); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	info, statErr := f.Stat()
-	if err = errors.Join(err, statErr, f.Close()); err != nil {
+	if err != nil {
 		return b, err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return b, err
-	}
-	return Blob{ID: id, Size: info.Size()}, s.syncDir(filepath.Dir(path))
+	return b, s.syncDir(filepath.Dir(path))
 }
 
 // PutPart streams a part of size bytes into the blob id at offset, and returns
@@ -135,8 +135,8 @@ func (s *Store) PutPart(id string, offset, size int64, body io.Reader) (Blob, er
 	if err != nil {
 		return Blob{}, err
 	}
-	b, err := s.fill(f, io.NewOffsetWriter(f, offset), id, io.LimitReader(body, size))
-	if err != nil {
+	b, err := copied(io.NewOffsetWriter(f, offset), id, io.LimitReader(body, size))
+	if err = s.sync(f, err); err != nil {
 		return b, err
 	}
 	if n, _ := io.ReadFull(body, make([]byte, 1)); n > 0 {
@@ -145,17 +145,19 @@ func (s *Store) PutPart(id string, offset, size int64, body io.Reader) (Blob, er
 	return b, s.syncDir(filepath.Dir(path))
 }
 
-// fill copies body to w, which writes to f, then syncs and closes f.
-func (s *Store) fill(f *os.File, w io.Writer, id string, body io.Reader) (Blob, error) {
+// copied copies body to a file and tells what came.
+func copied(w io.Writer, id string, body io.Reader) (Blob, error) {
 	hash := md5.New()
 	n, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, hash)}, body, make([]byte, 256<<10))
+	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
+}
+
+// sync puts what was written to a file on the disk, unless that failed, and closes it.
+func (s *Store) sync(f *os.File, err error) error {
 	if err == nil && !s.temporary {
 		err = f.Sync()
 	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
+	return cmp.Or(err, f.Close())
 }
 
 // Sum reads a whole blob and returns its size and MD5.
@@ -165,9 +167,7 @@ func (s *Store) Sum(id string) (Blob, error) {
 		return Blob{}, err
 	}
 	defer f.Close()
-	hash := md5.New()
-	n, err := io.CopyBuffer(hash, struct{ io.Reader }{f}, make([]byte, 1<<20))
-	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
+	return copied(io.Discard, id, f)
 }
 
 // Open opens a blob for reading.
