@@ -43,7 +43,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 	}
 	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
 		if failed {
-			filter.States = append(filter.States, jobs.DoneFailures, jobs.Failed, jobs.Stopped, jobs.NeedsDecision)
+			filter.States = append(filter.States, jobs.NotWell...)
 		}
 		list, err := store.Overview(ctx, filter)
 		if err != nil {

@@ -61,7 +61,7 @@ func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
 		a.printTable(header, rows)
 		fmt.Fprintln(a.stdout)
 	}
-	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", cmp.Or(countStates(stats.Ended), "none")+" within "+human.Duration(within))
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", cmp.Or(stats.Ended.String(), "none")+" within "+human.Duration(within))
 	if stats.Wait > 0 || stats.Run > 0 {
 		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", human.Duration(stats.Wait), human.Duration(stats.Run))
 	}

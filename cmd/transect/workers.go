@@ -42,17 +42,6 @@ waiting.`,
 func (a *app) workerListing() listing[*jobs.Worker] {
 	now := a.process.Now()
 	row := func(w *jobs.Worker) human.Row {
-		state := "working"
-		switch {
-		case w.Died:
-			state = "died"
-		case !w.Alive:
-			state = "left"
-		case w.Stopping:
-			state = "stopping"
-		case len(w.Jobs) == 0:
-			state = "idle"
-		}
 		var running []string
 		for _, id := range w.Jobs {
 			running = append(running, strconv.FormatInt(id, 10))
@@ -65,7 +54,7 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 		if more := len(w.Jobs) - w.Slots; more > 0 { // they left their slots to the jobs that they wait for
 			busy += fmt.Sprintf(", %d waiting", more)
 		}
-		return human.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
+		return human.Row{w.Name, w.Host, w.PID, w.State(), localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
 			busy, strings.Join(running, " ")}
 	}
 	return listing[*jobs.Worker]{header: human.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -154,7 +153,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	}
 	// Never shown in the page's own origin: a file may be a page or a drawing.
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": transfer.SafeName(name)}))
+	attach(w, transfer.SafeName(name))
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	w.WriteHeader(answer.StatusCode)
 	_, err = io.Copy(w, answer.Body)

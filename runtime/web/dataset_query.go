@@ -244,7 +244,7 @@ func (q *datasetQuery) sort() client.Sort {
 	if c := columnOf(key); c != nil && c.Sort != "" {
 		return client.Sort{{Attribute: c.Sort, Direction: direction}, {Attribute: "_id", Direction: direction}}
 	}
-	return client.Sort{{Attribute: "_id", Direction: -1}}
+	return newestFirst
 }
 
 // Link is the address of the search with changed parameters.

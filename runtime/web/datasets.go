@@ -60,7 +60,7 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 	}
 	q := readDatasetQuery(r.URL.Query(), s.Now())
 	page, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
-		Page: new(q.Page - 1), Fields: client.Object{"include": rowFields}}})
+		Page: new(q.Page - 1), Fields: only(rowFields...)}})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 
 // choices are the projects by name, and the missions of the chosen one.
 func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice, err error) {
-	q := client.Query{Limit: new(maxChoices), Sort: client.Sort{{Attribute: "name", Direction: 1}}, Fields: client.Object{"include": []any{"name"}}}
+	q := client.Query{Limit: new(maxChoices), Sort: byName, Fields: only("name")}
 	found, err := c.Projects.Search.Page(ctx, q)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +174,7 @@ func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := readDatasetQuery(r.URL.Query(), s.Now())
-	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: client.Object{"include": rowFields}}}
+	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: only(rowFields...)}}
 	if q.Sort != "" {
 		in.Sort = q.sort()
 	}
@@ -188,7 +188,7 @@ func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="datasets.csv"`)
+	attach(w, "datasets.csv")
 	out := csv.NewWriter(w)
 	out.Write([]string{"name", "kind", "state", "project", "mission", "taken", "created", "size_bytes", "latitude", "longitude",
 		"width", "height", "components", "checksum", "file", "run", "problem", "id"})

@@ -239,17 +239,8 @@ func (s *Server) folderVersion() string {
 
 // watchFolder sends the version whenever it changes.
 func (s *Server) watchFolder(ctx context.Context, _, last string, emit emitter) error {
-	for {
-		if version := s.folderVersion(); version != last {
-			if err := emit(version, map[string]any{"version": version}); err != nil {
-				return err
-			}
-			last = version
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
+	return follow(ctx, last, time.Second, emit, func() (version string, news any, ended bool, err error) {
+		version = s.folderVersion()
+		return version, map[string]any{"version": version}, false, nil
+	})
 }

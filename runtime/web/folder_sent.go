@@ -107,7 +107,7 @@ func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for d, err := range s.Client.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{
-		Filter: client.Filter{"_id": map[string]any{"$in": toAny(ids)}}, Fields: client.Object{"include": []any{"_id", "ingestion"}}}}) {
+		Filter: client.Filter{"_id": map[string]any{"$in": toAny(ids)}}, Fields: only("_id", "ingestion")}}) {
 		if err != nil {
 			s.Logger.Debug("the state of the files on the platform is not known", "reason", err)
 			return

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"transect/client/human"
+	"transect/client/verdict"
 )
 
 // functions are what templates may call.
@@ -29,7 +30,9 @@ func (s *Server) functions() template.FuncMap {
 		"kindName":   kindName,
 		"state":      state,
 		"seconds":    func(n float64) string { return human.Duration(time.Duration(n * float64(time.Second))) },
-		"class":      verdictClass,
+		"class":      class,
+		"actions":    func() bool { return s.Actions },
+		"now":        s.Now,
 		"scriptName": scriptName,
 		"sentence":   sentence,
 		"jobLink":    s.jobLink,
@@ -149,11 +152,27 @@ func kindName(kind string) string {
 	return kind
 }
 
-// stateColours are the colours of the states of datasets, products and runs.
-var stateColours = map[string]string{
-	"completed": "good", "complete": "good", "available": "good", "success": "good",
-	"running": "busy", "pending": "warn", "partial": "warn", "cancelled": "warn", "canceled": "warn", "interrupted": "warn", "terminated": "warn", "locked": "warn",
-	"failed": "bad", "rejected": "bad", "lost": "bad", "timeout": "bad", "credentials": "bad", "temporary": "bad", "usage": "bad",
+// colours are the colours of the states of datasets, products, jobs and workers.
+var colours = map[string]string{
+	"completed": "good", "complete": "good", "available": "good", "done": "good",
+	"running": "busy", "working": "busy",
+	"pending": "warn", "cancelled": "warn", "canceled": "warn", "retrying": "warn", "done with failures": "warn",
+	"stopping": "warn", "lost": "warn", "released": "warn",
+	"failed": "bad", "rejected": "bad", "stopped": "bad", "needs a decision": "bad", "died": "bad",
+}
+
+// class is the colour of a state or a verdict.
+func class(v any) string {
+	what, ok := v.(verdict.Verdict)
+	switch {
+	case !ok:
+		return colours[fmt.Sprint(v)]
+	case what.Bad():
+		return "bad"
+	case what == verdict.Uploaded, what == verdict.AlreadyThere:
+		return "good"
+	}
+	return ""
 }
 
 // sentence begins a text with a capital letter and ends it with a full stop, unless
@@ -174,5 +193,5 @@ func state(name string) template.HTML {
 	if name == "" {
 		return ""
 	}
-	return template.HTML(`<span class="badge ` + stateColours[name] + `">` + template.HTMLEscapeString(name) + `</span>`)
+	return template.HTML(`<span class="badge ` + class(name) + `">` + template.HTMLEscapeString(name) + `</span>`)
 }

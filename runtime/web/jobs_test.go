@@ -75,7 +75,11 @@ func TestJobs(t *testing.T) {
 	act("resume-schedule", "schedule", "nightly")
 	act("run-schedule", "schedule", "nightly")
 	shows("/jobs", "sync.lua")
-	shows("/schedules/nightly", "30 2 * * *", "Europe/Paris", "run", "Pause…")
+	shows("/schedules/nightly", "30 2 * * *", "Europe/Paris", "run", "Pause…", "parts:schedule:nightly")
+	live := follow(t, browser, address+"/events?topic=parts:schedule:nightly", "")
+	if live.until(t, "event: parts"); !strings.Contains(live.until(t, "data: "), "schedule-slots") {
+		t.Error("the slots of a schedule are not followed")
+	}
 	if status, _ := get(t, browser, address+"/schedules/nobody"); status != http.StatusNotFound {
 		t.Error(status)
 	}
@@ -162,7 +166,7 @@ func TestNight(t *testing.T) {
 			rest = after
 		}
 	}
-	lines := []string{"1 job waits in the queue ortho, which no worker serves", "transect worker --queues ortho", "The schedule nightly is overdue since",
+	lines := []string{"1 job waits in the queue ortho, which no worker serves", "transect worker --queues ortho", "The schedule nightly has been overdue since",
 		fmt.Sprintf("/jobs/%d", asks), "order.lua: needs a decision", fmt.Sprintf("runs settle job-%d", asks),
 		fmt.Sprintf("/jobs?parent=%d&amp;state=failed", season), "season.lua: 10 of 40 jobs failed", "exit code 3", "no position in &lt;b&gt;", "The worker m2 on office died"}
 	inOrder("/jobs", append(append([]string{"30 done", "1 done with failures", "10 failed", "1 needs a decision", "1 waiting"}, lines...),

@@ -115,31 +115,21 @@ func (s *Server) watchMap(ctx context.Context, arg, last string, emit emitter) e
 		return nil
 	}
 	values, _ := url.ParseQuery(arg)
-	for {
-		version := ""
+	return follow(ctx, last, lookAgain, emit, func() (version string, news any, ended bool, err error) {
 		for _, order := range []string{"ingestion.date", "creation_date"} {
-			page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: targetOf(values).filter(), Limit: new(1), ReturnTotal: true,
-				Sort: client.Sort{{Attribute: order, Direction: -1}}, Fields: client.Object{"include": []any{"_id", "creation_date", "ingestion.date"}}}})
+			page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{
+				Filter: targetOf(values).filter(), Limit: new(1), ReturnTotal: true,
+				Sort: client.Sort{{Attribute: order, Direction: -1}}, Fields: only("_id", "creation_date", "ingestion.date")}})
 			if err != nil {
-				return err
+				return "", nil, false, err
 			}
 			version += human.Number(page.Total)
 			for _, d := range page.Results {
 				version += " " + d.ID + " " + d.Ingestion.Date
 			}
 		}
-		if version != last {
-			if err := emit(version, map[string]any{"version": version}); err != nil {
-				return err
-			}
-			last = version
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(lookAgain):
-		}
-	}
+		return version, map[string]any{"version": version}, false, nil
+	})
 }
 
 // described is the record with an id.

@@ -23,7 +23,7 @@ func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(an
 	n := 0
 	for d, err := range s.Client.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{
 		Filter: with(where, "type", "image"),
-		Fields: client.Object{"include": []any{"_id", "name", "geometry", "footprint", "acquisition_date", "ingestion", "sensor", "flight", "mission"}},
+		Fields: only("_id", "name", "geometry", "footprint", "acquisition_date", "ingestion", "sensor", "flight", "mission"),
 	}}) {
 		if err != nil {
 			return nil, false, err

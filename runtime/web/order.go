@@ -80,7 +80,7 @@ func (s *Server) orderPage(w http.ResponseWriter, r *http.Request) error {
 // analytics lists what can be ordered, by name and version.
 func analytics(ctx context.Context, c *client.Client) (list []choice, err error) {
 	page, err := c.Analytics.Search.Page(ctx, client.AnalyticQuery{Query: client.Query{Limit: new(maxChoices),
-		Fields: client.Object{"include": []any{"name", "version", "display_name"}}, Sort: client.Sort{{Attribute: "name", Direction: 1}}}})
+		Fields: only("name", "version", "display_name"), Sort: byName}})
 	for _, a := range page.Results {
 		name := a.Name + " " + a.Version
 		if a.DisplayName != "" && a.DisplayName != a.Name {

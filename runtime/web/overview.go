@@ -34,9 +34,6 @@ const (
 	troubleWithin  = 7 * 24 * time.Hour // what failed before is no news
 )
 
-// trouble is a line of what is wrong.
-type trouble = board.Problem
-
 // group is a project or a mission with what is in it.
 type group struct {
 	ID, Name           string
@@ -49,7 +46,7 @@ type group struct {
 
 type overview struct {
 	Connected bool
-	Troubles  []trouble
+	Troubles  []board.Problem
 	Projects  []group
 	Missions  []group
 	Total     int64 // projects
@@ -89,12 +86,12 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	queued, err := s.jobTroubles(r.Context())
+	queued, err := s.jobProblems(r.Context())
 	if err != nil {
 		return err
 	}
 	v.Troubles = slices.Concat(v.Troubles, runs, queued)
-	slices.SortStableFunc(v.Troubles, func(a, b trouble) int {
+	slices.SortStableFunc(v.Troubles, func(a, b board.Problem) int {
 		switch {
 		case a.Bad == b.Bad:
 			return 0
@@ -117,7 +114,7 @@ type failures struct {
 
 func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failures, error) {
 	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
-		Limit: new(maxFailed), Fields: client.Object{"include": []any{"name", "project", "mission", "ingestion"}}}})
+		Limit: new(maxFailed), Fields: only("name", "project", "mission", "ingestion")}})
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +131,24 @@ func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failure
 
 // datasetsIn counts the datasets of a project or mission.
 func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (int64, error) {
-	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: new(1), Fields: client.Object{"include": []any{"name"}}}})
+	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: new(1), Fields: only("name")}})
 	return max(page.Total, int64(len(page.Results))), err
 }
+
+// What searches of the page ask for.
 
 func equals(key, value string) client.Filter {
 	return client.Filter{key: map[string]any{"$eq": value}}
 }
+
+// only names the fields that a search reads.
+func only(fields ...any) client.Object { return client.Object{"include": fields} }
+
+// Orders of searches.
+var (
+	newestFirst = client.Sort{{Attribute: "_id", Direction: -1}}
+	byName      = client.Sort{{Attribute: "name", Direction: 1}}
+)
 
 func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview, failed *failures) error {
 	filter := client.Filter{}
@@ -148,7 +156,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 		filter["name"] = map[string]any{"$match": v.Name}
 	}
 	page, err := c.Projects.Search.Page(ctx, client.Query{Filter: filter, Limit: new(projectsOnPage), Page: new(v.Page),
-		Sort: client.Sort{{Attribute: "created", Direction: -1}, {Attribute: "_id", Direction: -1}}, Fields: client.Object{"include": []any{"name", "created", "missions"}}})
+		Sort: client.Sort{{Attribute: "created", Direction: -1}, {Attribute: "_id", Direction: -1}}, Fields: only("name", "created", "missions")})
 	if err != nil {
 		return err
 	}
@@ -167,7 +175,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 			return err
 		})
 		asking.Go(func() error {
-			found, err := c.Missions.Search.Page(ctx, client.Query{Filter: equals("project", g.ID), Limit: new(1), Fields: client.Object{"include": []any{"name"}}})
+			found, err := c.Missions.Search.Page(ctx, client.Query{Filter: equals("project", g.ID), Limit: new(1), Fields: only("name")})
 			g.Missions = int(max(found.Total, int64(len(found.Results))))
 			return err
 		})
@@ -179,7 +187,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 func (s *Server) missions(ctx context.Context, c *client.Client, filter client.Filter, limit int, failed *failures) ([]group, error) {
 	page, err := c.Missions.Search.Page(ctx, client.Query{Filter: filter, Limit: new(limit),
 		Sort:   client.Sort{{Attribute: "survey_date", Direction: -1}, {Attribute: "_id", Direction: -1}},
-		Fields: client.Object{"include": []any{"name", "project", "survey_date", "created"}}})
+		Fields: only("name", "project", "survey_date", "created")})
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +210,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 			return err
 		})
 		asking.Go(func() error {
-			found, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("mission", g.ID), Limit: new(1), Fields: client.Object{"include": []any{"status"}}}})
+			found, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("mission", g.ID), Limit: new(1), Fields: only("status")}})
 			g.Products = max(found.Total, int64(len(found.Results)))
 			return err
 		})
@@ -211,11 +219,11 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 }
 
 // platformTroubles are failed datasets and products, and what waits.
-func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []trouble, err error) {
+func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []board.Problem, err error) {
 	if failed.total > 0 {
-		list = append(list, trouble{Bad: true, Text: "The platform could not read " + human.Count(failed.total, "dataset"), Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
+		list = append(list, board.Problem{Bad: true, Text: "The platform could not read " + human.Count(failed.total, "dataset"), Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
 	}
-	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
+	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: newestFirst,
 		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
 	if err != nil {
 		return nil, err
@@ -225,23 +233,23 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, trouble{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
+		list = append(list, board.Problem{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
 	}
 	if more := products.Total - int64(len(products.Results)); more > 0 {
-		list = append(list, trouble{Bad: true, Text: human.Count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
+		list = append(list, board.Problem{Bad: true, Text: human.Count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
 	}
 	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
 	if err != nil {
 		return nil, err
 	}
 	if waiting > 0 {
-		list = append(list, trouble{Text: human.Count(waiting, "dataset") + " waiting for files to be uploaded, or to be read by the platform", Link: "/datasets?state=pending"})
+		list = append(list, board.Problem{Text: human.Count(waiting, "dataset") + " waiting for files to be uploaded, or to be read by the platform", Link: "/datasets?state=pending"})
 	}
 	return list, nil
 }
 
 // runTroubles are the scripts whose last run on this machine went wrong.
-func (s *Server) runTroubles() (list []trouble, err error) {
+func (s *Server) runTroubles() (list []board.Problem, err error) {
 	runs, err := s.History.List(200, func(r *history.Summary) bool { return s.JobStore == nil || jobs.JobOfRun(r.Run) == 0 }) // jobs have lines of their own
 	if err != nil {
 		return nil, err
@@ -263,7 +271,7 @@ func (s *Server) runTroubles() (list []trouble, err error) {
 		case e != nil && e.ItemsFailed > 0:
 			more = fmt.Sprintf("%s of %s failed", human.Number(e.ItemsFailed), human.Count(e.ItemsDone+e.ItemsFailed, "item"))
 		}
-		list = append(list, trouble{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
+		list = append(list, board.Problem{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
 	}
 	return list, nil
 }
@@ -318,7 +326,7 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 	})
 	asking.Go(func() error {
 		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("project", p.ID), Limit: new(10),
-			Sort: client.Sort{{Attribute: "_id", Direction: -1}}}})
+			Sort: newestFirst}})
 		if err != nil {
 			return err
 		}

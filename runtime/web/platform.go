@@ -74,7 +74,7 @@ func (s *Server) names(ctx context.Context, manager string, ids []string) (map[s
 	n.mu.Unlock()
 	for chunk := range slices.Chunk(asked, 100) {
 		q := client.Query{Filter: client.Filter{"_id": map[string]any{"$in": chunk}}, Limit: new(len(chunk)),
-			Fields: client.Object{"include": []any{"name"}}}
+			Fields: only("name")}
 		add := func(id, name string) {
 			if name != "" {
 				found[id] = name
@@ -166,7 +166,7 @@ func (s *Server) watchPlatform(ctx context.Context, _, _ string, emit emitter) e
 func (s *Server) askPlatform(ctx context.Context) {
 	for {
 		asking, cancel := context.WithTimeoutCause(ctx, pageTimeout, errTimeout)
-		_, err := s.Client.Projects.Search.Page(asking, client.Query{Limit: new(1), Fields: client.Object{"include": []any{"name"}}})
+		_, err := s.Client.Projects.Search.Page(asking, client.Query{Limit: new(1), Fields: only("name")})
 		cancel()
 		state := platformState{}
 		if err != nil && ctx.Err() == nil {

@@ -3,8 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -58,7 +56,7 @@ func (s *Server) productPage(w http.ResponseWriter, r *http.Request) error {
 			list[i] = id
 		}
 		found, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: client.Filter{"_id": map[string]any{"$in": list}},
-			Limit: new(min(len(ids), 500)), Sort: client.Sort{{Attribute: "name", Direction: 1}}}})
+			Limit: new(min(len(ids), 500)), Sort: byName}})
 		if err != nil {
 			return err
 		}
@@ -113,9 +111,9 @@ func (s *Server) logLine(line client.LogLine) logLine {
 // logBatch is how many lines one event has at most.
 const logBatch = 200
 
-// followLog emits the lines of a product's log as they come, and in the end its
+// followProductLog emits the lines of a product's log as they come, and in the end its
 // state.
-func (s *Server) followLog(ctx context.Context, id, after string, emit emitter) error {
+func (s *Server) followProductLog(ctx context.Context, id, after string, emit emitter) error {
 	c, err := s.platform()
 	if err != nil {
 		return nil
@@ -161,9 +159,4 @@ func (s *Server) followLog(ctx context.Context, id, after string, emit emitter) 
 		return err
 	}
 	return emit("", map[string]any{"ended": cmp.Or(p.Status, "ended")})
-}
-
-func shortHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }

@@ -3,13 +3,15 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -22,7 +24,7 @@ func (s *Server) productRoutes() {
 	s.get("/products", s.productList)
 	s.get("/products/{product}", s.productPage)
 	s.topic("products", s.watchProducts)
-	s.topic("log", s.followLog)
+	s.topic("log", s.followProductLog)
 }
 
 var productStates = []string{"pending", "running", "available", "failed", "rejected", "cancelled"}
@@ -75,7 +77,7 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 		t.Page = n
 	}
 	page, err := c.Products.Search.Page(r.Context(), client.ProductQuery{Query: client.Query{Filter: filter, Limit: new(productsOnPage), Page: new(t.Page - 1),
-		Sort: client.Sort{{Attribute: "_id", Direction: -1}}}})
+		Sort: newestFirst}})
 	if err != nil {
 		return err
 	}
@@ -145,26 +147,20 @@ func (s *Server) watchProducts(ctx context.Context, _, after string, emit emitte
 	if err != nil {
 		return nil
 	}
-	for last, first := after, true; ; first = false {
-		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(productsOnPage), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
-			Fields: client.Object{"include": []any{"status"}}}})
+	last := after
+	return follow(ctx, after, s.Poll, emit, func() (version string, news any, ended bool, err error) {
+		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{
+			Limit: new(productsOnPage), Sort: newestFirst, Fields: only("status")}})
 		if err != nil {
-			return err
+			return "", nil, false, err
 		}
-		var b strings.Builder
+		states := sha256.New()
 		for _, p := range page.Results {
-			b.WriteString(p.ID + p.Status)
+			io.WriteString(states, p.ID+p.Status)
 		}
-		if now := shortHash(b.String()); first || now != last {
-			if err := emit(now, map[string]any{"changed": last != "" && now != last}); err != nil {
-				return err
-			}
-			last = now
-		}
-		select {
-		case <-time.After(s.Poll):
-		case <-ctx.Done():
-			return nil
-		}
-	}
+		version = hex.EncodeToString(states.Sum(nil)[:8])
+		news = map[string]any{"changed": last != ""}
+		last = version
+		return version, news, false, nil
+	})
 }

@@ -10,13 +10,6 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// againRoutes registers the button that runs something once more.
-func (s *Server) againRoutes() {
-	if s.Actions && s.Again != nil {
-		s.post("/runs/{id}/again", s.runAgain)
-	}
-}
-
 // again is the command, for a shell, that does the same once more; "" when it is
 // not known.
 func again(run *history.Summary) string {

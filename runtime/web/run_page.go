@@ -1,10 +1,8 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
-	"net/http"
+	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -42,47 +40,23 @@ type verdictCount struct {
 	Count   int64
 }
 
-// Text is the verdict as people read it.
-func (v verdictCount) Text() string { return v.Verdict.Text() }
-
-// Class is the colour of the verdict.
-func (v verdictCount) Class() string { return verdictClass(v.Verdict) }
-
-func verdictClass(v verdict.Verdict) string {
-	switch {
-	case v.Bad():
-		return "bad"
-	case v == verdict.Uploaded, v == verdict.AlreadyThere:
-		return "good"
-	}
-	return ""
-}
-
 // callCount is how often an operation was called.
 type callCount struct {
 	Name string
 	history.Calls
 }
 
-func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.findRun(r.PathValue("id"))
+func (s *Server) readRun(_ context.Context, id string, values url.Values) (liveView, error) {
+	run, err := s.findRun(id)
 	if err != nil {
-		return err
+		return liveView{}, err
 	}
-	page, err := s.runView(run, r.URL.Query())
+	p, err := s.runView(run, values)
 	if err != nil {
-		return err
+		return liveView{}, err
 	}
-	v := view{Title: page.Name() + ", " + run.Started.In(s.Now().Location()).Format("2006-01-02 15:04"), Section: "/runs", Data: page, Scripts: []string{"runs.js"}}
-	if run.State == history.Running {
-		shown, err := s.runParts(page)
-		if err != nil {
-			return err
-		}
-		v.Topics = []string{"run:" + run.ID, "runlog:" + run.ID}
-		v.After = url.Values{v.Topics[0]: {shown.version()}, v.Topics[1]: {page.Log.Cursor}}.Encode()
-	}
-	return s.render(w, r, "run.html", v)
+	title := p.Name() + ", " + run.Started.In(s.Now().Location()).Format("2006-01-02 15:04")
+	return liveView{title: title, data: p, ended: run.State != history.Running, cursor: p.Log.Cursor}, nil
 }
 
 func (s *Server) findRun(name string) (*history.Summary, error) {
@@ -176,9 +150,6 @@ type cause struct {
 	Example string // name of the first file
 }
 
-// Class is the colour of the verdict.
-func (c *cause) Class() string { return verdictClass(c.Verdict) }
-
 const (
 	maxListed     = 200
 	maxCauses     = 50
@@ -233,48 +204,4 @@ func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 	}
 	slices.SortStableFunc(f.Causes, func(a, b *cause) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Count, a.Count)) })
 	return f
-}
-
-// logText is the log of a run without secrets.
-func (s *Server) logText(id string) ([]byte, error) {
-	text, err := s.History.Log(id)
-	return []byte(transport.Redact(string(text))), err
-}
-
-// logTail is the end of a log.
-type logTail struct {
-	Text    string
-	Earlier int // lines before it
-	Cursor  string
-}
-
-// tailLines is how many lines of a log a page begins with.
-const tailLines = 300
-
-func tailOf(text []byte) logTail {
-	lines := bytes.Count(text, []byte("\n"))
-	t := logTail{Earlier: max(0, lines-tailLines)}
-	for range t.Earlier {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	t.Text = string(text)
-	return t
-}
-
-// runLog is the whole log as text.
-func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.findRun(r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	text, err := s.logText(run.ID)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if r.URL.Query().Get("download") != "" {
-		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "run-"+run.ID+".log"))
-	}
-	_, err = w.Write(text)
-	return err
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -21,13 +20,28 @@ import (
 func (s *Server) runRoutes() {
 	s.runs = &history.Cache{Store: s.History}
 	s.cron = &cronJobs{program: cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}}
-	s.get("/runs", s.runList)
-	s.get("/runs/{id}", s.runPage)
+	s.livePage("/runs", "runs", livePage{
+		section: "/runs",
+		parts:   []string{"going", "last", "filters", "history"},
+		read: func(ctx context.Context, arg string, _ url.Values) (liveView, error) {
+			values, err := url.ParseQuery(arg)
+			if err != nil {
+				return liveView{}, notFound("%q is not an address of the page", arg)
+			}
+			p, err := s.runsPage(ctx, values)
+			return liveView{title: "Runs", data: p}, err
+		},
+	})
+	s.livePage("/runs/{id}", "run", livePage{
+		section: "/runs",
+		parts:   []string{"state", "facts", "about"},
+		read:    s.readRun,
+		log:     s.followRunLog,
+	})
 	s.get("/runs/{id}/log", s.runLog)
-	s.againRoutes()
-	s.topic("runs", s.followRuns)
-	s.topic("run", s.followRun)
-	s.topic("runlog", s.followRunLog)
+	if s.Actions && s.Again != nil {
+		s.post("/runs/{id}/again", s.runAgain)
+	}
 }
 
 func (s *Server) getenv(name string) string {
@@ -101,13 +115,11 @@ func (r *runRow) Title() string {
 	return title
 }
 
-// Class is the colour of the outcome.
-func (r *runRow) Class() string { return outcomeClass(r.Summary) }
-
 // Word says how the run ended.
-func (r *runRow) Word() string { return outcomeWord(r.Summary) }
+func (r *runRow) Word() string { return strings.Replace(r.Outcome(), history.Lost, "died", 1) }
 
-func outcomeClass(r *history.Summary) string {
+// Class is the colour of the outcome.
+func (r *runRow) Class() string {
 	switch {
 	case r.State == history.Running:
 		return "busy"
@@ -119,11 +131,6 @@ func outcomeClass(r *history.Summary) string {
 		return "good"
 	}
 	return "" // skipped, terminated
-}
-
-func outcomeWord(r *history.Summary) string {
-	word := r.Outcome()
-	return strings.Replace(word, history.Lost, "died", 1)
 }
 
 // Items counts what the run did.
@@ -154,20 +161,6 @@ func (s *Server) row(run *history.Summary) *runRow {
 		}
 	}
 	return r
-}
-
-func (s *Server) runList(w http.ResponseWriter, r *http.Request) error {
-	page, err := s.runsPage(r.Context(), r.URL.Query())
-	if err != nil {
-		return err
-	}
-	shown, err := s.runsParts(page)
-	if err != nil {
-		return err
-	}
-	topic := "runs:" + page.Values.Encode()
-	return s.render(w, r, "runs.html", view{Title: "Runs", Section: "/runs", Data: page, Scripts: []string{"runs.js"},
-		Topics: []string{topic}, After: url.Values{topic: {shown.version()}}.Encode()})
 }
 
 // runsPage collects what the page shows for the parameters of its address.

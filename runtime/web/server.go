@@ -54,6 +54,7 @@ type Server struct {
 	templates templates
 	events    *events
 	pictures  *pictures
+	live      map[string]livePage // by name
 	named     named
 	watch     watch
 	sections  []*section
@@ -80,7 +81,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, ctx: ctx, mux: http.NewServeMux()}
+	s := &Server{Options: o, ctx: ctx, mux: http.NewServeMux(), live: map[string]livePage{}}
 	s.sections = []*section{
 		{"/", "Overview", true},
 		{"/folder", "Folder", o.Folder != ""},
@@ -104,6 +105,8 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.mux.HandleFunc("GET /static/", s.static)
 	s.stream("/events", s.serveEvents)
 	s.topic("platform", s.watchPlatform)
+	s.topic("parts", s.followParts)
+	s.topic("lines", s.followLog)
 	s.mux.Handle("GET /favicon.ico", http.RedirectHandler("/static/icon.svg", http.StatusFound)) // asked for by pages that are plain text
 	s.pictures = newPictures(s)
 	s.pictureRoutes()

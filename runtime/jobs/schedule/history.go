@@ -67,6 +67,14 @@ func (f *Fired) Became() string {
 	return cmp.Or(f.Outcome, f.State)
 }
 
+// Took is how long its job took; 0 for none that ended.
+func (f *Fired) Took() time.Duration {
+	if f.Started.IsZero() {
+		return 0
+	}
+	return max(f.Ended.Sub(f.Started), 0)
+}
+
 // Listed is a schedule with its newest slot.
 type Listed struct {
 	*Schedule

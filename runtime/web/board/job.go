@@ -8,37 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
 
-// Attempt is one execution of a job.
-type Attempt struct {
-	jobs.Attempt
-	Now time.Time
-}
-
-// Class is the colour of its outcome.
-func (a Attempt) Class() string { return class(a.Outcome) }
-
-// Took is how long it took, or takes.
-func (a Attempt) Took() time.Duration {
-	if a.Ended == nil {
-		return max(a.Now.Sub(a.Started), 0).Round(time.Second)
-	}
-	return a.Ended.Sub(a.Started)
-}
-
 // JobPage is one job.
 type JobPage struct {
-	*Row
-	Meaning    string // of its exit code
-	Next       string // what to do
-	ParentRow  *Row   // the job that submitted it; nil for none
-	Attempts   []Attempt
+	Row
+	Meaning    string    // of its exit code
+	Next       string    // what to do
+	ParentJob  *jobs.Job // the job that submitted it; nil for none
+	Attempts   []jobs.Attempt
 	Result     string // "" for none
 	ResultSize int    // bytes, of which Result may be the beginning
 	Log        string // its end
@@ -52,19 +34,18 @@ const (
 )
 
 // ReadJob reads the page of a job, but for its log.
-func ReadJob(ctx context.Context, store *jobs.Store, id int64, now time.Time) (*JobPage, error) {
+func ReadJob(ctx context.Context, store *jobs.Store, id int64) (*JobPage, error) {
 	job, err := store.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	p := &JobPage{Row: &Row{Job: job, Now: now}, Next: job.Next()}
+	p := &JobPage{Row: Row{Job: job}, Next: job.Next()}
 	if job.ExitCode != nil {
 		p.Meaning, _ = history.Meaning(*job.ExitCode)
 	}
 	if job.Parent > 0 {
-		if parent, err := store.Get(ctx, job.Parent); err == nil {
-			p.ParentRow = &Row{Job: parent, Now: now}
-		} else if !errors.As(err, new(*fault.KeyError)) { // it may have been removed
+		p.ParentJob, err = store.Get(ctx, job.Parent)
+		if err != nil && !errors.As(err, new(*fault.KeyError)) { // it may have been removed
 			return nil, err
 		}
 	}
@@ -72,13 +53,9 @@ func ReadJob(ctx context.Context, store *jobs.Store, id int64, now time.Time) (*
 	if err != nil {
 		return nil, err
 	}
-	p.Children = countsOf(submitted[id])
-	attempts, err := store.Attempts(ctx, id)
-	if err != nil {
+	p.Children = submitted[id]
+	if p.Attempts, err = store.Attempts(ctx, id); err != nil {
 		return nil, err
-	}
-	for _, a := range attempts {
-		p.Attempts = append(p.Attempts, Attempt{a, now})
 	}
 	if job.State == jobs.Waiting && job.Waiting == "" {
 		if err := p.unserved(ctx, store); err != nil {
@@ -93,7 +70,8 @@ func ReadJob(ctx context.Context, store *jobs.Store, id int64, now time.Time) (*
 // unserved says what to do where no worker serves the queue.
 func (p *JobPage) unserved(ctx context.Context, store *jobs.Store) error {
 	workers, err := store.Workers(ctx, false)
-	if err != nil || slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return !w.Stopping && slices.Contains(w.Queues, p.Queue) }) {
+	serves := func(w *jobs.Worker) bool { return !w.Stopping && slices.Contains(w.Queues, p.Queue) }
+	if err != nil || slices.ContainsFunc(workers, serves) {
 		return err
 	}
 	p.Next = "no worker serves the queue " + p.Queue + " now; start one with: " + StartWorker(p.Queue)

@@ -17,24 +17,22 @@ import (
 // OvernightSummary is what happened within the last day, what goes on, and what somebody
 // should look at.
 type OvernightSummary struct {
-	Ended    Counts // jobs
-	Open     Counts // jobs that have not ended
-	Problems []Problem
-	More     int // jobs that are not listed among them
-	ranked   []ranked
+	Ended    jobs.Tally
+	Open     jobs.Tally // jobs that have not ended
+	Problems []Problem  // what stands still first
+	More     int        // jobs that are not listed among them
+
+	workers   []*jobs.Worker // those that live, or died lately
+	schedules []*schedule.Listed
+	now       time.Time
 }
 
 // Problem is a line of what somebody should look at.
 type Problem struct {
 	Bad              bool // else it is worth knowing
 	Text, Link, More string
-}
-
-// ranked is a problem with its place among the others.
-type ranked struct {
-	Problem
-	rank   int
-	newest int64 // job
+	rank             int
+	newest           int64 // job
 }
 
 const (
@@ -43,58 +41,45 @@ const (
 	maxProblems = 10 // of each kind
 )
 
-// bad are the states that somebody must know of.
-var bad = []jobs.State{jobs.Failed, jobs.Stopped, jobs.NeedsDecision, jobs.DoneFailures}
-
 // ReadOvernight reads what happened.
 func ReadOvernight(ctx context.Context, store *jobs.Store, now time.Time) (*OvernightSummary, error) {
-	workers, err := readWorkers(ctx, store, now)
+	n := &OvernightSummary{Ended: jobs.Tally{}, Open: jobs.Tally{}, now: now}
+	workers, err := store.Workers(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	schedules, _, err := schedule.List(ctx, store)
-	if err != nil {
+	n.workers = slices.DeleteFunc(workers, func(w *jobs.Worker) bool { return !w.Alive && !w.Died })
+	if n.schedules, _, err = schedule.List(ctx, store); err != nil {
 		return nil, err
 	}
-	return readOvernight(ctx, store, workers, schedules, now)
-}
-
-func readOvernight(ctx context.Context, store *jobs.Store, workers []Worker, schedules []*schedule.Listed, now time.Time) (*OvernightSummary, error) {
-	n := &OvernightSummary{}
 	outcomes, err := store.Outcomes(ctx, Within)
 	if err != nil {
 		return nil, err
 	}
-	ended := jobs.Tally{}
 	for _, o := range outcomes {
-		ended[o.State] += o.Jobs
+		n.Ended[o.State] += o.Jobs
 	}
-	n.Ended = countsOf(ended)
 	queues, err := store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	open := jobs.Tally{}
 	for _, states := range queues {
 		for state, waiting := range states {
-			open[state] += waiting
+			n.Open[state] += waiting
 		}
 	}
-	n.Open = countsOf(open)
-	n.workers(workers, queues)
-	n.schedules(schedules, workers, now)
+	n.addWorkers(queues)
+	n.addSchedules()
 	undecided, err := store.Undecided(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.jobs(ctx, store, outcomes, undecided); err != nil {
+	if err := n.addJobs(ctx, store, outcomes, undecided); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(n.ranked, func(a, b ranked) int { return cmp.Or(a.rank-b.rank, cmp.Compare(b.newest, a.newest)) })
-	for _, t := range n.ranked {
-		t.Bad = t.rank < worthKnowing
-		n.Problems = append(n.Problems, t.Problem)
-	}
+	slices.SortStableFunc(n.Problems, func(a, b Problem) int {
+		return cmp.Or(a.rank-b.rank, cmp.Compare(b.newest, a.newest))
+	})
 	return n, nil
 }
 
@@ -107,13 +92,14 @@ const (
 )
 
 func (n *OvernightSummary) add(rank int, newest int64, t Problem) {
-	n.ranked = append(n.ranked, ranked{t, rank, newest})
+	t.rank, t.newest, t.Bad = rank, newest, rank < worthKnowing
+	n.Problems = append(n.Problems, t)
 }
 
-// workers finds queues that nobody serves, and workers that died.
-func (n *OvernightSummary) workers(workers []Worker, queues map[string]jobs.Tally) {
+// addWorkers finds queues that nobody serves, and workers that died.
+func (n *OvernightSummary) addWorkers(queues map[string]jobs.Tally) {
 	served, alive, died := map[string]bool{}, map[string]bool{}, map[string]int{}
-	for _, w := range workers {
+	for _, w := range n.workers {
 		if !w.Alive {
 			died[w.Name]++
 			continue
@@ -123,17 +109,18 @@ func (n *OvernightSummary) workers(workers []Worker, queues map[string]jobs.Tall
 			served[queue] = served[queue] || !w.Stopping
 		}
 	}
-	for i, w := range workers {
-		if w.Alive || slices.ContainsFunc(workers[i+1:], func(later Worker) bool { return !later.Alive && later.Name == w.Name }) {
+	for i, w := range n.workers {
+		later := func(o *jobs.Worker) bool { return !o.Alive && o.Name == w.Name }
+		if w.Alive || slices.ContainsFunc(n.workers[i+1:], later) {
 			continue
 		}
 		text := fmt.Sprintf("The worker %s on %s died", w.Name, w.Host)
 		if died[w.Name] > 1 {
 			text += fmt.Sprintf(" %d times", died[w.Name])
 		}
-		more := "last sign of life " + clock(w.Seen, w.Now) + "; its jobs go on elsewhere"
+		more := "last seen " + n.clock(w.Seen) + "; other workers take over its jobs"
 		if alive[w.Name] {
-			more = "last sign of life of that one " + clock(w.Seen, w.Now) + "; it is back"
+			more = "last seen " + n.clock(w.Seen) + "; a worker of that name is running again"
 		}
 		n.add(worthKnowing, 0, Problem{Text: text, Link: "/jobs?worker=" + url.QueryEscape(w.Name) + "#list", More: more})
 	}
@@ -146,13 +133,14 @@ func (n *OvernightSummary) workers(workers []Worker, queues map[string]jobs.Tall
 		if len(alive) == 0 {
 			text = "No worker is running: " + english.Plural(waiting, "job waits", "jobs wait") + " in the queue " + queue
 		}
-		n.add(standsStill, 0, Problem{Text: text, Link: "/jobs?queue=" + url.QueryEscape(queue) + "#list", More: "start one with: " + StartWorker(queue)})
+		link := "/jobs?queue=" + url.QueryEscape(queue) + "#list"
+		n.add(standsStill, 0, Problem{Text: text, Link: link, More: "start one with: " + StartWorker(queue)})
 	}
 }
 
-// clock is a moment of the last day, or an earlier one, in local time.
-func clock(t, now time.Time) string {
-	return t.In(now.Location()).Format("2006-01-02 15:04")
+// clock is a time to the minute, in local time.
+func (n *OvernightSummary) clock(t time.Time) string {
+	return t.In(n.now.Location()).Format("2006-01-02 15:04")
 }
 
 // StartWorker is the command that starts a worker for a queue.
@@ -163,16 +151,16 @@ func StartWorker(queue string) string {
 	return "transect worker --queues " + queue
 }
 
-// schedules finds what is overdue.
-func (n *OvernightSummary) schedules(list []*schedule.Listed, workers []Worker, now time.Time) {
-	for _, s := range list {
-		if !s.Overdue {
-			continue
+// addSchedules finds what is overdue.
+func (n *OvernightSummary) addSchedules() {
+	more := "no worker fired it: see the output of the workers"
+	if !slices.ContainsFunc(n.workers, func(w *jobs.Worker) bool { return w.Alive }) {
+		more = "no worker is running that could fire it; start one with: transect worker"
+	}
+	for _, s := range n.schedules {
+		if s.Overdue {
+			text := "The schedule " + s.Name + " has been overdue since " + n.clock(s.Next)
+			n.add(standsStill, 0, Problem{Text: text, Link: ScheduleLink(s.Name), More: more})
 		}
-		more := "the workers have not fired it: see their output"
-		if !slices.ContainsFunc(workers, func(w Worker) bool { return w.Alive }) {
-			more = "no worker is there to fire it; start one with: transect worker"
-		}
-		n.add(standsStill, 0, Problem{Text: "The schedule " + s.Name + " is overdue since " + clock(s.Next, now), Link: ScheduleLink(s.Name), More: more})
 	}
 }

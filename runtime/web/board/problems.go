@@ -21,9 +21,9 @@ type together struct {
 	newest   int64
 }
 
-// jobs finds jobs that did not end well: one line for all that one job submitted,
+// addJobs finds jobs that did not end well: one line for all that one job submitted,
 // or one schedule.
-func (n *OvernightSummary) jobs(ctx context.Context, store *jobs.Store, outcomes, undecided []jobs.Outcome) error {
+func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outcomes, undecided []jobs.Outcome) error {
 	for _, u := range undecided { // those that ended before
 		same := func(o jobs.Outcome) bool {
 			return o.Parent == u.Parent && o.Schedule == u.Schedule && o.State == u.State
@@ -39,7 +39,7 @@ func (n *OvernightSummary) jobs(ctx context.Context, store *jobs.Store, outcomes
 	groups, single := map[key]*together{}, 0
 	for _, o := range outcomes {
 		k := key{o.Parent, o.Schedule}
-		wrong := slices.Contains(bad, o.State)
+		wrong := slices.Contains(jobs.NotWell, o.State)
 		if k == (key{}) {
 			if wrong {
 				single += o.Jobs
@@ -125,9 +125,9 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 		var more []string
 		if parent := byID[g.parent]; parent != nil {
 			t.Text, t.Link = fmt.Sprintf("Job %d, %s: ", parent.ID, parent.Title()), fmt.Sprintf("/jobs?parent=%d", parent.ID)+query
-			g.all = countsOf(submitted[g.parent]).All()
+			g.all = submitted[g.parent].All()
 			more = append(more, parent.Describe())
-			heads[parent.ID] = slices.Contains(bad, parent.State) && parent.Parent == 0 && parent.Schedule == ""
+			heads[parent.ID] = slices.Contains(jobs.NotWell, parent.State) && parent.Parent == 0 && parent.Schedule == ""
 		} else if g.schedule != "" {
 			t.Text, t.Link = "The schedule "+g.schedule+": ", "/jobs?schedule="+url.QueryEscape(g.schedule)+query
 		} else {
@@ -159,7 +159,7 @@ func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all i
 			return err
 		}
 	}
-	ended, err := store.List(ctx, jobs.Filter{States: bad, EndedWithin: Within, Single: true, Limit: maxProblems + len(heads)})
+	ended, err := store.List(ctx, jobs.Filter{States: jobs.NotWell, EndedWithin: Within, Single: true, Limit: maxProblems + len(heads)})
 	if err != nil {
 		return err
 	}

@@ -156,8 +156,8 @@ func TestManyPages(t *testing.T) {
 		// Frames are not allowed; what fifty windows ask for is asked for by one.
 		b.visit("/runs")
 		open := eval[int](b, `(async () => {
-			const streams = Array.from({length: 25}, () => new EventSource("/events?topic=runs%3A&topic=platform"));
-			const got = await Promise.all(streams.map(s => new Promise(done => { s.addEventListener("runs", () => done(1)); setTimeout(() => done(0), 15000); })));
+			const streams = Array.from({length: 25}, () => new EventSource("/events?topic=parts%3Aruns%3A&topic=platform"));
+			const got = await Promise.all(streams.map(s => new Promise(done => { s.addEventListener("parts", () => done(1)); setTimeout(() => done(0), 15000); })));
 			const page = await fetch("/runs").then(r => r.status);
 			streams.forEach(s => s.close());
 			return page === 200 ? got.reduce((a, b) => a + b) : -page;

@@ -16,10 +16,7 @@ function replace(parts) {
     if (focused) element.querySelectorAll("a, summary, button")[place]?.focus({ preventScroll: true });
   }
 }
-on("runs", replace);
-on("run", replace);
-on("jobs", replace);
-on("job", replace);
+on("parts", replace);
 
 const log = document.getElementById("log");
 const mostLines = 3000; // in the page; the whole log has a link
@@ -32,8 +29,7 @@ function grow({ lines, fresh }) {
   log.textContent = text;
   if (end || fresh) log.scrollTop = log.scrollHeight;
 }
-on("runlog", grow);
-on("joblog", grow);
+on("lines", grow);
 if (log) log.scrollTop = log.scrollHeight;
 
 for (const button of document.querySelectorAll("[data-copy]")) {
