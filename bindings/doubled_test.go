@@ -46,8 +46,8 @@ func TestDoubledWritesAreTold(t *testing.T) {
 			}
 			defer l.Close()
 			err = l.All(func(i ledger.Intent, result *ledger.Result) error {
-				if i.Seq == told.Write && (result == nil || result.State != ledger.Doubled || !slices.Equal(l.Doubles(i.Seq), told.Others)) {
-					t.Errorf("noted: %+v, %q", result, l.Doubles(i.Seq))
+				if i.Seq == told.Write && (result == nil || result.State != ledger.Doubled || !slices.Equal(l.Duplicates(i.Seq), told.Others)) {
+					t.Errorf("noted: %+v, %q", result, l.Duplicates(i.Seq))
 				}
 				return nil
 			})
@@ -93,7 +93,7 @@ func TestOldSetsAreLookedAt(t *testing.T) {
 			if asks := errors.As(err, new(*fault.UnknownOutcomeError)); asks != c.asks || err != nil && !asks {
 				t.Fatal(err)
 			}
-			if c.asks && !strings.Contains(err.Error(), "since then user") {
+			if c.asks && !strings.Contains(err.Error(), " has changed ") {
 				t.Error(err)
 			}
 			if r.requests != c.sent {

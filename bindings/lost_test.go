@@ -91,7 +91,7 @@ func testLost(t *testing.T, s *declare.Spec, files []string, tally *lostTally) {
 		t.Fatal(err)
 	}
 	tally.operations.Add(1)
-	if composed := s.Lost.Rule == declare.Steps || s.Lost.Rule == declare.Absent; whole.requests == 0 && !composed && !s.Composed {
+	if composed := s.Unknown.Rule == declare.BySteps || s.Unknown.Rule == declare.NoRequest; whole.requests == 0 && !composed && !s.Composed {
 		t.Error("it sends no request that could be lost")
 	}
 	want := whole.state()
@@ -147,8 +147,8 @@ type lostRun struct {
 	mu           sync.Mutex
 	late         func() // delivers the request that is held back
 	slow         bool   // at the end alone
-	tally        *recovery.Tally
-	doubles      []recovery.Double
+	tally        *recovery.WriteStats
+	doubles      []recovery.Duplicate
 	stop         context.CancelFunc
 	ledger       *ledger.Ledger
 	die          death
@@ -187,7 +187,7 @@ type targetKey struct{}
 func (r *lostRun) start(die death, at int) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	r.die, r.at, r.requests, r.stop, r.tally = die, at, 0, stop, &recovery.Tally{}
+	r.die, r.at, r.requests, r.stop, r.tally = die, at, 0, stop, &recovery.WriteStats{}
 	var err error
 	if r.ledger, err = ledger.OpenRun(r.ledgers, "r", ledger.Start{}); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (r *lostRun) start(die death, at int) error {
 		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
 			client.Options{RoundTripper: r, Links: []declare.Interceptor{r.watch}, Sleep: r.sleep, Ledger: &recovery.Options{
 				Ledger: func() (*ledger.Ledger, error) { return r.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil },
-				Platform: r.now, Settle: 30 * time.Second, Tally: r.tally}})
+				Platform: r.now, Settle: 30 * time.Second, Stats: r.tally}})
 	})
 	if _, err = in.RunString("example", r.code); err != nil {
 		err = vm.Failure(err).Err
@@ -210,7 +210,7 @@ func (r *lostRun) start(die death, at int) error {
 	if die == never {
 		r.deliver()
 		var failed error
-		if r.doubles, failed = r.tally.Doubles(ctx); err == nil {
+		if r.doubles, failed = r.tally.Duplicates(ctx); err == nil {
 			err = failed
 		}
 	}

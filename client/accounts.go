@@ -26,7 +26,7 @@ type UserRef struct {
 
 // OAuthClients are pairs of id and secret that programs sign in with.
 type OAuthClients struct {
-	Create Op[CreateOAuthClient, OAuthClient] `create:"create-client" lost:"ask name" doc:"Create a client. The answer holds its secret, which is not shown again."`
+	Create Op[CreateOAuthClient, OAuthClient] `create:"create-client" unknown:"ask name" doc:"Create a client. The answer holds its secret, which is not shown again."`
 	Delete Op[Ref, OAuthClient]               `delete:"delete-client" doc:"Delete a client."`
 	Search SearchOp[Query, OAuthClient]       `read:"search-clients" page:"1" doc:"Find clients."`
 }
@@ -53,7 +53,7 @@ type OAuthClient struct {
 
 // Teams are the groups of pilots of a company.
 type Teams struct {
-	Create    Op[CreateTeam, Team]    `create:"create-team" lost:"key name,company" doc:"Create a team."`
+	Create    Op[CreateTeam, Team]    `create:"create-team" unknown:"key name,company" doc:"Create a team."`
 	Delete    Op[Ref, None]           `delete:"delete-team" doc:"Delete a team."`
 	Describe  Op[Refs, Some[Team]]    `read:"describe-team|describe-teams" chunk:"1000" doc:"Describe one team or a list of teams."`
 	Rename    Op[RenameTeam, Team]    `set:"set-team-name" doc:"Rename a team."`
@@ -90,7 +90,7 @@ type Team struct {
 
 // Pilots are the users who fly, with what they can fly.
 type Pilots struct {
-	Create   Op[CreatePilot, Pilot] `create:"create-pilot" lost:"key user" doc:"Make a user a pilot."`
+	Create   Op[CreatePilot, Pilot] `create:"create-pilot" unknown:"key user" doc:"Make a user a pilot."`
 	Delete   Op[Ref, None]          `delete:"delete-pilot" doc:"Delete a pilot; the user stays."`
 	Describe Op[Refs, Some[Pilot]]  `read:"describe-pilot|describe-pilots" chunk:"1000" doc:"Describe one pilot or a list of pilots."`
 	Search   SearchOp[Query, Pilot] `read:"search-pilots" page:"0" doc:"Find pilots."`

@@ -5,13 +5,13 @@ import "transect/client/fault"
 // AnalyticConfigurations are sets of values for an analytic, each for a range
 // of its versions.
 type AnalyticConfigurations struct {
-	Create              Op[CreateConfigurationSet, ConfigurationSet]    `create:"create-analytic-configuration" lost:"key name,analytic_name" doc:"Create a configuration set with one configuration."`
+	Create              Op[CreateConfigurationSet, ConfigurationSet]    `create:"create-analytic-configuration" unknown:"key name,analytic_name" doc:"Create a configuration set with one configuration."`
 	Update              Op[UpdateConfigurationSet, ConfigurationSet]    `set:"update-analytic-configuration" raises:"QueryError: nothing to change is given, versions is combined with value, or value lacks analytic_version_range" doc:"Change a configuration set. New configurations replace all it had."`
 	Delete              Op[ConfigurationSetIDs, None]                   `delete:"delete-analytic-configuration" chunk:"1" doc:"Delete configuration sets with their configurations, one request each."`
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`
 	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" doc:"Find configuration sets."`
 	AssignToCompany     Op[ConfigurationAssignment, Object]             `set:"assign-analytic-configuration-to-company" returns:"ids of company, analytic and configuration set" doc:"Have a company use a configuration set, with all configurations it will ever have."`
-	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" lost:"gone" doc:"Have a company no longer use a configuration set."`
+	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" unknown:"gone" doc:"Have a company no longer use a configuration set."`
 }
 
 // Inputs of the analytic configuration operations.

@@ -15,11 +15,11 @@ import (
 
 // Analytics are the algorithms one can order.
 type Analytics struct {
-	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" lost:"key name,version" raises:"KeyError: an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key" doc:"Create a version of an analytic. Name and version together are unique."`
+	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" unknown:"key name,version" raises:"KeyError: an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key" doc:"Create a version of an analytic. Name and version together are unique."`
 	Delete                  Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
 	Describe                Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName          Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
-	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" lost:"adopt analytic,project,mission" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
+	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" unknown:"search analytic,project,mission" makes:"products" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
 	Search                  SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
 	Expose                  Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
 	Unexpose                Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`

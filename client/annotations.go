@@ -9,12 +9,12 @@ import (
 
 // Annotations are drawings on a map, a model or an image of a project.
 type Annotations struct {
-	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" lost:"adopt project,name,type" composed:"yes" raises:"ValueError: a colour or an opacity is out of range" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
-	CreateAnnotations  Op[CreateAnnotations, []Annotation]   `create:"create-annotations" lost:"adopt project,name,type" composed:"yes" doc:"Create many annotations in one request. Their files are uploaded as datasets first and attached."`
-	AddAttachments     Op[AddAnnotationAttachments, None]    `set:"add-attachments" lost:"look attachments" composed:"yes" doc:"Attach datasets and files to an annotation. Files are uploaded as datasets first."`
+	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" unknown:"search project,name,type" composed:"yes" raises:"ValueError: a colour or an opacity is out of range" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
+	CreateAnnotations  Op[CreateAnnotations, []Annotation]   `create:"create-annotations" unknown:"search project,name,type" composed:"yes" doc:"Create many annotations in one request. Their files are uploaded as datasets first and attached."`
+	AddAttachments     Op[AddAnnotationAttachments, None]    `set:"add-attachments" unknown:"probe attachments" composed:"yes" doc:"Attach datasets and files to an annotation. Files are uploaded as datasets first."`
 	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" doc:"Detach datasets from an annotation."`
 	Delete             Op[AnnotationList, None]              `delete:"delete-annotations" chunk:"100" doc:"Delete one annotation or a list of annotations. They can be restored."`
-	Restore            Op[AnnotationList, None]              `set:"restore-annotations" lost:"look" doc:"Restore deleted annotations."`
+	Restore            Op[AnnotationList, None]              `set:"restore-annotations" unknown:"probe deletion_date=none" doc:"Restore deleted annotations."`
 	Describe           Op[Refs, Some[Annotation]]            `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
 	Rename             Op[Rename, None]                      `set:"rename-annotation" doc:"Rename an annotation."`
 	Search             SearchOp[AnnotationQuery, Annotation] `read:"search-annotations" page:"1" doc:"Find annotations."`

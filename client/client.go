@@ -26,15 +26,15 @@ import (
 // Client is a connection to a platform, and the table of contents of the
 // interface: one field a manager. It is safe for concurrent use.
 type Client struct {
-	Projects    Projects    `manager:"projects" root:"/project-manager" doc:"Sites a company works on."`
-	Missions    Missions    `manager:"missions" root:"/project-manager" doc:"Surveys flown over a project."`
+	Projects    Projects    `manager:"projects" holds:"missions|datasets|annotations" root:"/project-manager" doc:"Sites a company works on."`
+	Missions    Missions    `manager:"missions" holds:"datasets" root:"/project-manager" doc:"Surveys flown over a project."`
 	Flights     Flights     `manager:"flights" root:"/project-manager" doc:"Image takings of a mission."`
 	Datasets    Datasets    `manager:"datasets" root:"/data-manager" doc:"Images, rasters, vectors, point clouds, meshes and files."`
 	Analytics   Analytics   `manager:"analytics" root:"/analytics-service" doc:"Algorithms one can order."`
 	Products    Products    `manager:"products" root:"/analytics-service" doc:"Ordered analytics, their state and logs."`
 	Companies   Companies   `manager:"companies" root:"/dxauth" doc:"Owners of projects, datasets and analytics."`
 	Users       Users       `manager:"users" root:"/dxauth" doc:"People and programs that use the platform."`
-	ShareTokens ShareTokens `manager:"share_tokens" root:"/dxauth" doc:"Tokens that open the tiles of datasets."`
+	ShareTokens ShareTokens `manager:"share_tokens" secret:"token" root:"/dxauth" doc:"Tokens that open the tiles of datasets."`
 
 	Teams                           Teams                           `manager:"teams" root:"/dct-service/asset-management" doc:"Groups of pilots."`
 	Pilots                          Pilots                          `manager:"pilots" root:"/dct-service/asset-management" doc:"Users who fly, with what they can fly."`
@@ -46,7 +46,7 @@ type Client struct {
 	Fields                          Fields                          `manager:"fields" root:"/season-planner/asset-management" doc:"Pieces of land that trials are on."`
 	Crops                           Crops                           `manager:"crops" root:"/season-planner/asset-management" doc:"Plants that trials grow."`
 	GrowthStages                    GrowthStages                    `manager:"growth_stages" root:"/season-planner/asset-management" doc:"Steps in the growth of crops."`
-	Trials                          Trials                          `manager:"trials" root:"/season-planner/trial-management" doc:"Experiments with a crop on a field in a season."`
+	Trials                          Trials                          `manager:"trials" volatile:"yes" root:"/season-planner/trial-management" doc:"Experiments with a crop on a field in a season."`
 	SeasonPlannerMissions           SeasonPlannerMissions           `manager:"season_planner_missions" one:"mission" root:"/season-planner/trial-management" doc:"Data collections a trial plans."`
 	EstimationMethods               EstimationMethods               `manager:"estimation_methods" root:"/season-planner/asset-management" doc:"Ways to estimate assessment parameters."`
 	AssessmentParametersVariables   AssessmentParametersVariables   `manager:"assessment_parameters_variables" one:"assessment_parameter_variable" root:"/season-planner/asset-management" doc:"Quantities that estimations assess."`
@@ -58,7 +58,7 @@ type Client struct {
 	Tags                       Tags                       `manager:"tags" root:"/project-manager" doc:"Words attached to things of a project."`
 	Comments                   Comments                   `manager:"comments" root:"/project-manager" doc:"What people write about things of a project."`
 	Credentials                Credentials                `manager:"credentials" root:"/credentials-service" doc:"Secrets a company keeps on the platform."`
-	OAuthClients               OAuthClients               `manager:"oauth_clients" one:"client" root:"/dxauth" doc:"What programs sign in with."`
+	OAuthClients               OAuthClients               `manager:"oauth_clients" secret:"client_secret" one:"client" root:"/dxauth" doc:"What programs sign in with."`
 	AnalyticConfigurations     AnalyticConfigurations     `manager:"analytic_configurations" root:"/analytics-service" doc:"Sets of values for analytics."`
 	Datastreams                Datastreams                `manager:"datastreams" root:"/dataflow" doc:"What brings files into the platform, again and again."`
 	DatastreamsAssetsMonitored DatastreamsAssetsMonitored `manager:"datastreamsassetsmonitored" alias:"datastreams_assets_monitored" root:"/dataflow" doc:"Assets that datastreams watch."`
@@ -183,7 +183,11 @@ func (c *Client) recovery(o recovery.Options, s Settings) *recovery.Recovery {
 			o.Settle, o.Sync = 0, false // nothing is under way after its process has died
 		}
 	}
-	o.Operation, o.Sleep, o.MD5, o.Log = c.operation, c.sleep, c.fileMD5, c.log
+	o.Manager, o.Sleep, o.MD5, o.Log = c.Manager, c.sleep, c.fileMD5, c.log
+	o.User = func(ctx context.Context) (string, error) {
+		user, err := c.Users.Describe(ctx, UserRef{})
+		return user.ID, err
+	}
 	return recovery.New(o)
 }
 
@@ -266,6 +270,15 @@ func (c *Client) bind() (err error) {
 
 func (c *Client) operation(manager, name string) *declare.Spec {
 	return c.Manager(manager).Op(name)
+}
+
+// Operation finds an operation by its full name, projects.create, or returns nil.
+func (c *Client) Operation(name string) *declare.Spec {
+	manager, name, _ := strings.Cut(name, ".")
+	if m := c.Manager(manager); m != nil {
+		return m.Op(name)
+	}
+	return nil
 }
 
 // ignored carries out operations that do nothing any more.

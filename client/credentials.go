@@ -10,7 +10,7 @@ import (
 
 // Credentials are secrets a company keeps on the platform, used by their names.
 type Credentials struct {
-	Create         Op[CreateCredentials, Credential]     `create:"create-credentials" lost:"key name" doc:"Store credentials under a name of the company's."`
+	Create         Op[CreateCredentials, Credential]     `create:"create-credentials" unknown:"key name" doc:"Store credentials under a name of the company's."`
 	Delete         Op[CredentialRef, None]               `delete:"delete-credentials" doc:"Delete credentials."`
 	Search         SearchOp[CredentialQuery, Credential] `read:"search-credentials" page:"0" doc:"Find credentials. Their secrets are not shown."`
 	SetCredentials Op[SetCredentials, Object]            `set:"set-credentials" doc:"Replace the secrets stored under a name."`

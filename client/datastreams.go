@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Datastreams bring files from a source into the platform, again and again.
 type Datastreams struct {
-	Create   Op[CreateDatastream, Datastream] `create:"create-datastream" lost:"adopt name,template" doc:"Create a datastream from a template."`
+	Create   Op[CreateDatastream, Datastream] `create:"create-datastream" unknown:"search name,template" doc:"Create a datastream from a template."`
 	Delete   Op[Ref, None]                    `delete:"delete-datastream" doc:"Delete a datastream."`
 	Describe Op[DatastreamKey, Datastream]    `read:"describe-datastream" doc:"Describe a datastream."`
 	Search   SearchOp[Query, Datastream]      `read:"search-datastreams" page:"0" doc:"Find datastreams."`
@@ -74,7 +74,7 @@ type DatastreamFile struct {
 
 // DatastreamTemplates say how datastreams turn files into datasets.
 type DatastreamTemplates struct {
-	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" lost:"key name,company" doc:"Create a datastream template."`
+	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" unknown:"key name,company" doc:"Create a datastream template."`
 	Delete    Op[DatastreamTemplateOnly, None]                      `delete:"delete-datastream-template" doc:"Delete a datastream template."`
 	Describe  Op[DatastreamTemplateKey, DatastreamTemplate]         `read:"describe-datastream-template" doc:"Describe a datastream template."`
 	Describes Op[DatastreamTemplateList, []DatastreamTemplate]      `read:"describe-datastream-templates" doc:"Describe a list of datastream templates, in one request."`

@@ -136,7 +136,7 @@ func (d *Rehearsal) answer(call *declare.Call, id string, record []byte) declare
 func (d *Rehearsal) download(ctx context.Context, call *declare.Call) (declare.Value, error) {
 	subject := call.Args.Text(call.Spec.Params[0].Name)
 	name := call.Args.Text("target_name")
-	if describe := call.Spec.Sibling("describe"); name == "" && describe != nil {
+	if describe := call.Spec.Siblings().Describe(); name == "" && describe != nil {
 		record, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: subject}})
 		if err != nil {
 			return declare.Value{}, err
@@ -256,7 +256,7 @@ func (d *Rehearsal) change(ctx context.Context, call *declare.Call, arguments ma
 	subject := s.Params[0].Name
 	id := call.Args.Text(subject)
 	fields := map[string]any{}
-	if describe := s.Sibling("describe"); describe != nil && id != "" {
+	if describe := s.Siblings().Describe(); describe != nil && id != "" {
 		present, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: id}})
 		if err != nil {
 			return declare.Value{}, err

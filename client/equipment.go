@@ -9,7 +9,7 @@ import (
 
 // Carriers are the drones, robots and people that carry sensors.
 type Carriers struct {
-	Create   Op[CreateCarrier, Carrier] `create:"create-carrier" lost:"key serial_number,carrier_model" doc:"Create a carrier."`
+	Create   Op[CreateCarrier, Carrier] `create:"create-carrier" unknown:"key serial_number,carrier_model" doc:"Create a carrier."`
 	Delete   Op[Ref, None]              `delete:"delete-carrier" doc:"Delete a carrier."`
 	Describe Op[Refs, Some[Carrier]]    `read:"describe-carrier|describe-carriers" chunk:"1000" doc:"Describe one carrier or a list of carriers."`
 	Search   SearchOp[Query, Carrier]   `read:"search-carriers" page:"0" doc:"Find carriers."`
@@ -46,7 +46,7 @@ type Carrier struct {
 
 // CarrierModels are the kinds of carriers.
 type CarrierModels struct {
-	Create   Op[CreateCarrierModel, CarrierModel]    `create:"create-carrier-model" lost:"key name,maker,company" doc:"Create a carrier model."`
+	Create   Op[CreateCarrierModel, CarrierModel]    `create:"create-carrier-model" unknown:"key name,maker,company" doc:"Create a carrier model."`
 	Delete   Op[Ref, None]                           `delete:"delete-carrier-model" doc:"Delete a carrier model."`
 	Describe Op[CarrierModelIDs, Some[CarrierModel]] `read:"describe-carrier-model|describe-carrier-models" chunk:"1000" doc:"Describe one carrier model or a list of carrier models."`
 	Search   SearchOp[Query, CarrierModel]           `read:"search-carrier-models" page:"0" doc:"Find carrier models."`
@@ -101,7 +101,7 @@ type CarrierModel struct {
 
 // Sensors are the cameras and scanners that carriers carry.
 type Sensors struct {
-	Create   Op[CreateSensor, Sensor] `create:"create-sensor" lost:"key serial_number,sensor_model" doc:"Create a sensor."`
+	Create   Op[CreateSensor, Sensor] `create:"create-sensor" unknown:"key serial_number,sensor_model" doc:"Create a sensor."`
 	Delete   Op[Ref, None]            `delete:"delete-sensor" doc:"Delete a sensor."`
 	Describe Op[Refs, Some[Sensor]]   `read:"describe-sensor|describe-sensors" chunk:"1000" doc:"Describe one sensor or a list of sensors."`
 	Search   SearchOp[Query, Sensor]  `read:"search-sensors" page:"0" doc:"Find sensors."`
@@ -129,7 +129,7 @@ type Sensor struct {
 
 // SensorsModels are the kinds of sensors.
 type SensorsModels struct {
-	Create   Op[CreateSensorModel, SensorModel]    `create:"create-sensor-model" lost:"key name,maker,company" doc:"Create a sensor model."`
+	Create   Op[CreateSensorModel, SensorModel]    `create:"create-sensor-model" unknown:"key name,maker,company" doc:"Create a sensor model."`
 	Delete   Op[Ref, None]                         `delete:"delete-sensor-model" doc:"Delete a sensor model."`
 	Describe Op[SensorModelIDs, Some[SensorModel]] `read:"describe-sensor-model|describe-sensor-models" chunk:"1000" doc:"Describe one sensor model or a list of sensor models."`
 	Search   SearchOp[Query, SensorModel]          `read:"search-sensor-models" page:"0" doc:"Find sensor models."`

@@ -13,7 +13,7 @@ import (
 // EstimationMethods say how assessment parameters are estimated: from what
 // data, of which crops, by which analytic.
 type EstimationMethods struct {
-	Create                      Op[CreateEstimationMethod, EstimationMethod] `create:"create-estimation-method" lost:"key company,name" doc:"Create an estimation method."`
+	Create                      Op[CreateEstimationMethod, EstimationMethod] `create:"create-estimation-method" unknown:"key company,name" doc:"Create an estimation method."`
 	Delete                      Op[Ref, None]                                `delete:"delete-estimation-method" doc:"Delete an estimation method."`
 	Describe                    Op[Refs, Some[EstimationMethod]]             `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
 	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]               `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
@@ -104,8 +104,8 @@ type EstimationMethod struct {
 type AssessmentParametersEstimations struct {
 	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
 	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
-	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" lost:"state product" doc:"Start the analysis of an estimation."`
-	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" lost:"state reported" doc:"Start the reporting of an estimation."`
+	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" unknown:"probe product=new" doc:"Start the analysis of an estimation."`
+	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" unknown:"probe status=reported" doc:"Start the reporting of an estimation."`
 }
 
 // Inputs of the operations on assessment parameter estimations.

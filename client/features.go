@@ -11,12 +11,12 @@ import (
 
 // Features are geometries with properties, alone or in a collection.
 type Features struct {
-	Create                   Op[CreateFeature, Feature]              `create:"create-feature" lost:"adopt collection" doc:"Create a feature."`
-	CreateFeatures           Op[CreateFeatures, []Feature]           `create:"create-features" lost:"adopt collection" doc:"Create many features in one request."`
-	AddAttachments           Op[FeatureAttachments, None]            `set:"add-attachments" lost:"look attachments" doc:"Attach datasets to a feature."`
+	Create                   Op[CreateFeature, Feature]              `create:"create-feature" unknown:"search collection" doc:"Create a feature."`
+	CreateFeatures           Op[CreateFeatures, []Feature]           `create:"create-features" unknown:"search collection" doc:"Create many features in one request."`
+	AddAttachments           Op[FeatureAttachments, None]            `set:"add-attachments" unknown:"probe attachments" doc:"Attach datasets to a feature."`
 	RemoveAttachments        Op[FeatureAttachments, None]            `set:"remove-attachments" doc:"Detach datasets from a feature."`
 	Delete                   Op[DeleteFeatures, None]                `delete:"delete-feature|delete-features|delete-feature-permanently|delete-features-permanently" chunk:"100" doc:"Delete one feature or a list of features, for good if asked to. Otherwise they can be restored."`
-	Restore                  Op[Refs, None]                          `set:"restore-feature|restore-features" lost:"look" doc:"Restore deleted features."`
+	Restore                  Op[Refs, None]                          `set:"restore-feature|restore-features" unknown:"probe deletion_date=none" doc:"Restore deleted features."`
 	Describe                 Op[Refs, Some[Feature]]                 `read:"describe-feature|describe-features" chunk:"1000" doc:"Describe one feature or a list of features."`
 	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" doc:"Remove properties from a feature."`
 	DeleteFeaturesProperties Op[DeleteFeaturesProperties, []Feature] `set:"delete-features-properties" extra:"no" doc:"Remove properties from many features in one request."`

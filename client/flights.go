@@ -9,14 +9,14 @@ import (
 
 // Flights are the image takings of a mission.
 type Flights struct {
-	Create                Op[None, None]                                 `create:"" lost:"absent" composed:"yes" raises:"UnsupportedOperationError: always: missions.create creates flights" doc:"Refused: missions.create makes the flight of a mission with images."`
+	Create                Op[None, None]                                 `create:"" unknown:"none" composed:"yes" raises:"UnsupportedOperationError: always: missions.create creates flights" doc:"Refused: missions.create makes the flight of a mission with images."`
 	Describe              Op[Refs, Some[Flight]]                         `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
 	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
 	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" refuse:"project|mission" doc:"Find flights."`
 	UpdateBbox            Op[UpdateBbox, Flight]                         `set:"update-flight-bbox" doc:"Set the bounding box."`
 	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" doc:"Set bounding box and geometry."`
 	UpdateName            Op[Rename, Flight]                             `set:"update-flight-name" doc:"Rename a flight."`
-	UpdateStatus          Op[UpdateFlightStatus, Flight]                 `set:"update-flight-status" lost:"look status" doc:"Set the status, such as completed once all images are uploaded."`
+	UpdateStatus          Op[UpdateFlightStatus, Flight]                 `set:"update-flight-status" unknown:"probe status" doc:"Set the status, such as completed once all images are uploaded."`
 	UpdateSurveyDate      Op[UpdateSurveyDate, Flight]                   `set:"update-flight-survey-date" doc:"Set the survey date."`
 }
 

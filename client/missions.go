@@ -1,21 +1,26 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
 )
 
 // Missions are the surveys flown over a project.
 type Missions struct {
-	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" lost:"steps" composed:"yes" returns:"flight (nil without images), mission" raises:"QueryError: with images, coordinates and geometry are both given, or neither" doc:"Create a mission, with a flight when there are images."`
-	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" lost:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them."`
-	CreateMission        Op[CreateMission, Mission]              `create:"missions" lost:"adopt project,name" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
-	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" lost:"adopt project,name" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" doc:"Create a mission with images, and its flight."`
-	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" lost:"adopt" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
-	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" lost:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
+	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" unknown:"steps" composed:"yes" returns:"flight (nil without images), mission" raises:"QueryError: with images, coordinates and geometry are both given, or neither" doc:"Create a mission, with a flight when there are images."`
+	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" unknown:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them."`
+	CreateMission        Op[CreateMission, Mission]              `create:"missions" unknown:"search project,name" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" adds:"addProjectToUsers" unknown:"search project,name" makes:"missions mission._id" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" doc:"Create a mission with images, and its flight."`
+	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" unknown:"search" makes:"datasets none" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
+	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" unknown:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
 	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
 	UpdateBbox           Op[UpdateBbox, Mission]                 `set:"update-mission-bbox" doc:"Set the bounding box."`
 	UpdateGeometry       Op[UpdateGeometry, Mission]             `set:"update-mission-geometry" doc:"Set the geometry."`
@@ -79,6 +84,17 @@ func (s Survey) Values() []any {
 	return []any{*s.Flight, s.Mission}
 }
 
+// Rebuild makes the answer of a mission that was found: it names the flight.
+func (CreateSurvey) Rebuild(ctx context.Context, found []byte, read declare.Reader) ([]byte, error) {
+	flight, err := read(ctx, "flights", gjson.GetBytes(found, "flights.0").String())
+	return fmt.Appendf(nil, `{"mission":%s,"flight":%s}`, found, cmp.Or(string(flight), "null")), err
+}
+
+// Rebuild makes the answer of an archive that was found.
+func (CreateArchive) Rebuild(context.Context, []byte, declare.Reader) ([]byte, error) {
+	return []byte(`{"request":"accepted"}`), nil
+}
+
 // Accepted reports whether the platform took a request on.
 type Accepted bool
 
@@ -114,7 +130,7 @@ func (in CreateSurvey) Shape(body map[string]any) error {
 	if shape := outline(in.Coordinates, in.Geometry); shape != nil {
 		body["geometry"] = map[string]any(shape)
 	}
-	body["orderAnalytic"], body["processSettings"], body["addProjectToUsers"] = map[string]any{}, map[string]any{}, true
+	body["orderAnalytic"], body["processSettings"] = map[string]any{}, map[string]any{}
 	return nil
 }
 

@@ -22,7 +22,7 @@ import (
 
 // Products are ordered analytics: their state, their logs, what they made.
 type Products struct {
-	Cancel          Op[Ref, Product]                   `set:"cancel-product" lost:"look status" doc:"Cancel a running product."`
+	Cancel          Op[Ref, Product]                   `set:"cancel-product" unknown:"probe status=cancel*" doc:"Cancel a running product."`
 	Describe        Op[Ref, Product]                   `read:"describe-product" doc:"Describe a product."`
 	RetrieveLogs    Op[Ref, ProductLogs]               `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
 	FollowLogs      Op[FollowLogs, *Cursor[LogLine]]   `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record, product, cursor}" doc:"Go through the log lines of a product, or of several in order of time, as they come, until all have ended."`

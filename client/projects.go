@@ -8,8 +8,8 @@ import (
 
 // Projects are the sites a company works on.
 type Projects struct {
-	Create                        Op[CreateProject, Project]              `create:"projects" lost:"adopt name,company" result:"project" rename:"companyId>company" doc:"Create a project."`
-	FindOrCreate                  Op[FindOrCreateProject, Found[Project]] `create:"" lost:"steps" composed:"yes" returns:"project; true when it was created" doc:"Find the project of a company by its exact name, or create it. Several of that name are an error that lists them."`
+	Create                        Op[CreateProject, Project]              `create:"projects" adds:"addProjectToUsers" unknown:"search name,company" result:"project" rename:"companyId>company" doc:"Create a project."`
+	FindOrCreate                  Op[FindOrCreateProject, Found[Project]] `create:"" unknown:"steps" composed:"yes" returns:"project; true when it was created" doc:"Find the project of a company by its exact name, or create it. Several of that name are an error that lists them."`
 	Delete                        Op[ProjectID, None]                     `delete:"projects/{project}" method:"DELETE" extra:"no" doc:"Delete a project."`
 	Describe                      Op[Refs, Some[Project]]                 `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
 	Search                        SearchOp[Query, Project]                `read:"search-projects" page:"1" limit:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
@@ -20,7 +20,7 @@ type Projects struct {
 	UpdateLocation                Op[UpdateProjectLocation, Project]      `set:"update-project-location" rename:"companyId>company" doc:"Set the location, and whether it stays fixed."`
 	UpdateName                    Op[Rename, Project]                     `set:"update-project-name" rename:"companyId>company" doc:"Rename a project."`
 	UpdateSRS                     Op[UpdateProjectSRS, Project]           `set:"update-project-srs" rename:"companyId>company" doc:"Set the spatial reference systems."`
-	UpdateStatus                  Op[UpdateProjectStatus, Project]        `set:"projects/update/{project}" lost:"look status" result:"project" missing:"ResponseError" rename:"companyId>company" doc:"Set the status."`
+	UpdateStatus                  Op[UpdateProjectStatus, Project]        `set:"projects/update/{project}" unknown:"probe status" result:"project" missing:"ResponseError" rename:"companyId>company" doc:"Set the status."`
 	UpdateUnits                   Op[UpdateProjectUnits, Project]         `set:"update-project-units" rename:"companyId>company" doc:"Set the units measures are shown in."`
 }
 
@@ -59,15 +59,6 @@ type (
 		Units Object `arg:"units,req" doc:"unit names for distances, surfaces, volumes, altitude, gsd, weight, slope"`
 	}
 )
-
-// Shape makes the project visible to the company's users unless the caller
-// says otherwise.
-func (CreateProject) Shape(body map[string]any) error {
-	if _, given := body["addProjectToUsers"]; !given {
-		body["addProjectToUsers"] = true
-	}
-	return nil
-}
 
 // Shape names the project in the body too, where the route wants it.
 func (in UpdateProjectStatus) Shape(body map[string]any) error {

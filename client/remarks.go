@@ -9,7 +9,7 @@ import (
 
 // Comments are what people write about things of a project.
 type Comments struct {
-	Create          Op[CreateComment, Comment]         `create:"comments" lost:"list" doc:"Write a comment about something of a project."`
+	Create          Op[CreateComment, Comment]         `create:"comments" unknown:"list" doc:"Write a comment about something of a project."`
 	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one thing in it, as read by the user who asks."`
 	Search          Op[CommentQuery, []Comment]        `read:"comments" method:"GET" doc:"Find the comments of a project, or those about one thing in it."`
 	SearchGenerator Op[SubjectQuery, *Cursor[Comment]] `read:"" composed:"yes" returns:"iterator of comments" doc:"Go through the comments of a project, or those about one thing in it."`
@@ -98,7 +98,7 @@ type Comment struct {
 
 // Tags are words attached to things of a project.
 type Tags struct {
-	Create          Op[CreateTag, Tag]             `create:"tags" lost:"list" doc:"Attach a tag to something of a project."`
+	Create          Op[CreateTag, Tag]             `create:"tags" unknown:"list" doc:"Attach a tag to something of a project."`
 	Delete          Op[TagOnly, None]              `delete:"tags/{tag}" method:"DELETE" extra:"no" doc:"Delete a tag."`
 	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or those of one thing in it."`
 	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or those of one thing in it."`

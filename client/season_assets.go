@@ -8,7 +8,7 @@ import (
 
 // Crops are the plants that trials grow.
 type Crops struct {
-	Create   Op[CreateSeasonAsset, Crop] `create:"create-crop" lost:"key company,name" doc:"Create a crop."`
+	Create   Op[CreateSeasonAsset, Crop] `create:"create-crop" unknown:"key company,name" doc:"Create a crop."`
 	Delete   Op[Ref, None]               `delete:"delete-crop" doc:"Delete a crop."`
 	Describe Op[Refs, Some[Crop]]        `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
 	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|name" doc:"Find crops."`
@@ -42,7 +42,7 @@ type Crop struct {
 
 // GrowthStages are the steps in the growth of crops.
 type GrowthStages struct {
-	Create   Op[CreateSeasonAsset, GrowthStage] `create:"create-growth-stage" lost:"key company,name" doc:"Create a growth stage."`
+	Create   Op[CreateSeasonAsset, GrowthStage] `create:"create-growth-stage" unknown:"key company,name" doc:"Create a growth stage."`
 	Delete   Op[Ref, None]                      `delete:"delete-growth-stage" doc:"Delete a growth stage."`
 	Describe Op[Refs, Some[GrowthStage]]        `read:"describe-growth-stage|describe-growth-stages" chunk:"1000" doc:"Describe one growth stage or a list of growth stages."`
 	Search   SearchOp[Query, GrowthStage]       `read:"search-growth-stages" page:"0" doc:"Find growth stages."`
@@ -59,7 +59,7 @@ type GrowthStage struct {
 
 // AssessmentParametersVariables are the quantities that estimations assess.
 type AssessmentParametersVariables struct {
-	Create   Op[CreateSeasonAsset, AssessmentParameterVariable]                 `create:"create-assessment-parameter-variable" lost:"key company,name" doc:"Create a variable."`
+	Create   Op[CreateSeasonAsset, AssessmentParameterVariable]                 `create:"create-assessment-parameter-variable" unknown:"key company,name" doc:"Create a variable."`
 	Delete   Op[Ref, None]                                                      `delete:"delete-assessment-parameter-variable" doc:"Delete a variable."`
 	Describe Op[Refs, Some[AssessmentParameterVariable]]                        `read:"describe-assessment-parameter-variable|describe-assessment-parameter-variables" chunk:"1000" doc:"Describe one variable or a list of variables."`
 	Search   SearchOp[Query, AssessmentParameterVariable]                       `read:"search-assessment-parameter-variables" page:"0" doc:"Find variables."`
@@ -85,7 +85,7 @@ type AssessmentParameterVariable struct {
 
 // Fields are the pieces of land that trials are on.
 type Fields struct {
-	Create   Op[CreateField, Field]    `create:"create-field" lost:"key project,name" doc:"Create a field."`
+	Create   Op[CreateField, Field]    `create:"create-field" unknown:"key project,name" doc:"Create a field."`
 	Delete   Op[Ref, None]             `delete:"delete-field" doc:"Delete a field."`
 	Describe Op[FieldIDs, Some[Field]] `read:"describe-field|describe-fields" chunk:"1000" doc:"Describe one field or a list of fields. A choice of properties of several fields takes one request each."`
 	Search   SearchOp[Query, Field]    `read:"search-fields" page:"0" doc:"Find fields."`

@@ -14,7 +14,7 @@ import (
 // ShareTokens open the tiles of datasets to whoever holds them. Only admins
 // and managers of a company may use these operations.
 type ShareTokens struct {
-	Create Op[CreateShareToken, ShareToken] `create:"create-share-token" lost:"adopt" composed:"yes" raises:"RuntimeError: the datasets belong to several companies" doc:"Create a token for one dataset or several of one company."`
+	Create Op[CreateShareToken, ShareToken] `create:"create-share-token" unknown:"search" composed:"yes" raises:"RuntimeError: the datasets belong to several companies" doc:"Create a token for one dataset or several of one company."`
 	Revoke Op[RevokeShareToken, None]       `delete:"revoke-share-token" doc:"Make a token worthless."`
 	Search SearchOp[TokenQuery, ShareToken] `read:"search-share-tokens" page:"1" doc:"Find share tokens. They cannot be sorted."`
 }

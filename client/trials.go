@@ -1,14 +1,18 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
 	"transect/client/fault"
 )
 
 // Trials are experiments with a crop on a field in a season.
 type Trials struct {
-	Create               Op[CreateTrial, Trial]   `create:"create-trial" lost:"key field,name,season,crop" doc:"Create a trial, with its planned missions if there are any."`
+	Create               Op[CreateTrial, Trial]   `create:"create-trial" unknown:"key field,name,season,crop" doc:"Create a trial, with its planned missions if there are any."`
 	Delete               Op[Ref, None]            `delete:"delete-trial" doc:"Delete a trial."`
 	Describe             Op[Refs, Some[Trial]]    `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
 	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|field|crop|season" doc:"Find trials."`
@@ -99,7 +103,7 @@ type Trial struct {
 
 // SeasonPlannerMissions are the data collections a trial plans.
 type SeasonPlannerMissions struct {
-	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" lost:"adopt trial,name" doc:"Plan a mission of a trial. The trial comes back."`
+	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" unknown:"search trial,name" makes:"season_planner_missions none" doc:"Plan a mission of a trial. The trial comes back."`
 	Delete            Op[Ref, None]                                        `delete:"delete-mission" doc:"Delete a planned mission."`
 	Describe          Op[Refs, Some[SeasonPlannerMission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
 	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|trial" doc:"Find planned missions."`
@@ -132,6 +136,11 @@ type (
 		To   ID `arg:"to" doc:"last growth stage"`
 	}
 )
+
+// Rebuild makes the answer of a mission that was found: its trial.
+func (AddMissionToTrial) Rebuild(ctx context.Context, found []byte, read declare.Reader) ([]byte, error) {
+	return read(ctx, "trials", gjson.GetBytes(found, "trial").String())
+}
 
 // SeasonPlannerMission is a data collection a trial plans.
 type SeasonPlannerMission struct {

@@ -56,7 +56,7 @@ func (p *Process) LedgerFolder() string { return filepath.Join(p.StateDir(), "ru
 type runLedger struct {
 	open   func() (*ledger.Ledger, error)
 	key    func() ([]byte, error)
-	tally  recovery.Tally
+	stats  recovery.WriteStats
 	log    *slog.Logger
 	settle time.Duration
 	began  time.Time
@@ -162,7 +162,7 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 }
 
 func (r *runLedger) options() *recovery.Options {
-	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
+	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Stats: &r.stats}
 	if r.taken {
 		o.TakenOver = r.began
 	}

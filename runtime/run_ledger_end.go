@@ -16,11 +16,11 @@ import (
 func (r *runLedger) lookAgain(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, longestLookAgain)
 	defer stop()
-	doubles, err := r.tally.Doubles(ctx)
+	duplicates, err := r.stats.Duplicates(ctx)
 	if err != nil {
 		r.log.Warn(fmt.Sprintf("it could not be looked up whether writes that were sent again have been done twice: %v", err))
 	}
-	for _, d := range doubles {
+	for _, d := range duplicates {
 		there := strings.Join(d.Others, " and ")
 		if len(d.IDs) > 0 {
 			there = fmt.Sprintf("%s, which the run goes on with, and %s", strings.Join(d.IDs, ", "), strings.Join(d.Others, ", "))
@@ -46,7 +46,7 @@ func (r *runLedger) end(ok bool) error {
 		return l.Close()
 	}
 	unused, open := l.Unclaimed()
-	r.counts = r.tally.Counts()
+	r.counts = r.stats.Counts()
 	r.counts.Open = int64(open)
 	if ok {
 		r.counts.Unused = int64(unused)

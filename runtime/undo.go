@@ -1,12 +1,13 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -77,7 +78,7 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 					deleted[id] = true
 				}
 			}
-			if w.spec.Name == "restore" {
+			if w.spec == w.spec.Siblings().Restore() {
 				for _, id := range w.ids {
 					delete(deleted, id)
 				}
@@ -125,17 +126,9 @@ func overWrites(ctx context.Context, p *Process, job Job, run string, f func(con
 		var rows []written
 		err = p.ReadLedger(ctx, job.Jobs.URL, run, func(l *ledger.Ledger) error {
 			return l.All(func(i ledger.Intent, r *ledger.Result) error {
-				manager, name, _ := strings.Cut(i.Op, ".")
-				if r == nil || r.State == ledger.Refused || c.Manager(manager) == nil || c.Manager(manager).Op(name) == nil {
-					return nil
+				if spec := c.Operation(i.Op); spec != nil && r != nil && r.State != ledger.Refused {
+					rows = append(rows, written{Intent: i, ids: r.IDs, spec: spec})
 				}
-				w := written{Intent: i, ids: r.IDs, spec: c.Manager(manager).Op(name)}
-				if len(w.ids) == 0 && len(r.Answers) > 0 { // two resources in one answer
-					if id := gjson.GetBytes(r.Answers[0], "mission._id").String(); id != "" {
-						w.ids = []string{id}
-					}
-				}
-				rows = append(rows, w)
 				return nil
 			})
 		})
@@ -149,7 +142,7 @@ func overWrites(ctx context.Context, p *Process, job Job, run string, f func(con
 func createdBy(rows []written) map[string]bool {
 	created := map[string]bool{}
 	for _, w := range rows {
-		if w.spec.Effect == declare.Create && w.Op != "season_planner_missions.add_mission_to_trial" {
+		if w.spec.Effect == declare.Create {
 			for _, id := range w.ids {
 				created[id] = true
 			}
@@ -172,25 +165,17 @@ type undo struct {
 // ledger: they carry the run's ID.
 func (u *undo) ingested(ctx context.Context, run string) error {
 	u.seen = map[string]bool{}
-	walk := u.c.Manager("datasets").Op("search_generator")
-	v, err := walk.Invoke(ctx, declare.Args{Values: map[string]any{"filter": map[string]any{"properties.transect.part_of": map[string]any{"$eq": run}}}})
-	if err != nil {
-		return err
-	}
-	defer v.Stream.Close()
+	query := client.DatasetQuery{Query: client.Query{Filter: client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}}}
 	var found []string
-	for {
-		record, ok, err := v.Stream.Next(ctx)
+	for dataset, err := range u.c.Datasets.Search.All(ctx, query) {
 		if err != nil {
 			return err
 		}
-		if !ok {
-			break
-		}
-		found = append(found, gjson.GetBytes(record, "_id").String())
+		found = append(found, dataset.ID)
 	}
 	for _, id := range found {
-		if err := u.remove(ctx, written{spec: u.c.Manager("datasets").Op("create_file_dataset"), Intent: ledger.Intent{Op: "ingest.run"}}, id); err != nil {
+		w := written{spec: u.c.Manager("datasets").Walk(), Intent: ledger.Intent{Op: "ingest.run"}}
+		if err := u.remove(ctx, w, id); err != nil {
 			return err
 		}
 	}
@@ -199,7 +184,7 @@ func (u *undo) ingested(ctx context.Context, run string) error {
 
 // write undoes one write.
 func (u *undo) write(ctx context.Context, w written) error {
-	restore := w.spec.Sibling("restore")
+	restore := w.spec.Siblings().Restore()
 	for _, id := range w.ids {
 		switch {
 		case w.spec.Effect == declare.Create && u.created[id]:
@@ -213,7 +198,7 @@ func (u *undo) write(ctx context.Context, w written) error {
 			}
 		case w.spec.Effect == declare.Delete:
 			u.keep(w, id, "what is deleted there is gone for good")
-		case w.spec.Name == "restore":
+		case w.spec == restore:
 			if err := u.remove(ctx, w, id); err != nil {
 				return err
 			}
@@ -240,16 +225,9 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 		return nil
 	}
 	u.seen[id] = true
-	remove := w.spec.Sibling("delete")
-	switch {
-	case w.Op == "analytics.order":
-		u.keepSeen(w, id, "products cannot be deleted")
-		return nil
-	case w.Op == "share_tokens.create":
-		u.keepSeen(w, id, "tokens are revoked by themselves: share_tokens.revoke")
-		return nil
-	case remove == nil:
-		u.keepSeen(w, id, "there is no operation that deletes it")
+	remove := u.c.Manager(w.spec.Makes).Remove()
+	if remove == nil {
+		u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: w.spec.Makes + " cannot be deleted"})
 		return nil
 	}
 	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && !there {
@@ -260,15 +238,12 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 	}
 	if others, err := u.ofOthers(ctx, w, id); err != nil || others != "" {
 		if err == nil {
-			u.keepSeen(w, id, others+": delete it by hand if it is to go")
+			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept,
+				Reason: others + "; delete it by hand if you do not need it"})
 		}
 		return err
 	}
 	return u.done(ctx, w, id, remove, OutcomeDeleted)
-}
-
-func (u *undo) keepSeen(w written, id, reason string) {
-	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: reason})
 }
 
 // bringBack restores a thing that the run deleted.
@@ -313,32 +288,43 @@ func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, kn
 // record reads a thing that is not deleted; known is false when no operation
 // reads it.
 func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, known bool, err error) {
-	describe, values := s.Sibling("describe"), map[string]any{}
-	if s.FullName() == "analytics.order" {
-		describe = u.c.Manager("products").Op("describe")
+	record, known, err = u.c.Manager(s.Makes).Read(ctx, id, nil)
+	if deleted := gjson.GetBytes(record, "deletion_date"); deleted.Exists() && deleted.Type != gjson.Null {
+		record = nil
 	}
-	if describe != nil {
-		values[describe.Params[0].Name] = id
-	} else if describe = s.Sibling("search"); describe == nil || describe.Param("filter") == nil {
-		return nil, false, nil
-	} else {
-		values["filter"] = map[string]any{"_id": map[string]any{"$eq": id}}
+	return record, known, err
+}
+
+// ofOthers says what other users have done to a thing that the run made, or put
+// into it: what is deleted would take that along. It is "" when nothing is known of
+// others.
+func (u *undo) ofOthers(ctx context.Context, w written, id string) (string, error) {
+	record, _, err := u.record(ctx, w.spec, id)
+	if err != nil || record == nil {
+		return "", err
 	}
-	v, err := describe.Invoke(ctx, declare.Args{Values: values})
-	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {
-		return nil, true, nil
+	if by := gjson.GetBytes(record, "modification_user").String(); by != "" && by != u.me {
+		return fmt.Sprintf("user %s has changed it since", by), nil
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	found := v.Items
-	if v.JSON != nil {
-		found = [][]byte{v.JSON}
-	}
-	for _, record := range found {
-		if deleted := gjson.GetBytes(record, "deletion_date"); !deleted.Exists() || deleted.Type == gjson.Null {
-			return record, true, nil
+	for _, kind := range u.c.Manager(w.spec.Makes).Holds {
+		n, err := u.foreign(ctx, kind, declare.Singular(w.spec.Makes), id)
+		if err != nil || n > 0 {
+			return fmt.Sprintf("it holds %s of other users (%d)", kind, n), err
 		}
 	}
-	return nil, true, nil
+	return "", nil
+}
+
+// foreign counts the things of a kind in a project or a mission that other users
+// have made.
+func (u *undo) foreign(ctx context.Context, kind, key, id string) (n int, err error) {
+	filter := map[string]any{"filter": map[string]any{key: map[string]any{"$eq": id}}}
+	err = u.c.Manager(kind).Walk().Each(ctx, filter, func(record []byte) bool {
+		by := cmp.Or(gjson.GetBytes(record, "creation_user").String(), gjson.GetBytes(record, "user").String())
+		if by != "" && by != u.me {
+			n++
+		}
+		return true
+	})
+	return n, err
 }

@@ -21,6 +21,10 @@ type Manager struct {
 	Ops     []*Spec
 	Absent  []string // operations that this revision of the interface lacks
 
+	Secret   string   // the key of its records that holds a secret
+	Holds    []string // managers of what is deleted along with one of its resources
+	Volatile bool     // what an operation answered cannot be read again
+
 	field []int // of the client
 }
 
@@ -69,8 +73,12 @@ func Names(client any) []*Manager {
 	for i := 0; i < t.NumField(); i++ {
 		field := t.Field(i)
 		if name, ok := field.Tag.Lookup("manager"); ok {
-			managers = append(managers, &Manager{Name: name, One: cmp.Or(field.Tag.Get("one"), Singular(name)), Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"),
-				Aliases: schema.Words(field.Tag.Get("alias")), field: field.Index})
+			tag := field.Tag
+			managers = append(managers, &Manager{
+				Name: name, One: cmp.Or(tag.Get("one"), Singular(name)), Doc: tag.Get("doc"), Root: tag.Get("root"),
+				Aliases: schema.Words(tag.Get("alias")), Holds: schema.Words(tag.Get("holds")),
+				Secret: tag.Get("secret"), Volatile: tag.Get("volatile") == "yes", field: field.Index,
+			})
 		}
 	}
 	return managers
@@ -103,16 +111,19 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises", "lost"}
+	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises",
+	"unknown", "makes", "adds"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
 	in, out := op.types()
 	s := &Spec{
 		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
-		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"), Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: shapeOf(out), Returns: tag.Get("returns"),
-		Refused: schema.Words(tag.Get("refuse")), FilterKeys: schema.Words(tag.Get("filters")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes",
-		Deprecated: tag.Get("deprecated"),
+		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"),
+		Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: shapeOf(out), Returns: tag.Get("returns"),
+		Refused: schema.Words(tag.Get("refuse")), FilterKeys: schema.Words(tag.Get("filters")),
+		Adds: schema.Words(tag.Get("adds")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over",
+		Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"),
 	}
 	if old, now, ok := strings.Cut(tag.Get("rename"), ">"); ok {
 		s.Rename = [2]string{old, now}
@@ -138,7 +149,11 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 			s.Raises = append(s.Raises, Raise{name, when})
 		}
 	}
-	if err := s.parseLost(tag.Get("lost")); err != nil {
+	made, path, _ := strings.Cut(tag.Get("makes"), " ")
+	if s.Makes, s.MadeID = cmp.Or(made, m.Name), cmp.Or(path, "_id"); path == "none" {
+		s.MadeID = ""
+	}
+	if err := s.parseUnknown(tag.Get("unknown")); err != nil {
 		return nil, err
 	}
 	switch {

@@ -135,6 +135,11 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	if s.ExtraWins {
 		maps.Copy(body, a.Extra)
 	}
+	for _, key := range s.Adds {
+		if _, given := body[key]; !given {
+			body[key] = true
+		}
+	}
 	if s.Method == "POST" || s.Method == "PUT" {
 		req.Body = body
 		return req, nil

@@ -61,14 +61,17 @@ type Spec struct {
 	ResultKey  string // key of the answer that holds the result; "" for the whole body
 	Missing    string // error raised when that key is absent
 	Rename     [2]string
-	Chunk      int          // most ids in one request; 0 for no cutting
-	Refused    []string     // arguments of old that a filter replaces
-	Absent     []string     // arguments and names of other revisions of the interface
-	FilterKeys []string     // what a search can filter by, where that is documented; anything when empty
-	NoExtra    bool         // extra arguments are refused
-	ExtraWins  bool         // an extra argument replaces what the named ones put under its key
-	Composed   bool         // its Go method calls operations, or proceeds to its request; those are intercepted
-	Lost       Lost         // what becomes of a write whose answer was lost
+	Chunk      int      // most ids in one request; 0 for no cutting
+	Adds       []string // keys that are true in its requests unless extra says otherwise
+	Refused    []string // arguments of old that a filter replaces
+	Absent     []string // arguments and names of other revisions of the interface
+	FilterKeys []string // what a search can filter by, where that is documented; anything when empty
+	NoExtra    bool     // extra arguments are refused
+	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
+	Composed   bool     // its Go method calls operations, or proceeds to its request; those are intercepted
+	Unknown    UnknownOutcome
+	Makes      string       // the manager of what it makes; its own, unless declared otherwise
+	MadeID     string       // where the result holds the id of what it makes; "" where it does not
 	Deprecated string       // what to use instead
 	Raises     []Raise      // errors that the code of the operation raises, beside those its declaration shows
 	Out        reflect.Type // Go type of the result
@@ -81,9 +84,6 @@ type Spec struct {
 	proceed func(ctx context.Context, a Args) (Value, error)
 	manager *Manager
 }
-
-// Sibling finds another operation of the same manager, or returns nil.
-func (s *Spec) Sibling(name string) *Spec { return s.manager.Op(name) }
 
 // Raise is an error of an operation.
 type Raise struct {
@@ -105,9 +105,7 @@ func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
 func (s *Spec) Transfers() bool { return s.proceed != nil && !s.Composed }
 
 // Secret reports whether its result holds a secret, which must not be kept.
-func (s *Spec) Secret() bool {
-	return s.Manager == "share_tokens" || s.Manager == "oauth_clients"
-}
+func (s *Spec) Secret() bool { return s.manager.Secret != "" }
 
 // Param finds a parameter by its name or an alias, or returns nil.
 func (s *Spec) Param(name string) *schema.Param { return schema.Find(s.Params, name) }

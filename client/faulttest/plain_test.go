@@ -32,8 +32,8 @@ func plainly(times int) workflow {
 			return nil, err
 		}
 		defer notes.Close()
-		tally := &recovery.Tally{}
-		w.ledger = &recovery.Options{Tally: tally, Ledger: func() (*ledger.Ledger, error) { return notes, nil },
+		tally := &recovery.WriteStats{}
+		w.ledger = &recovery.Options{Stats: tally, Ledger: func() (*ledger.Ledger, error) { return notes, nil },
 			Key: func() ([]byte, error) { return []byte("key"), nil }, Settle: 30 * time.Second}
 		s, err := w.connect(ctx)
 		if err != nil {
@@ -43,7 +43,7 @@ func plainly(times int) workflow {
 		if err := p.work(); err != nil {
 			return nil, err
 		}
-		doubles, err := tally.Doubles(ctx)
+		doubles, err := tally.Duplicates(ctx)
 		w.told += len(doubles)
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (e *effects) count(w *world, behind http.Handler) http.Handler {
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
 			for _, route := range s.Routes {
-				if s.Effect == declare.Create && s.Lost.Rule != declare.Safe {
+				if s.Effect == declare.Create && s.Unknown.Rule != declare.Repeat {
 					creates[route] = true
 				}
 			}

@@ -169,8 +169,10 @@ func (l *Ledger) Doubled(seq uint32, others []string) error {
 	return l.note(result)
 }
 
-// Doubles is what the other request of a write that was done twice has made.
-func (l *Ledger) Doubles(seq uint32) []string { return strings.Fields(string(l.Kept(doublesOf(seq)))) }
+// Duplicates are what the other request of a write that was done twice has made.
+func (l *Ledger) Duplicates(seq uint32) []string {
+	return strings.Fields(string(l.Kept(doublesOf(seq))))
+}
 
 const doublesPrefix = "doubles "
 

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"slices"
@@ -14,34 +13,28 @@ import (
 
 // candidates are the records newer than the intent, newest first.
 func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]byte, error) {
-	manager, rule := a.call.Spec.Manager, a.call.Spec.Lost
-	switch a.call.Spec.FullName() {
-	case "analytics.order":
-		manager = "products"
-	case "missions.create_archive":
-		manager = "datasets"
-	}
-	walk := a.Operation(manager, "search_generator")
+	how := a.spec.Unknown
+	walk := a.Manager(a.spec.Makes).Walk()
 	if walk == nil {
 		return nil, a.unknown(nil)
 	}
 	values := map[string]any{}
-	if rule.Rule == declare.List {
-		for _, name := range []string{"project", "type", "target"} {
-			if v, given := a.call.Args.Values[name]; given {
-				values[name] = v
+	if how.Rule == declare.ByList {
+		for i := range walk.Params {
+			if v, given := a.call.Args.Values[walk.Params[i].Name]; given {
+				values[walk.Params[i].Name] = v
 			}
 		}
 	} else {
 		filter := map[string]any{}
-		if rule.Rule == declare.Mark {
+		if how.Rule == declare.ByMarker {
 			marks := make([]any, len(wanted))
 			for n := range wanted {
 				marks[n] = element(a.marker(), n, len(wanted))
 			}
 			filter["properties.transect.write"] = map[string]any{"$in": marks}
 		} else {
-			for _, key := range rule.Keys {
+			for _, key := range how.Keys {
 				if v := wanted[0][key]; scalar(v) && !slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
 					filter[key] = map[string]any{"$eq": v}
 				}
@@ -52,25 +45,15 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 			delete(values, "sort")
 		}
 	}
-	v, err := walk.Invoke(ctx, declare.Args{Values: values})
-	if err != nil {
-		return nil, err
-	}
-	defer v.Stream.Close()
 	var list [][]byte
-	for {
-		record, ok, err := v.Stream.Next(ctx)
-		if err != nil || !ok {
-			return list, err
-		}
+	err := walk.Each(ctx, values, func(record []byte) bool {
 		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
-			if rule.Rule == declare.List || values["sort"] == nil {
-				continue
-			}
-			return list, nil
+			return how.Rule == declare.ByList || values["sort"] == nil // else all that follow are older
 		}
-		list = append(list, bytes.Clone(record))
-	}
+		list = append(list, record)
+		return true
+	})
+	return list, err
 }
 
 func scalar(v any) bool {
@@ -94,17 +77,13 @@ func madeAt(id string) (time.Time, bool) {
 }
 
 // user is the one whose writes these are, "" when the platform does not say.
-func (r *Recovery) user(ctx context.Context) (string, error) {
+func (r *Recovery) user(ctx context.Context) (id string, err error) {
 	r.me.Lock()
 	defer r.me.Unlock()
-	if describe := r.Operation("users", "describe"); r.me.id == "" && describe != nil {
-		v, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{}})
-		if err != nil {
-			return "", err
-		}
-		r.me.id = gjson.GetBytes(v.JSON, "_id").String()
+	if r.me.id == "" {
+		r.me.id, err = r.User(ctx)
 	}
-	return r.me.id, nil
+	return r.me.id, err
 }
 
 // byAnother reports whether a record says that somebody else made it.

@@ -21,7 +21,7 @@ func (a *attempt) checksum(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	name := "file " + hash.String()
-	kept := string(a.ledg.Kept(name))
+	kept := string(a.ledger.Kept(name))
 	sum, state, _ := strings.Cut(kept, " ")
 	now := stateOf(path)
 	if sum != "" && now != "" && state == now {
@@ -35,7 +35,7 @@ func (a *attempt) checksum(ctx context.Context, path string) (string, error) {
 		return sum, nil
 	}
 	if note := strings.TrimSpace(found + " " + now); note != kept {
-		err = a.ledg.Put(name, []byte(note))
+		err = a.ledger.Put(name, []byte(note))
 	}
 	return found, err
 }

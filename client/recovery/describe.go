@@ -16,37 +16,33 @@ import (
 // describe reads what a write made once more: its answer was too large to keep, or
 // a secret.
 func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
-	s := a.call.Spec
+	s := a.spec
 	if s.Shape == declare.ShapeNone || len(ids) == 0 {
-		return declare.Value{Shape: s.Shape}, nil
-	}
-	how := s.Sibling("describe")
-	if how == nil {
-		how = s.Sibling("search")
-	}
-	if how == nil {
 		return declare.Value{Shape: s.Shape}, nil
 	}
 	var items [][]byte
 	for _, id := range ids {
-		record, err := a.read(ctx, how, id)
+		record, known, err := s.Siblings().Read(ctx, id, a.call.Args.Values)
 		if err != nil {
 			return declare.Value{}, err
+		}
+		if !known {
+			return declare.Value{Shape: s.Shape}, nil
 		}
 		switch {
 		case record != nil:
 		case s.Secret():
-			record = fmt.Appendf(nil, `{"_id":%q,"token":%q}`, id, goneToken+id)
+			record = fmt.Appendf(nil, `{"_id":%q,%q:%q}`, id, s.Siblings().Secret, goneToken+id)
 		case a.deleted()[id]:
 			record = fmt.Appendf(nil, `{"_id":%q}`, id)
 		default:
 			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
-			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledg.Run())
+			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledger.Run())
 		}
 		items = append(items, record)
 	}
-	if s.Manager == "oauth_clients" {
-		a.Log.Warn("the secret of an OAuth client is in no ledger: the start that made the client was given it", "client", ids[0])
+	if s.Secret() && !gjson.GetBytes(items[0], s.Siblings().Secret).Exists() {
+		a.Log.Warn(s.FullName()+": the ledger does not keep the secret; only the start that made it was given it", "id", ids[0])
 	}
 	_, several := a.call.Args.Values[s.Params[0].Name].([]string)
 	if s.Shape == declare.ShapeResources || s.Shape == declare.ShapeSome && several {
@@ -65,7 +61,7 @@ func (r *Recovery) findDeleted() map[string]bool {
 	}
 	_ = l.All(func(i ledger.Intent, result *ledger.Result) error {
 		manager, name, _ := strings.Cut(i.Op, ".")
-		if s := r.Operation(manager, name); s != nil && s.Effect == declare.Delete && result != nil && result.State != ledger.Refused {
+		if s := r.Manager(manager).Op(name); s != nil && s.Effect == declare.Delete && result != nil && result.State != ledger.Refused {
 			for _, id := range result.IDs {
 				all[id] = true
 			}
@@ -91,11 +87,11 @@ func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Resu
 	return func(op string, r *ledger.Result) bool {
 		s := specs()[op]
 		switch {
-		case s == nil, s.Composed, s.Manager == "trials", op == trialMission:
-			return false // a trial tells which missions were made with it: they may be gone
+		case s == nil, s.Composed, s.Siblings().Volatile:
+			return false
 		case s.Shape == declare.ShapeNone:
 			return true
-		case len(r.IDs) == 0 || len(r.Answers) != 1 || s.Sibling("describe") == nil:
+		case len(r.IDs) == 0 || len(r.Answers) != 1 || s.Siblings().Describe() == nil:
 			return false
 		}
 		list := gjson.ParseBytes(r.Answers[0])

@@ -48,7 +48,7 @@ func downloads(call *declare.Call) bool {
 // download takes the file that an earlier start of the run has fetched, while it
 // is as it was then: fetching it again would be refused, as it exists.
 func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler, l *ledger.Ledger) (declare.Value, error) {
-	a := &attempt{Recovery: r, call: call, ledg: l}
+	a := &attempt{Recovery: r, spec: call.Spec, call: call, ledger: l}
 	print, err := a.fingerprint(ctx)
 	if err != nil {
 		return declare.Value{}, err
@@ -57,7 +57,7 @@ func (r *Recovery) download(ctx context.Context, call *declare.Call, next declar
 	if _, now := r.fetched.LoadOrStore(print, true); !now {
 		var file downloaded
 		if text := l.Kept(name); json.Unmarshal(text, &file) == nil && file.unchanged() {
-			r.Tally.Taken.Add(1)
+			r.Stats.Taken.Add(1)
 			return declare.Value{Shape: call.Spec.Shape, Go: schema.Path(file.Path)}, nil
 		}
 	}

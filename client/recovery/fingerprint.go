@@ -24,7 +24,7 @@ import (
 // sorted and numbers have one form in a request already; dates are compared by
 // the instant, lists that are sets without order, files by name and content.
 func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
-	s := a.call.Spec
+	s := a.spec
 	if s.Composed || s.Transfers() {
 		all, err := a.said(ctx, s.Params, a.call.Args.Values)
 		if err != nil {
@@ -39,7 +39,9 @@ func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 	if err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	delete(req.Body, "addProjectToUsers") // the client adds it
+	for _, key := range s.Adds {
+		delete(req.Body, key)
+	}
 	if req.Body, err = a.withoutSecrets(req.Body); err != nil {
 		return ledger.Fingerprint{}, err
 	}
@@ -52,9 +54,6 @@ func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 		return plain
 	})
 }
-
-// howOnly are the arguments that say how a file travels, not what it is.
-var howOnly = []string{"multipart", "chunk_size", "md5hash", "overwrite"}
 
 // print hashes a text of what a call says, once it is in normal form.
 func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerprint, error) {
@@ -71,13 +70,13 @@ func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerp
 	if text, err = declare.Encode(normal(plain)); err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	return a.hash(a.call.Spec.FullName(), append([]byte(a.label), text...))
+	return a.hash(a.spec.FullName(), append([]byte(a.label), text...))
 }
 
 // ofStep identifies a step of a composed operation by its place, not by its
 // arguments: those may depend on what was read at the time.
 func (a *attempt) ofStep(p *parent) (ledger.Fingerprint, error) {
-	op := a.call.Spec.FullName()
+	op := a.spec.FullName()
 	return a.hash(op, fmt.Appendf(p.print[:], "%d %d", p.row.Seq, p.step(op)))
 }
 
@@ -106,7 +105,7 @@ func named(params []schema.Param, object any, key func(*schema.Param) string) {
 			}
 			switch list, isList := v.([]any); {
 			case p.Type == "date":
-				holder[last] = moment(v)
+				holder[last] = timestamp(v)
 			case p.Set && isList:
 				holder[last] = asSet(list)
 			case len(p.Fields) > 0 && isList:
@@ -137,8 +136,8 @@ func within(object any, key string) (map[string]any, string) {
 	}
 }
 
-// moment is a date as an instant; a day is its midnight.
-func moment(v any) any {
+// timestamp is a date as an instant; a day is its midnight.
+func timestamp(v any) any {
 	text, _ := v.(string)
 	if t := schema.Date(text).Time(); !t.IsZero() {
 		return t.UTC().Truncate(time.Millisecond).Format(schema.DateForm)
@@ -180,11 +179,12 @@ func (a *attempt) said(ctx context.Context, params []schema.Param, values map[st
 		p := schema.Find(params, name)
 		var err error
 		switch {
-		case v == nil, slices.Contains(howOnly, name), p != nil && p.Default != nil && reflect.DeepEqual(v, p.Default):
+		case v == nil, p != nil && (p.How || p.Default != nil && reflect.DeepEqual(v, p.Default)):
 			delete(all, name)
-		case strings.HasPrefix(name, "file_path"):
+		case p == nil:
+		case a.spec.Effect != declare.Read && (p.Type == "path" || p.Type == "[]path"):
 			all[name], err = a.files(ctx, v)
-		case p != nil && len(p.Fields) > 0:
+		case len(p.Fields) > 0:
 			all[name], err = a.saidIn(ctx, p.Fields, v)
 		}
 		if err != nil {

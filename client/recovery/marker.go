@@ -7,7 +7,7 @@ import (
 )
 
 // marker is what the write's datasets carry in their properties.
-func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledg.Ident(), a.row.Seq) }
+func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledger.Ident(), a.row.Seq) }
 
 func element(marker string, n, of int) string {
 	if of == 1 {
@@ -16,9 +16,9 @@ func element(marker string, n, of int) string {
 	return fmt.Sprintf("%s.%d", marker, n+1)
 }
 
-// mark puts the marker into the body of a request.
-func mark(body map[string]any, marker string) {
-	list, bulk := body["datasets"].([]any)
+// mark puts the marker into the body of a request, into each of a list under a key.
+func mark(body map[string]any, key, marker string) {
+	list, bulk := body[key].([]any)
 	if !bulk {
 		markOne(body, marker)
 		return
@@ -31,7 +31,7 @@ func mark(body map[string]any, marker string) {
 			list[n] = fields
 		}
 	}
-	body["datasets"] = list
+	body[key] = list
 }
 
 func markOne(body map[string]any, marker string) {

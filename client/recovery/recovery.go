@@ -6,10 +6,10 @@
 // how many of the same came before. So a script may be edited between two starts
 // of its run. Reads are never noted.
 //
-// link.go stands in the chain of calls; rules.go decides what is done with a
-// write whose outcome is unknown, look.go searches the platform for what it made,
-// candidates.go and compare.go serve it, subject.go reads what a set is about,
-// doubles.go looks once more at the end of a run.
+// attempt.go stands in the chain of calls; rules.go decides what is done with a
+// write whose outcome is unknown, by the UnknownOutcome of its declaration: search.go
+// searches the platform for what it made, probe.go reads the target of a set.
+// duplicates.go searches once more at the end of a run.
 package recovery
 
 import (
@@ -30,10 +30,11 @@ type Options struct {
 	Key    func() ([]byte, error) // of the ledger's folder, for fingerprints
 	Scope  string                 // platform and user: the same write elsewhere is another one
 
-	Operation func(manager, name string) *declare.Spec
-	Platform  func() time.Time // the platform's clock; that of its answers when nil
-	Sleep     func(ctx context.Context, d time.Duration) error
-	MD5       func(ctx context.Context, call *declare.Call, path string) (string, error) // of a file that a call uploads
+	Manager  func(name string) *declare.Manager
+	User     func(ctx context.Context) (id string, err error) // the one who writes; "" when the platform does not say
+	Platform func() time.Time                                 // the platform's clock; that of its answers when nil
+	Sleep    func(ctx context.Context, d time.Duration) error
+	MD5      func(ctx context.Context, call *declare.Call, path string) (string, error) // of a file that a call uploads
 	// Settle is how long after it was sent a request may still arrive.
 	Settle time.Duration
 	// TakenOver is when the run was taken over from a start whose end nobody saw:
@@ -44,14 +45,14 @@ type Options struct {
 	// then the ledger is opened to read. Writes are noted when it is nil.
 	Would func(text string)
 	Log   *slog.Logger
-	Tally *Tally // shared by the connections of a run
+	Stats *WriteStats // shared by the connections of a run
 }
 
 // Recovery is the link of one connection.
 type Recovery struct {
 	Options
-	looking sync.Map // locks by fingerprint
-	me      struct {
+	searches sync.Map // locks by fingerprint
+	me       struct {
 		sync.Mutex
 		id string
 	}
@@ -65,7 +66,7 @@ func New(o Options) *Recovery {
 		o.Settle += time.Second // answers give the platform's clock in whole seconds
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Tally = cmp.Or(o.Tally, &Tally{})
+	o.Stats = cmp.Or(o.Stats, &WriteStats{})
 	r := &Recovery{Options: o}
 	r.deleted = sync.OnceValue(r.findDeleted)
 	return r

@@ -25,21 +25,21 @@ const longAgo = time.Hour
 // recover deals with a call whose row is open: it may have been done by a
 // process that died, or by an earlier call whose answer was lost.
 func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
-	if a.call.Spec.Composed {
-		return a.again(ctx) // its steps are looked for
+	if a.spec.Composed {
+		return a.again(ctx) // its steps find out
 	}
-	switch a.call.Spec.Lost.Rule {
-	case declare.Safe:
+	switch a.spec.Unknown.Rule {
+	case declare.Repeat:
 		if a.Platform().Sub(a.row.Since) > longAgo {
 			return a.unlessSo(ctx)
 		}
 		return a.again(ctx)
-	case declare.Steps, declare.Gone:
+	case declare.BySteps, declare.Gone:
 		return a.again(ctx)
-	case declare.Look, declare.Status:
+	case declare.Probe:
 		return a.unlessSo(ctx)
 	case declare.Ask:
-		if len(a.call.Spec.Lost.Keys) == 0 {
+		if !a.spec.Unknown.Searches() {
 			a.row.Leave()
 			return declare.Value{}, a.unknown(nil)
 		}
@@ -53,10 +53,10 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 		return declare.Value{}, err
 	}
 	a.perhaps = true
-	a.Tally.Again.Add(1)
+	a.Stats.Again.Add(1)
 	v, err := a.send(ctx)
-	if err == nil && a.searched() {
-		a.Tally.remember(a)
+	if err == nil && a.spec.Unknown.Searches() {
+		a.Stats.remember(a)
 	}
 	return v, err
 }
@@ -64,16 +64,16 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 // doneBefore settles a call that is refused because an earlier request of it,
 // whose answer was lost, was carried out.
 func (a *attempt) doneBefore(ctx context.Context, refused error) (v declare.Value, settled bool, err error) {
-	switch status, rule := fault.Status(refused), a.call.Spec.Lost.Rule; {
+	switch status, rule := fault.Status(refused), a.spec.Unknown.Rule; {
 	case rule == declare.Gone && status == http.StatusNotFound:
 		v, err = a.deleteRest(ctx)
 		return v, true, err
-	case rule == declare.Look && status == http.StatusConflict:
+	case rule == declare.Probe && status == http.StatusConflict:
 		if record, subject, err := a.subject(ctx); err == nil && record != nil && a.isSo(record) {
 			v, err = a.adopted(ctx, []string{subject}, a.compose(record))
 			return v, true, err
 		}
-	case rule == declare.Key && status == http.StatusConflict:
+	case rule == declare.ByKey && status == http.StatusConflict:
 		found, searched := a.find(ctx)
 		if searched != nil || !found.whole() || len(found.more) > 0 {
 			return v, false, nil
@@ -101,7 +101,7 @@ func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 		one := a.call.Args
 		one.Values = maps.Clone(one.Values)
 		one.Values[name] = id
-		_, err := a.call.Spec.Invoke(Outside(ctx), one)
+		_, err := a.spec.Invoke(Outside(ctx), one)
 		if response, ok := errors.AsType[*fault.ResponseError](err); err != nil && (!ok || response.Status != http.StatusNotFound) {
 			return declare.Value{}, err
 		}
@@ -120,23 +120,15 @@ func (a *attempt) gone(ctx context.Context, ids []string) (declare.Value, error)
 // remaining are those of several things that are still there, as far as a search
 // can tell.
 func (a *attempt) remaining(ctx context.Context, ids []string) (there []string, err error) {
-	search := a.call.Spec.Sibling("search_generator")
-	if search == nil {
+	walk := a.spec.Siblings().Walk()
+	if walk == nil {
 		return ids, nil
 	}
 	for some := range slices.Chunk(ids, 100) {
-		v, err := search.Invoke(ctx, declare.Args{Values: map[string]any{"filter": map[string]any{"_id": map[string]any{"$in": some}}}})
-		if err != nil {
-			return nil, err
-		}
-		for {
-			record, ok, next := v.Stream.Next(ctx)
-			if err = next; err != nil || !ok {
-				break
-			}
+		err := walk.Each(ctx, map[string]any{"filter": declare.ByID(some...)}, func(record []byte) bool {
 			there = append(there, gjson.GetBytes(record, "_id").String())
-		}
-		v.Stream.Close()
+			return true
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -155,26 +147,26 @@ func list(call *declare.Call) (ids []string, name string) {
 
 // unknown is the error for a write of which nobody can know whether it was done.
 func (a *attempt) unknown(candidates []string) error {
-	a.Tally.Unknown.Add(1)
+	a.Stats.Unknown.Add(1)
 	f := fault.Of(&fault.UnknownOutcomeError{}, "it is not known whether this was done: it was sent at %s, and the answer was lost", a.row.Since.Local().Format(time.DateTime))
 	f.Row = int(a.row.Seq)
 	f.Candidates = candidates
 	if len(candidates) > 0 {
 		f.Message += fmt.Sprintf("; %d could be it: %s", len(candidates), strings.Join(candidates, ", "))
 	}
-	run, n := a.ledg.Run(), a.row.Seq
+	run, n := a.ledger.Run(), a.row.Seq
 	f.Hint = fmt.Sprintf("look, then say which: transect runs settle %s %d --adopt ID | --send", run, n)
-	return fault.In(a.call.Spec.FullName(), f)
+	return fault.In(a.spec.FullName(), f)
 }
 
 // compose makes the answer a call would have had of a record that was found.
 func (a *attempt) compose(record []byte) []byte {
-	s := a.call.Spec
+	s := a.spec
 	switch {
 	case s.Shape == declare.ShapeNone:
 		return []byte("{}")
-	case s.Lost.Rule == declare.List: // {"comment": …}, which the client gives its documented form
-		body, _ := json.Marshal(map[string]json.RawMessage{strings.TrimSuffix(s.Manager, "s"): record}) // it was JSON
+	case s.Unknown.Rule == declare.ByList: // {"comment": …}, which the client gives its documented form
+		body, _ := json.Marshal(map[string]json.RawMessage{declare.Singular(s.Manager): record}) // it was JSON
 		return body
 	case s.ResultKey != "":
 		body, _ := json.Marshal(map[string]json.RawMessage{s.ResultKey: record}) // it was JSON

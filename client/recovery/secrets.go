@@ -20,22 +20,25 @@ const goneToken = "revoked-"
 
 // noteSecrets notes which token, by its keyed hash, belongs to what a call made.
 func (a *attempt) noteSecrets(v declare.Value) error {
-	token := gjson.GetBytes(v.JSON, "token").String()
-	if !a.call.Spec.Secret() || token == "" {
+	if !a.spec.Secret() {
+		return nil
+	}
+	token := gjson.GetBytes(v.JSON, a.spec.Siblings().Secret).String()
+	if token == "" {
 		return nil
 	}
 	name, err := a.hash("secret", []byte(token))
 	if err != nil {
 		return err
 	}
-	return a.ledg.Put("secret "+name.String(), []byte(gjson.GetBytes(v.JSON, "_id").String()))
+	return a.ledger.Put("secret "+name.String(), []byte(gjson.GetBytes(v.JSON, "_id").String()))
 }
 
 // withoutSecrets names a token of the run by the identifier of its record, which
 // a later start knows also when the token is gone.
 func (a *attempt) withoutSecrets(body map[string]any) (map[string]any, error) {
-	for i := range a.call.Spec.Params {
-		p := &a.call.Spec.Params[i]
+	for i := range a.spec.Params {
+		p := &a.spec.Params[i]
 		text, ok := body[p.Key].(string)
 		if !p.Secret || !ok {
 			continue
@@ -46,7 +49,7 @@ func (a *attempt) withoutSecrets(body map[string]any) (map[string]any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if id = string(a.ledg.Kept("secret " + name.String())); id == "" {
+			if id = string(a.ledger.Kept("secret " + name.String())); id == "" {
 				continue
 			}
 		}
@@ -71,7 +74,7 @@ var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // keepable are the answers that may be noted: those without secrets.
 func (a *attempt) keepable(answers [][]byte) [][]byte {
-	if a.call.Spec.Secret() {
+	if a.spec.Secret() {
 		return nil
 	}
 	secrets := a.secrets()
@@ -107,8 +110,8 @@ func (a *attempt) secrets() (list [][]byte) {
 			list = append(list, []byte(encoded(v)))
 		}
 	}
-	for i := range a.call.Spec.Params {
-		if p := &a.call.Spec.Params[i]; hidden(p) {
+	for i := range a.spec.Params {
+		if p := &a.spec.Params[i]; hidden(p) {
 			walk(a.call.Args.Values[p.Name])
 		}
 	}

@@ -23,21 +23,11 @@ func targets(call *declare.Call) []string {
 	return nil
 }
 
-// records are the records of a value.
-func records(v declare.Value) [][]byte {
-	if v.JSON != nil {
-		return [][]byte{v.JSON}
-	}
-	return v.Items
-}
-
-// ids are the identifiers of what a value holds.
-func ids(v declare.Value) (list []string) {
-	for _, record := range records(v) {
-		for _, key := range []string{"_id", "mission._id"} { // a survey is answered with its mission and its flight
-			if id := gjson.GetBytes(record, key); id.Type == gjson.String {
-				list = append(list, id.Str)
-			}
+// made are the identifiers of what an operation has made, as its result names them.
+func made(s *declare.Spec, v declare.Value) (list []string) {
+	for _, record := range v.Records() {
+		if id := gjson.GetBytes(record, s.MadeID); s.MadeID != "" && id.Type == gjson.String {
+			list = append(list, id.Str)
 		}
 	}
 	return list

@@ -51,6 +51,7 @@ type Wire struct {
 	Wrap      bool   // one value travels as a list of one
 	OmitFalsy bool   // false, 0, "" and empty lists are left out
 	SendNull  bool   // travels as null when absent
+	How       bool   // says how a file travels, not what it is
 	Only      string // "search" or "generator": the only one of the pair that has it
 }
 

@@ -45,7 +45,7 @@ func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err
 		return l.All(func(i ledger.Intent, r *ledger.Result) error {
 			n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
 			if r != nil {
-				n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Doubles(i.Seq)
+				n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Duplicates(i.Seq)
 			}
 			w.Writes = append(w.Writes, n)
 			return nil

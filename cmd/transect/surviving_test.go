@@ -15,17 +15,16 @@ var ruleTexts = []struct {
 	rule declare.Rule
 	text string
 }{
-	{declare.Mark, "carries a marker of the run in its properties: found by it, or sent"},
-	{declare.Adopt, "searched by its arguments, newest first; one that fits is taken, none: sent, several: `UnknownOutcomeError`"},
-	{declare.List, "the same, on the whole list of its subject"},
-	{declare.Key, "sent again, for the platform refuses a second one; then found by its key"},
-	{declare.Status, "the state of its subject shows whether it was done"},
-	{declare.Steps, "each of its steps is settled by itself"},
-	{declare.Look, "its subject is read; sent unless it is so already"},
+	{declare.ByMarker, "carries a marker of the run in its properties: found by it, or sent"},
+	{declare.BySearch, "searched by its arguments, newest first; one that fits is taken, none: sent, several: `UnknownOutcomeError`"},
+	{declare.ByList, "the same, on the whole list of its subject"},
+	{declare.ByKey, "sent again, for the platform refuses a second one; then found by its key"},
+	{declare.BySteps, "each of its steps is settled by itself"},
+	{declare.Probe, "its subject is read; sent unless it is so already"},
 	{declare.Ask, "nothing shows it: `UnknownOutcomeError`"},
-	{declare.Safe, "sent again: the state is the same"},
+	{declare.Repeat, "sent again: the state is the same"},
 	{declare.Gone, "sent again: what is not found is deleted"},
-	{declare.Absent, "there is no request"},
+	{declare.NoRequest, "there is no request"},
 }
 
 // ruleTable lists the writes by what becomes of a lost one.
@@ -34,7 +33,7 @@ func ruleTable() string {
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
 			if s.Effect != declare.Read {
-				by[s.Lost.Rule] = append(by[s.Lost.Rule], "`"+s.FullName()+"`")
+				by[s.Unknown.Rule] = append(by[s.Unknown.Rule], "`"+s.FullName()+"`")
 			}
 		}
 	}
@@ -43,7 +42,7 @@ func ruleTable() string {
 	for _, r := range ruleTexts {
 		names := strings.Join(by[r.rule], ", ")
 		switch r.rule {
-		case declare.Safe:
+		case declare.Repeat:
 			names = fmt.Sprintf("the other %d operations that set something", len(by[r.rule]))
 		case declare.Gone:
 			names = fmt.Sprintf("the %d that delete", len(by[r.rule]))

@@ -17,12 +17,13 @@ import (
 // attempt is one call under the ledger.
 type attempt struct {
 	*Recovery
-	call *declare.Call
-	next declare.Handler
-	row  *ledger.Row
-	id   ledger.Fingerprint
-	ledg *ledger.Ledger
-	sum  string // MD5 of the file that is uploaded
+	spec   *declare.Spec
+	call   *declare.Call
+	next   declare.Handler
+	row    *ledger.Row
+	id     ledger.Fingerprint
+	ledger *ledger.Ledger
+	sum    string // MD5 of the file that is uploaded
 
 	label string // of run.scope
 
@@ -36,7 +37,7 @@ type attempt struct {
 // Intercept answers a write from the ledger, or notes it and passes it on.
 func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	s := call.Spec
-	if s.Effect == declare.Read && !downloads(call) || s.Lost.Rule == declare.Absent || ctx.Value(outsideKey{}) != nil {
+	if s.Effect == declare.Read && !downloads(call) || s.Unknown.Rule == declare.NoRequest || ctx.Value(outsideKey{}) != nil {
 		return next(ctx, call)
 	}
 	l, err := r.Ledger()
@@ -50,11 +51,11 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		return r.download(ctx, call, next, l)
 	}
 	above, _ := ctx.Value(parentKey{}).(*parent)
-	a := &attempt{Recovery: r, call: call, next: next, ledg: l}
+	a := &attempt{Recovery: r, spec: s, call: call, next: next, ledger: l}
 	a.label, _ = ctx.Value(labelKey{}).(string)
-	var above32 uint32
+	var outer uint32
 	if above != nil {
-		above32 = above.row.Seq
+		outer = above.row.Seq
 		a.id, err = a.ofStep(above)
 	} else {
 		a.id, err = a.fingerprint(ctx)
@@ -63,7 +64,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		return declare.Value{}, err
 	}
 	task, _ := ctx.Value(taskKey{}).(uint64)
-	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Task: task, Since: r.Platform(),
+	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: outer, Task: task, Since: r.Platform(),
 		Fresh: ctx.Value(againKey{}) != nil}
 	if r.Would != nil {
 		return a.rehearse(ctx, w)
@@ -75,10 +76,10 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	case a.row.New:
 		return a.send(ctx)
 	case a.row.Result != nil:
-		r.Tally.Taken.Add(1)
-		if a.row.Resent && a.row.State == ledger.Done && a.searched() {
+		r.Stats.Taken.Add(1)
+		if a.row.Resent && a.row.State == ledger.Done && s.Unknown.Searches() {
 			a.made = a.row.Result.IDs
-			r.Tally.remember(a)
+			r.Stats.remember(a)
 		}
 		return a.replay(ctx)
 	}
@@ -88,7 +89,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 // replay gives the result that is noted.
 func (a *attempt) replay(ctx context.Context) (declare.Value, error) {
 	answers := a.row.Result.Answers
-	if a.call.Spec.Composed {
+	if a.spec.Composed {
 		if v, ok := noted(a.call.Spec, answers); ok {
 			return v, nil
 		}
@@ -130,7 +131,7 @@ func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 
 // within is the context of the steps of a composed call.
 func (a *attempt) within(ctx context.Context) context.Context {
-	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.id, ledger: a.ledg, steps: map[string]int{}})
+	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.id, ledger: a.ledger, steps: map[string]int{}})
 }
 
 // send passes the call on and notes what becomes of it.
@@ -155,17 +156,17 @@ func (a *attempt) send(ctx context.Context) (declare.Value, error) {
 
 // exchange sends one request of the call.
 func (a *attempt) exchange(ctx context.Context, req declare.Request, send declare.Sender) ([]byte, error) {
-	if a.Sync && !a.sent && a.call.Spec.Effect == declare.Create {
-		if err := a.ledg.Sync(); err != nil {
+	if a.Sync && !a.sent && a.spec.Effect == declare.Create {
+		if err := a.ledger.Sync(); err != nil {
 			return nil, err
 		}
 	}
-	req.Key = fmt.Sprintf("%s/%d", a.ledg.Ident(), a.row.Seq)
+	req.Key = fmt.Sprintf("%s/%d", a.ledger.Ident(), a.row.Seq)
 	if len(a.answers) > 0 {
 		req.Key += fmt.Sprintf("/%d", len(a.answers)) // a further request of the same call
 	}
-	if a.call.Spec.Lost.Rule == declare.Mark {
-		mark(req.Body, a.marker())
+	if a.spec.Unknown.Rule == declare.ByMarker {
+		mark(req.Body, a.spec.Manager, a.marker())
 	}
 	req.GiveUp = func(err error, _ int) bool {
 		a.perhaps = a.perhaps || !a.surelyRefused(err)
@@ -190,39 +191,34 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	return body, err
 }
 
-// trialMission is answered with the trial, not with the mission it makes.
-const trialMission = "season_planner_missions.add_mission_to_trial"
-
 // ofAnother reports whether a creation was answered with a thing that another
 // write of the run holds: one that said the same has adopted it.
 func (a *attempt) ofAnother(body []byte) bool {
-	searched := a.call.Spec.Lost.Rule == declare.Adopt || a.call.Spec.Lost.Rule == declare.List
-	if !searched || a.call.Spec.FullName() == trialMission {
+	s := a.spec
+	if s.Unknown.Rule != declare.BySearch && s.Unknown.Rule != declare.ByList || s.MadeID == "" {
 		return false
 	}
-	made := gjson.GetManyBytes(body, "_id", gjson.Escape(a.call.Spec.ResultKey)+"._id", "mission._id", "comment._id", "tag._id", "0._id")
+	made := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id", "0._id")
 	return slices.ContainsFunc(made, func(id gjson.Result) bool {
-		owned, _ := a.ledg.Owns(id.Str) // a ledger that cannot be read says so with the next record
+		owned, _ := a.ledger.Owns(id.Str) // a ledger that cannot be read says so with the next record
 		return id.Type == gjson.String && owned
 	})
 }
 
 // resolve notes what became of a call.
 func (a *attempt) resolve(v declare.Value, err error) error {
-	composed := a.call.Spec.Composed
+	composed := a.spec.Composed
 	switch {
 	case err == nil:
-		a.Tally.Sent.Add(1)
+		a.Stats.Sent.Add(1)
 		answers := a.answers
 		if composed {
-			answers = records(v)
+			answers = v.Records()
 		}
 		if err := a.noteSecrets(v); err != nil {
 			return err
 		}
-		if a.made = ids(v); a.call.Spec.FullName() == trialMission {
-			a.made = nil // that is the trial
-		}
+		a.made = made(a.spec, v)
 		known := a.made
 		if len(known) == 0 {
 			known = targets(a.call)
@@ -230,12 +226,12 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		return a.row.Resolve(ledger.Done, known, a.keepable(answers))
 	case composed:
 		a.row.Leave() // its steps are noted
-	case !a.sent && !a.call.Spec.Transfers() || a.surelyRefused(err):
-		a.Tally.Refused.Add(1)
+	case !a.sent && !a.spec.Transfers() || a.surelyRefused(err):
+		a.Stats.Refused.Add(1)
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
 	default:
 		a.row.Leave()
-		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, or the next start of the run, finds out; transect runs show %s lists it as open", a.ledg.Run()))
+		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, or the next start of the run, finds out; transect runs show %s lists it as open", a.ledger.Run()))
 	}
 	return err
 }
@@ -248,5 +244,5 @@ func (a *attempt) surelyRefused(err error) bool {
 	}
 	f := fault.Find(err)
 	_, lost := f.(*fault.ConnectionError)
-	return lost && !f.Facts().Uncertain && !a.call.Spec.Effect.Repeatable()
+	return lost && !f.Facts().Uncertain && !a.spec.Effect.Repeatable()
 }

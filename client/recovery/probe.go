@@ -2,9 +2,7 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +18,7 @@ import (
 // unlessSo reads the target of the call and sends it only when it is not yet as
 // the call would make it.
 func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
-	s := a.call.Spec
+	s := a.spec
 	record, subject, err := a.subject(ctx)
 	if err != nil {
 		a.row.Leave()
@@ -34,7 +32,7 @@ func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
 		return a.again(ctx)
 	}
 	if s.Transfers() {
-		a.Tally.Adopted.Add(1)
+		a.Stats.Adopted.Add(1)
 		return declare.Value{Shape: s.Shape, Go: declare.None{}}, a.row.Resolve(ledger.Adopted, []string{subject}, nil)
 	}
 	return a.adopted(ctx, []string{subject}, a.compose(record))
@@ -43,73 +41,58 @@ func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
 // subject reads what the call is about; nil when it is not there, or nothing
 // reads it.
 func (a *attempt) subject(ctx context.Context) (record []byte, id string, err error) {
-	s := a.call.Spec
-	describe := s.Sibling("describe")
-	if describe == nil {
-		describe = s.Sibling("search")
-	}
-	id = a.call.Args.Text(s.Params[0].Name)
-	if describe == nil || id == "" {
+	s := a.spec
+	if id = a.call.Args.Text(s.Params[0].Name); id == "" {
 		return nil, id, nil
 	}
-	record, err = a.read(ctx, describe, id)
+	record, _, err = s.Siblings().Read(ctx, id, a.call.Args.Values)
 	return record, id, err
-}
-
-func (a *attempt) read(ctx context.Context, how *declare.Spec, id string) ([]byte, error) {
-	values := map[string]any{how.Params[0].Name: id}
-	if how.Name == "search" {
-		values = map[string]any{"filter": map[string]any{"_id": map[string]any{"$eq": id}}}
-		for i := range how.Params { // comments are searched in their project
-			if p := &how.Params[i]; p.Required() {
-				values[p.Name] = a.call.Args.Values[p.Name]
-			}
-		}
-	}
-	v, err := how.Invoke(ctx, declare.Args{Values: values})
-	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {
-		return nil, nil
-	}
-	if found := records(v); err == nil && len(found) == 1 {
-		return found[0], nil
-	}
-	return nil, err
 }
 
 // isSo reports whether a record is as the call would make it.
 func (a *attempt) isSo(record []byte) bool {
-	s := a.call.Spec
 	switch {
-	case s.Name == "restore":
-		deleted := gjson.GetBytes(record, "deletion_date")
-		return !deleted.Exists() || deleted.Type == gjson.Null
-	case s.Transfers():
+	case a.spec.Transfers():
 		return a.uploaded(record)
-	case s.Lost.Rule == declare.Status && slices.Contains(s.Lost.Keys, "product"):
-		return a.newer(gjson.GetBytes(record, "product").String())
-	case s.Lost.Rule == declare.Status:
-		return slices.Contains(s.Lost.Keys, gjson.GetBytes(record, "status").String())
-	case s.Lost.Rule == declare.Safe:
+	case a.spec.Unknown.Rule == declare.Repeat:
 		return a.holds(record)
-	case s.Name == "cancel":
-		return strings.HasPrefix(gjson.GetBytes(record, "status").String(), "cancel")
 	}
-	for _, key := range s.Lost.Keys {
-		wanted, there := a.call.Args.Values[key], gjson.GetBytes(record, key)
-		if there.IsObject() {
-			there = there.Get("name") // of a status
-		}
-		if list, ok := wanted.([]string); ok {
-			for _, one := range list {
-				if !slices.ContainsFunc(there.Array(), func(r gjson.Result) bool { return r.String() == one }) {
-					return false
-				}
-			}
-		} else if fmt.Sprint(wanted) != there.String() {
+	for _, c := range a.spec.Unknown.Conditions {
+		if !a.meets(c, record) {
 			return false
 		}
 	}
-	return len(s.Lost.Keys) > 0
+	return len(a.spec.Unknown.Conditions) > 0
+}
+
+// meets reports whether a record meets a condition of the declaration.
+func (a *attempt) meets(c declare.Condition, record []byte) bool {
+	there := gjson.GetBytes(record, c.Key)
+	prefix, open := strings.CutSuffix(c.Value, "*")
+	switch {
+	case c.Value == "none":
+		return !there.Exists() || there.Type == gjson.Null
+	case c.Value == "new":
+		return a.newer(there.String())
+	case open:
+		return strings.HasPrefix(there.String(), prefix)
+	case c.Value != "":
+		return there.String() == c.Value
+	}
+	if there.IsObject() {
+		there = there.Get("name") // of a status
+	}
+	wanted := a.call.Args.Values[c.Key]
+	list, ok := wanted.([]string)
+	if !ok {
+		return fmt.Sprint(wanted) == there.String()
+	}
+	for _, one := range list {
+		if !slices.ContainsFunc(there.Array(), func(r gjson.Result) bool { return r.String() == one }) {
+			return false
+		}
+	}
+	return true
 }
 
 // holds reports whether a record has all that a set says.
@@ -118,13 +101,13 @@ func (a *attempt) holds(record []byte) bool {
 	if err != nil {
 		return false
 	}
-	delete(req.Body, a.call.Spec.Params[0].Key)
+	delete(req.Body, a.spec.Params[0].Key)
 	for key := range req.Body {
 		if there := gjson.GetBytes(record, gjson.Escape(key)); !there.Exists() || there.Type == gjson.Null {
 			return false
 		}
 	}
-	return len(req.Body) > 0 && agrees(req.Body, record, a.call.Spec)
+	return len(req.Body) > 0 && agrees(req.Body, record, a.spec)
 }
 
 // changedSince reports whether a record says that somebody else changed it since
@@ -160,8 +143,9 @@ func (a *attempt) newer(id string) bool {
 func (a *attempt) overwrites(subject, by string) error {
 	err := a.unknown(nil)
 	f := fault.Find(err).Facts()
-	f.Message = fmt.Sprintf("it was sent at %s and its answer was lost; since then user %s has changed %s: sending it again would overwrite that",
+	f.Message = fmt.Sprintf("it was sent at %s and its answer was lost; user %s has changed %s since, and sending it again would overwrite that",
 		a.row.Since.Local().Format(time.DateTime), by, subject)
-	f.Hint = fmt.Sprintf("decide: transect runs settle %s %d --adopt %s leaves it as it is, --send sends it again", a.ledg.Run(), a.row.Seq, subject)
+	f.Hint = fmt.Sprintf("decide: transect runs settle %s %d --adopt %s leaves it as it is, --send sends it again",
+		a.ledger.Run(), a.row.Seq, subject)
 	return err
 }

@@ -50,10 +50,10 @@ func TestLooksSideBySide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tally := &recovery.Tally{}
+		stats := &recovery.WriteStats{}
 		c, err := client.New(t.Context(), client.Settings{URL: "http://platform.example", AccessToken: "t"}, client.Options{
 			RoundTripper: network, Sleep: func(context.Context, time.Duration) error { return nil }, MaxOutage: new(time.Duration),
-			Ledger: &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Tally: tally}})
+			Ledger: &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Stats: stats}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestLooksSideBySide(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		if n := tally.Adopted.Load(); start == 1 && n != int64(len(names)) {
+		if n := stats.Adopted.Load(); start == 1 && n != int64(len(names)) {
 			t.Errorf("%d were found", n)
 		}
 		l.Close()

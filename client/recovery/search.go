@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,32 +15,28 @@ import (
 	"transect/client/ledger"
 )
 
-// clockSlack is how much older than the intent a thing may look that it made: ids
-// and dates have whole seconds.
+// clockSlack is how much older than the intent its result may appear: ids and dates
+// have whole seconds.
 const clockSlack = 2 * time.Second
 
-// leastPause is between two looks: the platform's clock is known in whole seconds.
+// leastPause is the shortest time between two searches: the platform's clock is known in whole seconds.
 const leastPause = time.Second / 2
 
-// search looks for what the call may have made, until a request of it can no
-// longer arrive; then what was not found is sent once more.
+// search searches for what the call may have made until its request can no longer
+// arrive, and then sends again what was not found.
 func (a *attempt) search(ctx context.Context) (declare.Value, error) {
-	settle := a.Settle
-	if a.call.Spec.FullName() == "analytics.order" {
-		settle *= 2 // a double would run for nothing
-	}
-	until := a.row.Since.Add(settle)
-	if most := a.Platform().Add(settle); until.After(most) {
+	until := a.row.Since.Add(a.Settle)
+	if most := a.Platform().Add(a.Settle); until.After(most) {
 		until = most // the clock was set back
 	}
 	if taken := a.TakenOver; !taken.IsZero() {
-		if later := a.Platform().Add(settle - time.Since(taken)); later.After(until) {
+		if later := a.Platform().Add(a.Settle - time.Since(taken)); later.After(until) {
 			until = later
 		}
 	}
 	pause := time.Second
 	for {
-		found, answer, err := a.look(ctx)
+		found, answer, err := a.probeOnce(ctx)
 		if err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
@@ -56,7 +51,7 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 			}
 			return a.again(ctx)
 		}
-		a.Log.Info(a.call.Spec.FullName()+": it may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
+		a.Log.Info(a.spec.FullName()+": its request may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
 		if err := a.Sleep(ctx, min(pause, max(left, leastPause))); err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
@@ -65,7 +60,7 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 	}
 }
 
-// finding is what a look has found.
+// finding is the result of a search.
 type finding struct {
 	of   [][]byte // for each element of the call, nil of what is missing
 	more [][]byte // what could be it as well
@@ -79,11 +74,11 @@ func (f finding) any() bool {
 	return slices.ContainsFunc(f.of, func(record []byte) bool { return record != nil })
 }
 
-// look looks once, and notes what it has found for the result; answer is that of
-// the call, nil while something is missing. Calls that say the same look one after
-// another, others side by side; what another one has taken meanwhile is looked past.
-func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err error) {
-	lock, _ := a.looking.LoadOrStore(a.id, new(sync.Mutex))
+// probeOnce searches once, and notes what it has found as the result; answer is that
+// of the call, nil while something is missing. Identical calls search one at a time,
+// different ones concurrently. A candidate that another call has adopted is skipped.
+func (a *attempt) probeOnce(ctx context.Context) (found finding, answer []byte, err error) {
+	lock, _ := a.searches.LoadOrStore(a.id, new(sync.Mutex))
 	lock.(*sync.Mutex).Lock()
 	defer lock.(*sync.Mutex).Unlock()
 	for {
@@ -91,7 +86,7 @@ func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err e
 		switch {
 		case err != nil || !found.whole():
 			return found, nil, err
-		case a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id)):
+		case a.spec.Unknown.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledger.OpenOf(a.id)):
 			return found, nil, a.unknown(idsOf(append(found.of, found.more...)))
 		}
 		if answer, err = a.answerOf(ctx, found.of); err != nil {
@@ -102,7 +97,7 @@ func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err e
 			return found, nil, err
 		}
 		if adopted {
-			a.Tally.Adopted.Add(1)
+			a.Stats.Adopted.Add(1)
 			return found, answer, nil
 		}
 	}
@@ -110,7 +105,7 @@ func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err e
 
 // adopted notes what was found, and answers the call with it.
 func (a *attempt) adopted(ctx context.Context, ids []string, answer []byte) (declare.Value, error) {
-	a.Tally.Adopted.Add(1)
+	a.Stats.Adopted.Add(1)
 	if err := a.row.Resolve(ledger.Adopted, ids, a.keepable([][]byte{answer})); err != nil {
 		return declare.Value{}, err
 	}
@@ -126,10 +121,8 @@ func idsOf(found [][]byte) (list []string) {
 
 // elements is the list of what a call makes, and its key, when it makes several.
 func (a *attempt) elements(body map[string]any) (string, []any) {
-	for _, key := range []string{"datasets", "annotations", "features", "collections"} {
-		if list, ok := body[key].([]any); ok && a.call.Spec.Shape == declare.ShapeResources {
-			return key, list
-		}
+	if list, ok := body[a.spec.Manager].([]any); ok && a.spec.Shape == declare.ShapeResources {
+		return a.spec.Manager, list
 	}
 	return "", nil
 }
@@ -162,7 +155,7 @@ func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]
 
 // wanted are the bodies of what the call makes: one, or the elements of a list.
 func (a *attempt) wanted() []map[string]any {
-	if a.call.Spec.Lost.Rule == declare.List { // its records have the form of the arguments
+	if a.spec.Unknown.Rule == declare.ByList { // its records have the form of the arguments
 		said := map[string]any{}
 		for name, v := range a.call.Args.Values {
 			if v != nil {
@@ -206,9 +199,9 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	if err != nil {
 		return found, err
 	}
-	marked := a.call.Spec.Lost.Rule == declare.Mark
+	marked := a.spec.Unknown.Rule == declare.ByMarker
 	candidates = slices.DeleteFunc(candidates, func(record []byte) bool {
-		owned, failed := a.ledg.Owns(gjson.GetBytes(record, "_id").String())
+		owned, failed := a.ledger.Owns(gjson.GetBytes(record, "_id").String())
 		err = cmp.Or(err, failed)
 		return owned || byAnother(record, me)
 	})
@@ -218,7 +211,7 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	take := func(body map[string]any) []byte {
 		for i := len(candidates) - 1; i >= 0; i-- { // newest first: the oldest is last
 			record := candidates[i]
-			if record != nil && agrees(body, record, a.call.Spec) {
+			if record != nil && agrees(body, record, a.spec) {
 				candidates[i] = nil
 				return record
 			}
@@ -241,22 +234,13 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 
 // answerOf makes the answer of a call of what was found.
 func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) {
-	s := a.call.Spec
-	switch s.FullName() {
-	case "missions.create_survey":
-		flight, err := a.read(ctx, a.Operation("flights", "describe"), gjson.GetBytes(found[0], "flights.0").String())
-		if err != nil {
-			return nil, err
-		}
-		return fmt.Appendf(nil, `{"mission":%s,"flight":%s}`, found[0], cmp.Or(string(flight), "null")), nil
-	case "missions.create_archive":
-		return []byte(`{"request":"accepted"}`), nil
-	case trialMission:
-		trial := gjson.GetBytes(found[0], "trial").String()
-		record, err := a.read(ctx, a.Operation("trials", "describe"), trial)
-		return record, err
+	if own, ok := a.call.In.(declare.Rebuilder); ok {
+		return own.Rebuild(ctx, found[0], func(ctx context.Context, manager, id string) ([]byte, error) {
+			record, _, err := a.Manager(manager).Read(ctx, id, nil)
+			return record, err
+		})
 	}
-	if s.Shape == declare.ShapeResources {
+	if a.spec.Shape == declare.ShapeResources {
 		return []byte("[" + string(bytes.Join(found, []byte(","))) + "]"), nil
 	}
 	return a.compose(found[0]), nil
