@@ -74,7 +74,7 @@ sdk.projects.create("Plain", c)`)
 	}
 	for _, arguments := range [][]string{{"runs", "undo", "--dry-run", "r"}, {"runs", "undo", "r"}} {
 		told := h.must(arguments...)
-		for text, n := range map[string]int{"deleted: write": 1, "user 6b0000000000000000000000 has changed it since: delete it by hand if it is to go": 2} {
+		for text, n := range map[string]int{"deleted: write": 1, "user 6b0000000000000000000000 has changed it since; delete it by hand if you do not need it": 2} {
 			if strings.Count(told, text) != n {
 				t.Errorf("%q is not there %d times:\n%s", text, n, told)
 			}
