@@ -12,7 +12,6 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/runtime"
-	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 	"transect/scripts"
@@ -84,8 +83,6 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 			return false
 		case named != "":
 			return run.RunID() == named
-		case isJob(run):
-			return false
 		case script != "" && run.Script != script, r.job != "" && !run.OfJob(r.job), exact && !slices.Equal(run.Arguments, words[1:]):
 			return false
 		}
@@ -117,11 +114,6 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 			"name its script and arguments: transect run --run %s SCRIPT ARGS", named)
 	}
 	return nil, nil
-}
-
-// isJob reports whether a run is that of a job, with which workers go on.
-func isJob(run *history.Summary) bool {
-	return jobs.JobOfRun(run.RunID()) > 0
 }
 
 // isRun reports whether a run was started by transect run.

@@ -30,7 +30,8 @@ func (a *app) runs() *cobra.Command {
 		Use:   "runs",
 		Short: "Show the runs of this machine",
 		Long: `Show the runs of this machine, newest first: start, duration, outcome and number
-of items. A run is "lost" when its process was killed or the machine went down.
+of items. A run is "lost" when its process was killed or the machine went down. The runs
+of jobs are with the jobs: transect jobs, transect runs show job-N.
 
 The history is stored in the state folder (TRANSECT_STATE_DIR) and contains no
 secrets. TRANSECT_HISTORY sets how many runs are kept and how long: 500,90d; off
@@ -114,8 +115,7 @@ func (a *app) runsShow() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one run and its output",
 		Long: `Show one run and its output, each line with its time. ID may be the start or the
-end of a run's ID, or last. Of job-N, the run of job N, it shows the writes; the rest
-is with the job: transect jobs show N.`,
+end of a run's ID, last, or job-N for the run of job N.`,
 		Example: `  transect runs show last
   transect runs show 4be1`,
 		Args:              exactArgs(1, "ID"),
@@ -124,14 +124,7 @@ is with the job: transect jobs show N.`,
 			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
-			if jobs.JobOfRun(args[0]) > 0 {
-				return a.showWritesOfJob(cmd.Context(), args[0], jobsURL, asJSON)
-			}
-			store, err := a.history()
-			if err != nil {
-				return err
-			}
-			run, err := a.findRun(store, args[0])
+			run, output, err := a.recordOf(cmd.Context(), args[0], jobsURL)
 			if err != nil {
 				return err
 			}
@@ -139,11 +132,6 @@ is with the job: transect jobs show N.`,
 			if err != nil {
 				return err
 			}
-			log, err := store.Log(run.ID)
-			if err != nil {
-				return fault.Of(&fault.FileError{}, "the log of the run cannot be read: %w", err)
-			}
-			output := transport.Redact(string(log))
 			if asJSON {
 				return a.printJSON(struct {
 					*history.Summary
@@ -164,21 +152,38 @@ is with the job: transect jobs show N.`,
 	return cmd
 }
 
-// showWritesOfJob shows the writes of the run of a job.
-func (a *app) showWritesOfJob(ctx context.Context, run, jobsURL string, asJSON bool) error {
-	w, err := a.writesOf(ctx, run, jobsURL)
-	switch {
-	case err != nil:
-		return err
-	case w == nil:
-		w = &writes{}
+// recordOf reads the record of a run and its output: of a job in the database of the
+// jobs, of others in the history.
+func (a *app) recordOf(ctx context.Context, name, jobsURL string) (run *history.Summary, output string, err error) {
+	if job := jobs.JobOfRun(name); job > 0 {
+		store, err := a.process.OpenJobs(ctx, jobsURL)
+		if err != nil {
+			return nil, "", err
+		}
+		defer store.Close()
+		record, err := store.Record(ctx, job)
+		if err != nil {
+			return nil, "", err
+		}
+		output, err = a.lastOutput(ctx, store, job, jobOutput)
+		return record.Summary, output, err
 	}
-	if asJSON {
-		return a.printJSON(w, "")
+	store, err := a.history()
+	if err != nil {
+		return nil, "", err
 	}
-	a.printWrites(w)
-	return nil
+	if run, err = a.findRun(store, name); err != nil {
+		return nil, "", err
+	}
+	log, err := store.Log(run.ID)
+	if err != nil {
+		return nil, "", fault.Of(&fault.FileError{}, "the log of the run cannot be read: %w", err)
+	}
+	return run, transport.Redact(string(log)), nil
 }
+
+// jobOutput is how many lines of the output of a job are shown with its run.
+const jobOutput = 1000
 
 func (a *app) printRun(run *history.Summary) {
 	now := a.process.Now()

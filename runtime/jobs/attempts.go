@@ -15,13 +15,14 @@ type Attempt struct {
 	Ended    *time.Time `json:"ended"` // nil while it runs
 	ExitCode *int       `json:"exit_code"`
 	Outcome  State      `json:"outcome"` // running, lost, or a state of jobs
+	record   string
 }
 
 // Attempts lists the attempts of a job in order.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (a Attempt, err error) {
 		var started, ended int64
-		err = rows.Scan(&a.Run, &a.Number, &a.Worker, &started, &ended, &a.ExitCode, &a.Outcome)
+		err = rows.Scan(&a.Run, &a.Number, &a.Worker, &started, &ended, &a.ExitCode, &a.Outcome, &a.record)
 		a.Started = FromMillis(started)
 		if ended > 0 {
 			end := FromMillis(ended)
@@ -30,6 +31,6 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 			a.Outcome = Running
 		}
 		return a, err
-	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome from tr_run where job_id = $1 order by id`, id)
+	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome, record from tr_run where job_id = $1 order by id`, id)
 	return list, s.Explain(err)
 }

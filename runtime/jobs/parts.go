@@ -136,6 +136,7 @@ const (
 	callSubmit = "jobs.submit"
 	callEnded  = "jobs.ended"
 	callResult = "result"
+	callRecord = "record"
 )
 
 // Linked is the Queue of a job's process. The worker adds flags, variables and
@@ -197,6 +198,9 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) lin
 		}),
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
 			return nil, retryTransient(ctx, func() error { return s.PutResult(ctx, job, epoch, value) })
+		}),
+		callRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
+			return nil, retryTransient(ctx, func() error { return s.putRecord(ctx, job, epoch, record) })
 		}),
 	}
 	link.ServeLedger(h, retryingLedger{s.Ledger(ctx, job, epoch)})

@@ -198,6 +198,8 @@ func (r *run) close() {
 	}
 	if r.entry != nil {
 		_ = r.entry.End(r.summary) // a failure of the history is not one of the run
+	}
+	if r.entry != nil && r.job.Link == nil {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}

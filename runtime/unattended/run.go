@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/jobs"
 	"transect/runtime"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
@@ -135,7 +136,7 @@ type run struct {
 	tail    *logfile.Tail
 	logFile *logfile.File
 	buffer  *logfile.Buffer
-	entry   *history.Entry // nil without a history; set when recording is done
+	entry   entry // nil without a history; set when recording is done
 	lock    *lock.Lock
 	started bool // the lock, if any, was taken
 
@@ -144,6 +145,13 @@ type run struct {
 	pinging   sync.WaitGroup // of the start
 	ending    sync.Once
 	unwritten error // report or metrics that could not be written after a success
+}
+
+// entry is the record of a run in progress: in the history of the machine or, of a
+// job, in the database of the jobs.
+type entry interface {
+	WriteProgress(text []byte) error
+	End(*history.Summary) error
 }
 
 // open opens the log and the history, so that a log that cannot be written is
@@ -182,7 +190,10 @@ func (r *run) open() error {
 		}
 		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
 	}
-	if runs, _ := retention(p); runs > 0 && !r.options.NoHistory {
+	if r.job.Link != nil {
+		starting := *r.summary
+		r.entry = &jobs.Recorder{Linked: jobs.Linked{Link: r.job.Link}, Record: jobs.Record{Summary: &starting}}
+	} else if runs, _ := retention(p); runs > 0 && !r.options.NoHistory {
 		log := &logfile.Deferred{}
 		r.lines.Stamped = append(r.lines.Stamped, log)
 		starting := *r.summary

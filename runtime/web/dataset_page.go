@@ -71,7 +71,7 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 		v.Version += part.Checksum
 	}
 	v.Version = v.Version[:min(64, len(v.Version))]
-	v.Source = s.origin(d)
+	v.Source = s.origin(r.Context(), d)
 	v.Steps = ingestionSteps(d.JSON())
 	if d.Type == "vector" {
 		v.Features = s.features(r.Context(), c, d)
@@ -117,7 +117,7 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 }
 
 // origin reads where a dataset came from.
-func (s *Server) origin(d client.Dataset) origin {
+func (s *Server) origin(ctx context.Context, d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
 	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
@@ -127,7 +127,7 @@ func (s *Server) origin(d client.Dataset) origin {
 			o.Problem += " " + sentence(hint)
 		}
 	}
-	if run, _, err := s.History.Find(o.Run); err == nil && run != nil && run.ID == o.Run {
+	if run, _, err := s.findRun(ctx, o.Run); err == nil && run.ID == o.Run {
 		o.Known = run
 	} else {
 		o.Known = s.runOfIngest(o.Run)

@@ -180,6 +180,16 @@ func TestNight(t *testing.T) {
 	inOrder(fmt.Sprintf("/jobs/%d", season), "done with failures", "exit code 3: finished, but some items failed", fmt.Sprintf("transect jobs retry %d", season), "It submitted 40 jobs", "30 done", "10 failed")
 	inOrder(fmt.Sprintf("/jobs/%d", season+1), fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, season, season), "failed", "Read the error")
 	inOrder("/jobs?state=not+well", "10 failed", "order.lua", "flight.lua")
+	if _, err := store.DB().ExecContext(t.Context(), fmt.Sprintf(`insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at, ended_at, exit_code, outcome, record)
+		values (%d, 1, 1, 'w', 'alpha', 1000, 61000, 7, 'needs a decision', '{"summary":{"script":"/x/order.lua","end":{"seconds":60,"exit_code":7,"outcome":"decision",
+		"operations":{"datasets.create":{"count":3,"failed":1}},"error":{"name":"UnknownOutcomeError","message":"nobody knows"}}},"progress":{"samples":[]}}')`, asks)); err != nil {
+		t.Fatal(err)
+	}
+	inOrder(fmt.Sprintf("/jobs/%d", asks), "alpha", fmt.Sprintf(`<a href="/runs/job-%d">`, asks))
+	inOrder(fmt.Sprintf("/runs/job-%d", asks), "order.lua", "decision", "UnknownOutcomeError", "nobody knows", fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, asks, asks), "datasets.create")
+	if status, _ := get(t, browser, address+"/runs/job-9999"); status != http.StatusNotFound {
+		t.Error(status)
+	}
 	inOrder("/jobs?queue=nothing", "There are no such jobs")
 	inOrder("/schedules/nightly", "overdue", "None of its slots has passed yet")
 }

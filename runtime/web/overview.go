@@ -14,7 +14,6 @@ import (
 
 	"transect/client"
 	"transect/client/human"
-	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 	"transect/runtime/web/board"
 )
@@ -250,7 +249,7 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 
 // runTroubles are the scripts whose last run on this machine went wrong.
 func (s *Server) runTroubles() (list []board.Problem, err error) {
-	runs, err := s.History.List(200, func(r *history.Summary) bool { return s.JobStore == nil || jobs.JobOfRun(r.Run) == 0 }) // jobs have lines of their own
+	runs, err := s.History.List(200, nil) // jobs have lines of their own
 	if err != nil {
 		return nil, err
 	}

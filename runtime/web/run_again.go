@@ -25,7 +25,7 @@ func again(run *history.Summary) string {
 
 // againWords are the folder and the words of that command.
 func againWords(run *history.Summary) (folder string, words []string) {
-	if jobs.JobOfRun(run.Run) > 0 {
+	if jobs.JobOfRun(run.ID) > 0 {
 		return "", nil // the script went with the attempt
 	}
 	if run.Job != "" {
@@ -50,7 +50,7 @@ func startable(run *history.Summary) bool {
 }
 
 func (s *Server) runAgain(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.findRun(r.PathValue("id"))
+	run, _, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
@@ -16,7 +15,6 @@ import (
 type subject struct {
 	Name    string
 	Job     bool // of cron
-	Queued  bool // jobs that a worker of this machine ran
 	Script  string
 	Last    *runRow   // nil for a job that never ran
 	Recent  []*runRow // the oldest first
@@ -58,7 +56,7 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		key := subjectKey(run)
 		b := byName[key]
 		if b == nil {
-			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != "", Queued: jobs.JobOfRun(run.Run) > 0})
+			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != ""})
 		}
 		if b.Last == nil {
 			b.Last, b.Script = s.row(run), run.Script
@@ -85,14 +83,10 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 	return all[:min(len(all), maxScripts)]
 }
 
-// subjectKey tells what a run is one of: those of a job of cron, of a script, or of
-// the jobs of a script, which each attempt has in a folder of its own.
+// subjectKey tells what a run is one of: those of a job of cron, or of a script.
 func subjectKey(run *history.Summary) string {
-	switch {
-	case run.Job != "":
+	if run.Job != "" {
 		return "job " + run.Job
-	case jobs.JobOfRun(run.Run) > 0:
-		return "queued " + scriptName(run.Script)
 	}
 	return "script " + run.Script
 }

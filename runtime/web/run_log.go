@@ -34,7 +34,7 @@ func tailOf(text []byte) logTail {
 
 // runLog is the whole log as text.
 func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.findRun(r.PathValue("id"))
+	run, _, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ const logInterval = 250 * time.Millisecond
 // followRunLog follows the log of a run to its end.
 func (s *Server) followRunLog(ctx context.Context, id, after string, emit emitter) error {
 	for {
-		run, err := s.findRun(id)
+		run, _, err := s.findRun(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,12 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/ingest"
 	"transect/client/transport"
 	"transect/client/verdict"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
 
@@ -46,12 +49,12 @@ type callCount struct {
 	history.Calls
 }
 
-func (s *Server) readRun(_ context.Context, id string, values url.Values) (liveView, error) {
-	run, err := s.findRun(id)
+func (s *Server) readRun(ctx context.Context, id string, values url.Values) (liveView, error) {
+	run, progress, err := s.findRun(ctx, id)
 	if err != nil {
 		return liveView{}, err
 	}
-	p, err := s.runView(run, values)
+	p, err := s.runView(run, progress, values)
 	if err != nil {
 		return liveView{}, err
 	}
@@ -59,24 +62,35 @@ func (s *Server) readRun(_ context.Context, id string, values url.Values) (liveV
 	return liveView{title: title, data: p, ended: run.State != history.Running, cursor: p.Log.Cursor}, nil
 }
 
-func (s *Server) findRun(name string) (*history.Summary, error) {
+// findRun finds the record of a run and its progress: of a job in the database of
+// the jobs, of others in the history of this machine.
+func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *history.Progress, error) {
+	if job := jobs.JobOfRun(name); job > 0 && s.JobStore != nil {
+		r, err := s.JobStore.Record(ctx, job)
+		if errors.As(err, new(*fault.KeyError)) {
+			return nil, nil, notFound("%s", fault.Find(err).Facts().Message)
+		} else if err != nil {
+			return nil, nil, err
+		}
+		return r.Summary, r.Progress, nil
+	}
 	run, matches, err := s.History.Find(name)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case len(matches) > 1:
-		return nil, notFound("%s have an ID that begins with %s", human.Count(len(matches), "run"), name)
+		return nil, nil, notFound("%s have an ID that begins with %s", human.Count(len(matches), "run"), name)
 	case run == nil:
-		return nil, notFound("there is no run %s; the history keeps the latest ones", name)
+		return nil, nil, notFound("there is no run %s; the history keeps the latest ones", name)
 	}
-	return run, nil
-}
-
-func (s *Server) runView(run *history.Summary, values url.Values) (*runView, error) {
 	progress, err := s.History.Progress(run.ID)
 	if err != nil {
 		progress = &history.Progress{} // the rest is worth showing
 	}
+	return run, progress, nil
+}
+
+func (s *Server) runView(run *history.Summary, progress *history.Progress, values url.Values) (*runView, error) {
 	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples), Again: again(run)}
 	if n := len(progress.Samples); n > 0 {
 		p.Sent, p.Received = progress.Samples[n-1].Sent, progress.Samples[n-1].Received
@@ -97,11 +111,14 @@ func (s *Server) runView(run *history.Summary, values url.Values) (*runView, err
 	if len(progress.Ingests) > 0 {
 		p.Files = s.runFiles(progress.Ingests, verdict.Verdict(values.Get("verdict")))
 	}
+	p.Startable = s.Actions && s.Again != nil && startable(run)
+	p.Restarted = values.Get("started") != ""
+	if p.Queued() > 0 {
+		return p, nil // its output is with the job
+	}
 	text, cursor, _, err := s.History.LogAfter(run.ID, "")
 	p.Log = tailOf([]byte(transport.Redact(string(text))))
 	p.Log.Cursor = cursor
-	p.Startable = s.Actions && s.Again != nil && startable(run)
-	p.Restarted = values.Get("started") != ""
 	return p, err
 }
 

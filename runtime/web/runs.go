@@ -84,8 +84,8 @@ type runRow struct {
 // Name is what people call the run: the job, the script or the command.
 func (r *runRow) Name() string { return cmp.Or(r.Job, scriptName(r.Script)) }
 
-// Queued is the job whose attempt the run is; 0 for none.
-func (r *runRow) Queued() int64 { return jobs.JobOfRun(r.Run) }
+// Queued is the job whose run it is; 0 for none.
+func (r *runRow) Queued() int64 { return jobs.JobOfRun(r.ID) }
 
 // scriptName is the last part of a script's path; @put is the command put.
 func scriptName(script string) string {

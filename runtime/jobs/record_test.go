@@ -1,0 +1,60 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"transect/runtime/jobs"
+	"transect/runtime/unattended/history"
+	"transect/testdata/jobstest"
+)
+
+// The run of a job has one record: what its newest attempt says of itself, or what its
+// worker knows of one that said nothing.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		id, err := s.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Args: []string{"flight"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Record(t.Context(), id); err == nil {
+			t.Error("a job that has not started has a record")
+		}
+		is := func(state, script string, exit int) *jobs.Record {
+			t.Helper()
+			r, err := s.Record(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Summary.State != state || r.Summary.Script != script || r.Summary.ID != jobs.RunID(id) || (r.Summary.End != nil) != (state == history.Ended) ||
+				r.Summary.End != nil && r.Summary.End.ExitCode != exit {
+				t.Errorf("%+v, want %s of %s", r.Summary, state, script)
+			}
+			return r
+		}
+		says := func(epoch int64, record string) {
+			t.Helper()
+			if _, err := s.Answers(t.Context(), id, epoch, func() {})["record"](t.Context(), json.RawMessage(record)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := startRun(t, s, id, "alpha", 1)
+		is(history.Running, "survey.lua", 0)
+		says(1, `{"summary":{"script":"/x/survey.lua"},"progress":{"items_done":3,"samples":[]}}`)
+		if r := is(history.Running, "/x/survey.lua", 0); r.Progress.ItemsDone != 3 {
+			t.Errorf("%+v", r.Progress)
+		}
+		exec(t, s, fmt.Sprintf("update tr_run set ended_at = %s, outcome = 'lost' where id = %d", s.Now(), first))
+		is(history.Lost, "/x/survey.lua", 0)
+
+		second := startRun(t, s, id, "beta", 2)
+		says(1, `{"summary":{"script":"late"}}`) // a killed attempt writes over nothing
+		is(history.Running, "survey.lua", 0)
+		endRun(t, s, id, second, 3)
+		is(history.Ended, "survey.lua", 3)
+		says(2, `{"summary":{"script":"late"}}`)
+		is(history.Ended, "survey.lua", 3)
+	})
+}
