@@ -11,16 +11,15 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/runtime/web/board"
 )
 
 // action is something the page may do, when it was started with --allow-actions.
 // GET /actions/NAME asks, POST does it.
 type action struct {
-	title string
-	verb  string // on the button
-	hint  string
-	bad   bool // it removes something
+	Title string
+	Verb  string // on the button
+	Hint  string
+	Bad   bool // it removes something
 	local bool // it needs no platform: c is nil
 	// about says what it would be done to, and refuses what cannot be.
 	about func(ctx context.Context, c *client.Client, values url.Values) ([]string, error)
@@ -34,18 +33,19 @@ const maxAtOnce = 500
 // actionRoutes registers what changes the platform. All of it has a page that
 // asks first, and works without JavaScript.
 func (s *Server) actionRoutes() {
-	s.action("delete", action{title: "Delete datasets", verb: "Delete", bad: true,
-		hint:  "They can be restored for some time, here or with transect restore.",
+	s.action("delete", action{Title: "Delete datasets", Verb: "Delete", Bad: true,
+		Hint:  "They can be restored for some time, here or with transect restore.",
 		about: aboutDatasets, do: s.deleteDatasets})
-	s.action("restore", action{title: "Restore datasets", verb: "Restore",
+	s.action("restore", action{Title: "Restore datasets", Verb: "Restore",
 		about: aboutDatasets, do: s.restoreDatasets})
-	s.action("cancel", action{title: "Cancel the product", verb: "Cancel it", bad: true,
-		hint:  "What it has computed so far is lost.",
+	s.action("cancel", action{Title: "Cancel the product", Verb: "Cancel it", Bad: true,
+		Hint:  "What it has computed so far is lost.",
 		about: s.aboutProduct, do: cancelProduct})
-	s.action("order-again", action{title: "Order again", verb: "Order",
-		hint:  "The same analytic is ordered with the same inputs and parameters.",
+	s.action("order-again", action{Title: "Order again", Verb: "Order",
+		Hint:  "The same analytic is ordered with the same inputs and parameters.",
 		about: s.aboutProduct, do: orderAgain})
-	s.orderRoutes()
+	s.get("/actions/order", s.permitted(s.orderPage))
+	s.post("/actions/order", s.permitted(bounded(s.order)))
 }
 
 var errReadOnly = &refusal{"this page only reads; start transect ui with --allow-actions to change something"}
@@ -62,18 +62,23 @@ func (s *Server) permitted(h handler) handler {
 
 // confirmation is the page that asks.
 type confirmation struct {
-	Title, Verb, Hint string
-	Bad               bool
-	Name              string
-	About             []string
-	Values            url.Values
-	Back              string
+	action
+	Name   string
+	About  []string
+	Values url.Values
+	Back   string
 }
 
 func (s *Server) action(name string, a action) {
 	path := "/actions/" + name
+	platform := func() (*client.Client, error) {
+		if a.local {
+			return nil, nil
+		}
+		return s.platform()
+	}
 	s.get(path, s.permitted(func(w http.ResponseWriter, r *http.Request) error {
-		c, err := s.platformOf(a)
+		c, err := platform()
 		if err != nil {
 			return err
 		}
@@ -82,15 +87,16 @@ func (s *Server) action(name string, a action) {
 		if err != nil {
 			return err
 		}
-		return s.render(w, r, "confirm.html", view{Title: a.title, Section: sectionOf(values), Data: confirmation{Title: a.title, Verb: a.verb, Hint: a.hint,
-			Bad: a.bad, Name: name, About: texts, Values: about(values), Back: back(values)}})
+		return s.render(w, r, "confirm.html", view{Title: a.Title, Section: subjectOf(values).section,
+			Data: confirmation{a, name, texts, about(values), back(values)}})
 	}))
 	s.post(path, s.permitted(bounded(func(w http.ResponseWriter, r *http.Request) error {
-		c, err := s.platformOf(a)
+		c, err := platform()
 		if err != nil {
 			return err
 		}
-		s.Logger.Info("the page was asked to "+strings.ToLower(a.verb), "action", name, "of", strings.Join(slices.Concat(slices.Collect(maps.Values(about(r.PostForm)))...), " "))
+		of := slices.Concat(slices.Collect(maps.Values(about(r.PostForm)))...)
+		s.Logger.Info("the page was asked to "+strings.ToLower(a.Verb), "action", name, "of", strings.Join(of, " "))
 		next, err := a.do(r.Context(), c, r.PostForm)
 		if err != nil {
 			return err
@@ -100,60 +106,56 @@ func (s *Server) action(name string, a action) {
 	})))
 }
 
+// formSubject is what something is done to: its name in forms, its section, and what
+// its page begins with.
+type formSubject struct{ name, section, page string }
+
+var formSubjects = []formSubject{
+	{"job", "/jobs", "/jobs/"},
+	{"schedule", "/jobs", "/schedules/"},
+	{"product", "/products", "/products/"},
+	{"dataset", "/datasets", "/datasets/"},
+}
+
+// subjectOf is what a form is about.
+func subjectOf(values url.Values) formSubject {
+	for _, subject := range formSubjects {
+		if values.Has(subject.name) {
+			return subject
+		}
+	}
+	return formSubject{"dataset", "/datasets", "/datasets/"}
+}
+
 // about are the values of a form that name what something is done to.
 func about(values url.Values) url.Values {
 	named := url.Values{}
-	for _, name := range []string{"dataset", "product", "job", "schedule"} {
-		if list := values[name]; len(list) > 0 {
-			named[name] = list
+	for _, subject := range formSubjects {
+		if list := values[subject.name]; len(list) > 0 {
+			named[subject.name] = list
 		}
 	}
 	return named
 }
 
-// platformOf is the platform that an action needs.
-func (s *Server) platformOf(a action) (*client.Client, error) {
-	if a.local {
-		return nil, nil
-	}
-	return s.platform()
-}
-
-func sectionOf(values url.Values) string {
-	if values.Has("job") || values.Has("schedule") {
-		return "/jobs"
-	}
-	if values.Has("product") {
-		return "/products"
-	}
-	return "/datasets"
-}
-
 // back is where one came from.
 func back(values url.Values) string {
-	if id := values.Get("job"); id != "" {
-		return "/jobs/" + url.PathEscape(id)
+	subject := subjectOf(values)
+	if list := values[subject.name]; len(list) == 1 {
+		return subject.page + url.PathEscape(list[0])
 	}
-	if name := values.Get("schedule"); name != "" {
-		return board.ScheduleLink(name)
-	}
-	if id := values.Get("product"); id != "" {
-		return "/products/" + url.PathEscape(id)
-	}
-	if list := values["dataset"]; len(list) == 1 {
-		return "/datasets/" + url.PathEscape(list[0])
-	}
-	return "/datasets"
+	return subject.section
 }
 
 // chosen are the datasets of a form.
 func chosen(values url.Values) (client.IDs, error) {
 	ids := values["dataset"]
 	if len(ids) == 0 {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no dataset was chosen"), "go back and mark some")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no dataset was chosen"), "go back and mark at least one")
 	}
 	if len(ids) > maxAtOnce {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%d datasets are too many for one form", len(ids)), "at most %d; for more there is transect rm", maxAtOnce)
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%d datasets are too many for one form", len(ids)),
+			"choose at most %d, or use transect rm", maxAtOnce)
 	}
 	return client.IDs(ids), nil
 }
@@ -233,13 +235,11 @@ func (e *refusal) Error() string { return e.why }
 
 // anotherRoutes registers the page that makes an address for another browser.
 func (s *Server) anotherRoutes() {
-	page := func(w http.ResponseWriter, r *http.Request, address string) error {
-		v := view{Title: "Open in another browser"}
-		if address != "" {
-			v.Data = address
-		}
-		return s.render(w, r, "another.html", v)
-	}
-	s.get("/another", func(w http.ResponseWriter, r *http.Request) error { return page(w, r, "") })
-	s.post("/another", func(w http.ResponseWriter, r *http.Request) error { return page(w, r, s.Address()) })
+	const title = "Open in another browser"
+	s.get("/another", func(w http.ResponseWriter, r *http.Request) error {
+		return s.render(w, r, "another.html", view{Title: title})
+	})
+	s.post("/another", func(w http.ResponseWriter, r *http.Request) error {
+		return s.render(w, r, "another.html", view{Title: title, Data: s.Address()})
+	})
 }

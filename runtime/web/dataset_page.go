@@ -103,13 +103,10 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 		}
 		return found, err
 	}
-	list := make([]any, len(ids))
-	for i, id := range ids {
-		list[i] = id
-	}
 	deleted := func(yes bool) map[string]any { return map[string]any{"deletion_date": map[string]any{"$exists": yes}} }
-	page, failed := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Limit: new(len(ids)),
-		Filter: client.Filter{"_id": map[string]any{"$in": list}, "$or": []any{deleted(true), deleted(false)}}}})
+	filter := among("_id", ids)
+	filter["$or"] = []any{deleted(true), deleted(false)}
+	page, failed := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Limit: new(len(ids)), Filter: filter}})
 	if failed != nil || len(page.Results) == 0 {
 		return nil, err
 	}

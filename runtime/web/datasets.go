@@ -104,7 +104,7 @@ func (s *Server) choices(ctx context.Context, c *client.Client, project string) 
 	if project == "" {
 		return projects, nil, nil
 	}
-	q.Filter = client.Filter{"project": map[string]any{"$eq": project}}
+	q.Filter = equals("project", project)
 	within, err := c.Missions.Search.Page(ctx, q)
 	if err != nil {
 		return nil, nil, err
@@ -121,18 +121,14 @@ func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]data
 	for _, d := range list {
 		projects, missions = append(projects, d.Project), append(missions, d.Mission)
 	}
-	projectNames, err := s.names(ctx, "projects", projects)
-	if err != nil {
-		return nil, err
-	}
-	missionNames, err := s.names(ctx, "missions", missions)
+	names, err := s.names(ctx, projects, missions)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]datasetRow, len(list))
 	for i, d := range list {
 		origin := gjson.GetBytes(d.JSON(), "properties.transect")
-		rows[i] = datasetRow{Dataset: d, ProjectName: projectNames[d.Project], MissionName: missionNames[d.Mission], Position: position(d.Geometry),
+		rows[i] = datasetRow{Dataset: d, ProjectName: names[d.Project], MissionName: names[d.Mission], Position: position(d.Geometry),
 			File: origin.Get("file").String(), Run: runOf(origin)}
 	}
 	return rows, nil

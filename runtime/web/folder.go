@@ -50,36 +50,30 @@ type folderRow struct {
 
 // folderView is the page of the folder.
 type folderView struct {
-	Folder   string
-	Quoted   string // for a shell
-	Version  string // see folderVersion
-	Running  bool
-	Read     int
-	Problem  string
-	Summary  string
-	Bytes    int64
-	Files    int
-	Kinds    []kindCount
-	Verdicts []labelCount
-	Survey   []preflight.Problem // of the survey as a whole
-	Gaps     []finding
-	More     []string // problems beyond those that are listed
-	Rows     []folderRow
-	Page     int
-	Pages    int
-	Only     string
-	Sent     bool
-	Canvas   canvas
-}
-
-type kindCount struct {
-	Kind  string
-	Count int
+	Folder  string
+	Quoted  string // for a shell
+	Version string // see folderVersion
+	Running bool
+	Read    int
+	Problem string
+	Summary string
+	Bytes   int64
+	Files   int
+	Labels  []*labelCount
+	Survey  []preflight.Problem // of the survey as a whole
+	Gaps    []finding
+	More    []string // problems beyond those that are listed
+	Rows    []folderRow
+	Page    int
+	Pages   int
+	Only    string
+	Sent    bool
+	Canvas  canvas
 }
 
 type labelCount struct {
-	Verdict, Label, Class string
-	Count                 int
+	Label, Class string
+	Count        int
 }
 
 func (s *Server) folderPage(w http.ResponseWriter, r *http.Request) error {
@@ -110,17 +104,16 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	sent := s.sent(ctx, s.Folder)
 	v.Sent = len(sent) > 0
 	v.Summary = state.Result.summary(s.Now().Location())
-	kinds, counts := map[string]int{}, map[string]*labelCount{}
+	counts := map[string]*labelCount{}
 	for _, item := range state.Items {
 		row := rowOf(item, sent)
 		if item.Kind != "" {
-			kinds[item.Kind]++
 			v.Files++
 			v.Bytes += item.Size
 		}
 		n := counts[row.Label]
 		if n == nil {
-			n = &labelCount{Verdict: row.Label, Label: row.Label, Class: row.Class}
+			n = &labelCount{Label: row.Label, Class: row.Class}
 			counts[row.Label] = n
 		}
 		n.Count++
@@ -129,11 +122,8 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 		}
 	}
 	slices.SortStableFunc(v.Rows, func(a, b folderRow) int { return cmp.Compare(b.rank, a.rank) })
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		v.Kinds = append(v.Kinds, kindCount{kindName(kind), kinds[kind]})
-	}
 	for _, label := range slices.Sorted(maps.Keys(counts)) {
-		v.Verdicts = append(v.Verdicts, *counts[label])
+		v.Labels = append(v.Labels, counts[label])
 	}
 	listed := map[string]int{}
 	for _, p := range state.Result.Problems {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"transect/client"
@@ -19,14 +18,6 @@ type sentFile struct {
 	Cause   string
 	Hint    string
 	Pending bool // the platform has not read it yet
-}
-
-// sentFiles remembers the outcomes of the runs that sent files of the folder.
-type sentFiles struct {
-	mu      sync.Mutex
-	version string
-	until   time.Time
-	files   map[string]sentFile // by path
 }
 
 const (
@@ -49,15 +40,11 @@ func (s *Server) stateDir() string { return filepath.Dir(s.History.Dir) }
 // sent is what became of the files below the folder, by path: the latest outcome
 // of each, and what the platform says of its dataset by now.
 func (s *Server) sent(ctx context.Context, folder string) map[string]sentFile {
-	s.sentFiles.mu.Lock()
-	defer s.sentFiles.mu.Unlock()
-	version := s.sentVersion()
-	if version == s.sentFiles.version && time.Now().Before(s.sentFiles.until) {
-		return s.sentFiles.files
-	}
-	files := s.outcomes(absolutePath(folder) + string(filepath.Separator))
-	s.refresh(ctx, files)
-	s.sentFiles.version, s.sentFiles.until, s.sentFiles.files = version, time.Now().Add(sentFor), files
+	files, _ := s.sentFiles.get(s.sentVersion(), sentFor, func() (map[string]sentFile, error) {
+		files := s.outcomes(absolutePath(folder) + string(filepath.Separator))
+		s.refresh(ctx, files)
+		return files, nil
+	})
 	return files
 }
 
@@ -107,7 +94,7 @@ func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for d, err := range s.Client.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{
-		Filter: client.Filter{"_id": map[string]any{"$in": toAny(ids)}}, Fields: only("_id", "ingestion")}}) {
+		Filter: among("_id", ids), Fields: only("_id", "ingestion")}}) {
 		if err != nil {
 			s.Logger.Debug("the state of the files on the platform is not known", "reason", err)
 			return
@@ -120,12 +107,4 @@ func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
 		}
 		files[path] = f
 	}
-}
-
-func toAny(ids client.IDs) []any {
-	list := make([]any, len(ids))
-	for i, id := range ids {
-		list[i] = id
-	}
-	return list
 }

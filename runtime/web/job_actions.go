@@ -8,66 +8,69 @@ import (
 	"transect/client"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
-	"transect/runtime/web/board"
 )
 
 // jobActions registers what the page does to jobs and schedules.
 func (s *Server) jobActions() {
-	s.jobAction("cancel-job", "Cancel the job", "Cancel it", "What it has written to the platform stays. It can be run again later, and goes on then.", true, (*jobs.Store).Cancel)
-	s.jobAction("retry-job", "Run the job again", "Run it", "It is a start of the same run: what it wrote before is not written again.", false, (*jobs.Store).Retry)
-	s.scheduleAction("run-schedule", "Run the schedule now", "Run it", "", func(ctx context.Context, name string) (int64, error) {
-		job, _, err := schedule.RunNow(ctx, s.JobStore, name)
-		return job, err
-	})
-	set := func(paused bool) func(context.Context, string) (int64, error) {
-		return func(ctx context.Context, name string) (int64, error) {
-			_, err := schedule.Set(ctx, s.JobStore, name, paused)
-			return 0, err
-		}
+	s.action("cancel-job", action{Title: "Cancel the job", Verb: "Cancel it", Bad: true, local: true,
+		Hint:  "What it has written to the platform stays. If it is run again later, it resumes.",
+		about: s.aboutJob, do: s.toJob((*jobs.Store).Cancel)})
+	s.action("retry-job", action{Title: "Run the job again", Verb: "Run it", local: true,
+		Hint:  "It is a start of the same run: what it wrote before is not written again.",
+		about: s.aboutJob, do: s.toJob((*jobs.Store).Retry)})
+	s.action("run-schedule", action{Title: "Run the schedule now", Verb: "Run it", local: true,
+		about: s.aboutSchedule, do: s.runSchedule})
+	s.action("pause-schedule", action{Title: "Pause the schedule", Verb: "Pause it", local: true,
+		Hint:  "It submits nothing until it is resumed; a job that is running continues.",
+		about: s.aboutSchedule, do: s.setPaused(true)})
+	s.action("resume-schedule", action{Title: "Resume the schedule", Verb: "Resume it", local: true,
+		about: s.aboutSchedule, do: s.setPaused(false)})
+}
+
+func (s *Server) aboutJob(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
+	id, err := jobID(values.Get("job"))
+	if err != nil {
+		return nil, err
 	}
-	s.scheduleAction("pause-schedule", "Pause the schedule", "Pause it", "It submits nothing until it is resumed; a job that runs goes on.", set(true))
-	s.scheduleAction("resume-schedule", "Resume the schedule", "Resume it", "", set(false))
+	job, err := s.JobStore.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("job %d: %s (%s)", job.ID, job.Title(), job.State)}, nil
 }
 
-// jobAction registers an action on a job, with the page that asks.
-func (s *Server) jobAction(name, title, verb, hint string, bad bool, do func(*jobs.Store, context.Context, int64) error) {
-	s.action(name, action{title: title, verb: verb, hint: hint, bad: bad, local: true,
-		about: func(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
-			id, err := jobID(values.Get("job"))
-			if err != nil {
-				return nil, err
-			}
-			job, err := s.JobStore.Get(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			return []string{fmt.Sprintf("job %d: %s (%s)", job.ID, job.Title(), job.State)}, nil
-		},
-		do: func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
-			id, err := jobID(values.Get("job"))
-			if err != nil {
-				return "", err
-			}
-			return back(values), do(s.JobStore, ctx, id)
-		}})
+// do carries an action out, see action.
+type do = func(context.Context, *client.Client, url.Values) (string, error)
+
+func (s *Server) toJob(act func(*jobs.Store, context.Context, int64) error) do {
+	return func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
+		id, err := jobID(values.Get("job"))
+		if err != nil {
+			return "", err
+		}
+		return back(values), act(s.JobStore, ctx, id)
+	}
 }
 
-// scheduleAction registers an action on a schedule. It goes on to the job that do
-// returns, or the schedule.
-func (s *Server) scheduleAction(name, title, verb, hint string, do func(context.Context, string) (int64, error)) {
-	s.action(name, action{title: title, verb: verb, hint: hint, local: true,
-		about: func(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
-			found, err := schedule.Get(ctx, s.JobStore, values.Get("schedule"))
-			if err != nil {
-				return nil, err
-			}
-			return []string{fmt.Sprintf("%s: %s, %s, %s", found.Name, found.Expr, found.Zone, found.Spec.Title())}, nil
-		},
-		do: func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
-			job, err := do(ctx, values.Get("schedule"))
-			if job > 0 {
-				return fmt.Sprintf("/jobs/%d", job), err
-			}
-			return board.ScheduleLink(values.Get("schedule")), err
-		}})
+func (s *Server) aboutSchedule(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
+	found, err := schedule.Get(ctx, s.JobStore, values.Get("schedule"))
+	if err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%s: %s, %s, %s", found.Name, found.Expr, found.Zone, found.Spec.Title())}, nil
+}
+
+func (s *Server) runSchedule(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
+	job, _, err := schedule.RunNow(ctx, s.JobStore, values.Get("schedule"))
+	if job == 0 {
+		return back(values), err
+	}
+	return fmt.Sprintf("/jobs/%d", job), err
+}
+
+func (s *Server) setPaused(paused bool) do {
+	return func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
+		_, err := schedule.Set(ctx, s.JobStore, values.Get("schedule"), paused)
+		return back(values), err
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/paulmach/orb"
 	"github.com/tidwall/gjson"
 
 	"transect/client"
 	"transect/client/geodesic"
+	"transect/client/geojson"
 	"transect/client/human"
 	"transect/client/preflight"
 )
@@ -54,9 +56,9 @@ func targetOf(values url.Values) target {
 func (t target) filter() client.Filter {
 	switch {
 	case t.Mission != "":
-		return client.Filter{"mission": map[string]any{"$eq": t.Mission}}
+		return equals("mission", t.Mission)
 	case t.Project != "":
-		return client.Filter{"project": map[string]any{"$eq": t.Project}}
+		return equals("project", t.Project)
 	}
 	return client.Filter{}
 }
@@ -103,11 +105,11 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 		if geometry == nil {
 			continue
 		}
-		if point := centre(geometry); t.Project == "" && t.Mission == "" && point != nil {
-			geometry = point // of many projects the places alone
-		} else {
+		box, ok := boxOf(geometry)
+		if !ok || t != (target{}) {
 			continue // its missions are shown
 		}
+		geometry = geojson.Text(box.Center()) // of many projects the places alone
 		if err := send(shape{Kind: "shape", Of: "project", ID: p.ID, Name: cmp.Or(p.Name, p.ID), Geometry: geometry,
 			Facts: rowsOf("Place", p.PlaceName, "Missions", human.Number(len(p.Missions))),
 			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)}, {"Its datasets", "/datasets?project=" + url.QueryEscape(p.ID)}}}); err != nil {
@@ -139,8 +141,7 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 
 func (s *Server) projectsOf(ctx context.Context, t target) ([]client.Project, error) {
 	if t.Project != "" {
-		found, err := s.Client.Projects.Describe(ctx, client.Refs{IDs: client.IDs{t.Project}})
-		return found, err
+		return s.Client.Projects.Describe(ctx, client.Refs{IDs: client.IDs{t.Project}})
 	}
 	if t.Mission != "" {
 		return nil, nil
@@ -150,14 +151,9 @@ func (s *Server) projectsOf(ctx context.Context, t target) ([]client.Project, er
 
 func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, error) {
 	if t.Mission != "" {
-		found, err := s.Client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{t.Mission}})
-		return found, err
+		return s.Client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{t.Mission}})
 	}
-	filter := client.Filter{}
-	if t.Project != "" {
-		filter["project"] = map[string]any{"$eq": t.Project}
-	}
-	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: filter}), maxMapMissions)
+	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: t.filter()}), maxMapMissions)
 }
 
 // some takes the first records of a search.
@@ -330,25 +326,5 @@ func pointOf(at []float64) json.RawMessage {
 	if len(at) < 2 || at[0] == 0 && at[1] == 0 {
 		return nil
 	}
-	return pointAt(at[0], at[1])
-}
-
-func pointAt(lon, lat float64) json.RawMessage {
-	text, _ := json.Marshal(map[string]any{"type": "Point", "coordinates": []float64{lon, lat}})
-	return text
-}
-
-// centre is the middle of a geometry as a point.
-func centre(geometry json.RawMessage) json.RawMessage {
-	ring := preflight.RingOf(string(geometry))
-	if len(ring) == 0 {
-		return nil
-	}
-	low, high := ring[0], ring[0]
-	for _, p := range ring {
-		for i := range p {
-			low[i], high[i] = min(low[i], p[i]), max(high[i], p[i])
-		}
-	}
-	return pointAt((low[0]+high[0])/2, (low[1]+high[1])/2)
+	return geojson.Text(orb.Point{at[0], at[1]})
 }

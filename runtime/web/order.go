@@ -33,11 +33,6 @@ type slot struct {
 	Choices                       []string
 }
 
-func (s *Server) orderRoutes() {
-	s.get("/actions/order", s.permitted(s.orderPage))
-	s.post("/actions/order", s.permitted(bounded(s.order)))
-}
-
 func (s *Server) orderPage(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.platform()
 	if err != nil {
@@ -49,7 +44,7 @@ func (s *Server) orderPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	m := found.One()
-	names, err := s.names(r.Context(), "projects", []string{m.Project})
+	names, err := s.names(r.Context(), []string{m.Project}, nil)
 	if err != nil {
 		return err
 	}

@@ -128,9 +128,14 @@ func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failure
 	return f, nil
 }
 
-// datasetsIn counts the datasets of a project or mission.
+// counting is a search for the number of records.
+func counting(filter client.Filter) client.Query {
+	return client.Query{Filter: filter, Limit: new(1), Fields: only("name")}
+}
+
+// datasetsIn counts the datasets that a filter finds.
 func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (int64, error) {
-	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: new(1), Fields: only("name")}})
+	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: counting(filter)})
 	return max(page.Total, int64(len(page.Results))), err
 }
 
@@ -138,6 +143,14 @@ func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (in
 
 func equals(key, value string) client.Filter {
 	return client.Filter{key: map[string]any{"$eq": value}}
+}
+
+func among(key string, values []string) client.Filter {
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return client.Filter{key: map[string]any{"$in": list}}
 }
 
 // only names the fields that a search reads.
@@ -174,7 +187,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 			return err
 		})
 		asking.Go(func() error {
-			found, err := c.Missions.Search.Page(ctx, client.Query{Filter: equals("project", g.ID), Limit: new(1), Fields: only("name")})
+			found, err := c.Missions.Search.Page(ctx, counting(equals("project", g.ID)))
 			g.Missions = int(max(found.Total, int64(len(found.Results))))
 			return err
 		})
@@ -194,7 +207,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 	for _, m := range page.Results {
 		projects = append(projects, m.Project)
 	}
-	names, err := s.names(ctx, "projects", projects)
+	names, err := s.names(ctx, projects, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +222,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 			return err
 		})
 		asking.Go(func() error {
-			found, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("mission", g.ID), Limit: new(1), Fields: only("status")}})
+			found, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: counting(equals("mission", g.ID))})
 			g.Products = max(found.Total, int64(len(found.Results)))
 			return err
 		})

@@ -15,15 +15,9 @@ type plan struct {
 	Lines, Gaps   string
 	Ground        string
 	Grid          string
-	Labels        []planLabel
 	Bar           string
 	BarText       string
 	BarX          int
-}
-
-type planLabel struct {
-	X, Y int
-	Text string
 }
 
 const (

@@ -1,10 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -52,73 +56,60 @@ type named struct {
 
 const namesKept = 30 * time.Second
 
-// names returns the names of resources by id; what has none is its id.
-func (s *Server) names(ctx context.Context, manager string, ids []string) (map[string]string, error) {
+// names returns the names of projects and missions by id; what has none is its id.
+func (s *Server) names(ctx context.Context, projects, missions []string) (map[string]string, error) {
 	c, err := s.platform()
 	if err != nil {
 		return nil, err
 	}
-	n := &s.named
-	found, asked := map[string]string{}, []any{}
-	n.mu.Lock()
-	if now := time.Now(); n.names == nil || now.After(n.until) {
-		n.names, n.until = map[string]string{}, now.Add(namesKept)
-	}
-	for _, id := range ids {
-		if name, ok := n.names[id]; ok {
-			found[id] = name
-		} else if id != "" && !slices.Contains(asked, any(id)) {
-			asked = append(asked, id)
+	found := map[string]string{}
+	for chunk := range s.named.missing(projects, found) {
+		page, err := c.Projects.Search.Page(ctx, namesOf(chunk))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.Results {
+			found[p.ID] = cmp.Or(p.Name, p.ID)
 		}
 	}
-	n.mu.Unlock()
-	for chunk := range slices.Chunk(asked, 100) {
-		q := client.Query{Filter: client.Filter{"_id": map[string]any{"$in": chunk}}, Limit: new(len(chunk)),
-			Fields: only("name")}
-		add := func(id, name string) {
-			if name != "" {
-				found[id] = name
-			}
+	for chunk := range s.named.missing(missions, found) {
+		page, err := c.Missions.Search.Page(ctx, namesOf(chunk))
+		if err != nil {
+			return nil, err
 		}
-		switch manager {
-		case "projects":
-			page, err := c.Projects.Search.Page(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range page.Results {
-				add(p.ID, p.Name)
-			}
-		case "missions":
-			page, err := c.Missions.Search.Page(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			for _, m := range page.Results {
-				add(m.ID, m.Name)
-			}
+		for _, m := range page.Results {
+			found[m.ID] = cmp.Or(m.Name, m.ID)
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, id := range ids {
-		if found[id] == "" {
-			found[id] = id
-			continue
-		}
-		n.names[id] = found[id]
+	s.named.mu.Lock()
+	defer s.named.mu.Unlock()
+	maps.Copy(s.named.names, found)
+	for _, id := range slices.Concat(projects, missions) {
+		found[id] = cmp.Or(found[id], id)
 	}
 	return found, nil
 }
 
-// watch is the topic platform: whether the platform is there. One goroutine asks
-// for all pages.
-type watch struct {
-	mu      sync.Mutex
-	pages   int
-	state   platformState
-	changed chan struct{} // closed when state has changed
-	stop    context.CancelFunc
+func namesOf(ids []string) client.Query {
+	return client.Query{Filter: among("_id", ids), Limit: new(len(ids)), Fields: only("name")}
+}
+
+// missing adds the names that are known to found, and returns the other ids in chunks.
+func (n *named) missing(ids []string, found map[string]string) iter.Seq[[]string] {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now := time.Now(); n.names == nil || now.After(n.until) {
+		n.names, n.until = map[string]string{}, now.Add(namesKept)
+	}
+	var asked []string
+	for _, id := range ids {
+		if name, ok := n.names[id]; ok {
+			found[id] = name
+		} else if id != "" && !slices.Contains(asked, id) {
+			asked = append(asked, id)
+		}
+	}
+	return slices.Chunk(asked, 100)
 }
 
 // platformState is what pages are told about the platform.
@@ -127,68 +118,45 @@ type platformState struct {
 	Message string `json:"message,omitempty"`
 }
 
-func (s *Server) watchPlatform(ctx context.Context, _, _ string, emit emitter) error {
+// watchPlatform emits whether the platform is there.
+func (s *Server) watchPlatform(ctx context.Context, _, after string, emit emitter) error {
 	if s.Client == nil {
 		return nil
 	}
-	w := &s.watch
-	w.mu.Lock()
-	if w.pages++; w.pages == 1 {
-		var asking context.Context
-		asking, w.stop = context.WithCancel(s.ctx)
-		w.changed = make(chan struct{})
-		go s.askPlatform(asking)
-	}
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.pages--; w.pages == 0 {
-			w.stop()
-		}
-	}()
-	for {
-		w.mu.Lock()
-		state, changed := w.state, w.changed
-		w.mu.Unlock()
-		if err := emit("", state); err != nil {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return follow(ctx, after, s.Poll, emit, func() (version string, news any, ended bool, err error) {
+		state, err := s.watched.get("", s.Poll/2, s.askPlatform)
+		return strconv.FormatBool(state.Away) + state.Message, state, false, err
+	})
 }
 
-// askPlatform asks for a single project now and then.
-func (s *Server) askPlatform(ctx context.Context) {
-	for {
-		asking, cancel := context.WithTimeoutCause(ctx, pageTimeout, errTimeout)
-		_, err := s.Client.Projects.Search.Page(asking, client.Query{Limit: new(1), Fields: only("name")})
-		cancel()
-		state := platformState{}
-		if err != nil && ctx.Err() == nil {
-			if p := describe(err); p.Away {
-				state = platformState{true, p.Message}
-			}
-		}
-		s.watch.set(ctx, state)
-		select {
-		case <-time.After(s.Poll):
-		case <-ctx.Done():
-			return
+// askPlatform searches for a single project, on behalf of all pages.
+func (s *Server) askPlatform() (state platformState, _ error) {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, pageTimeout, errTimeout)
+	defer cancel()
+	_, err := s.Client.Projects.Search.Page(ctx, client.Query{Limit: new(1), Fields: only("name")})
+	if err != nil && s.ctx.Err() == nil {
+		if p := describe(err); p.Away {
+			state = platformState{true, p.Message}
 		}
 	}
+	return state, nil
 }
 
-func (w *watch) set(ctx context.Context, state platformState) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if ctx.Err() == nil && state != w.state {
-		w.state = state
-		close(w.changed)
-		w.changed = make(chan struct{})
+// kept is a value that is read anew after a while, or for another key.
+type kept[T any] struct {
+	mu    sync.Mutex
+	key   string
+	until time.Time
+	value T
+	err   error
+}
+
+func (k *kept[T]) get(key string, life time.Duration, read func() (T, error)) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if key != k.key || !time.Now().Before(k.until) {
+		k.value, k.err = read()
+		k.key, k.until = key, time.Now().Add(life)
 	}
+	return k.value, k.err
 }

@@ -51,11 +51,7 @@ func (s *Server) productPage(w http.ResponseWriter, r *http.Request) error {
 	v := productView{productRow: rows[0], Running: !ended(p.Status), Record: indented(p.JSON())}
 	v.Inputs, v.Options = objectFacts(p.Inputs), objectFacts(p.Parameters)
 	if ids := outputs(p); len(ids) > 0 {
-		list := make([]any, len(ids))
-		for i, id := range ids {
-			list[i] = id
-		}
-		found, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: client.Filter{"_id": map[string]any{"$in": list}},
+		found, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: among("_id", ids),
 			Limit: new(min(len(ids), 500)), Sort: byName}})
 		if err != nil {
 			return err

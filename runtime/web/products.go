@@ -97,17 +97,13 @@ func (s *Server) productRows(ctx context.Context, list []client.Product) ([]prod
 	for _, p := range list {
 		projects, missions = append(projects, p.Project), append(missions, p.Mission)
 	}
-	projectNames, err := s.names(ctx, "projects", projects)
-	if err != nil {
-		return nil, err
-	}
-	missionNames, err := s.names(ctx, "missions", missions)
+	names, err := s.names(ctx, projects, missions)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]productRow, len(list))
 	for i, p := range list {
-		rows[i] = productRow{Product: p, ProjectName: projectNames[p.Project], MissionName: missionNames[p.Mission], Title: productTitle(p),
+		rows[i] = productRow{Product: p, ProjectName: names[p.Project], MissionName: names[p.Mission], Title: productTitle(p),
 			Problem: gjson.GetBytes(p.Error, "message").String(), Made: len(outputs(p)), Took: s.took(p)}
 	}
 	return rows, nil

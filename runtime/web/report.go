@@ -17,14 +17,12 @@ type flightReport struct {
 	Of       string // project, or folder
 	Plan     *plan
 	Photos   int
-	Facts    []reportFact
+	Facts    []fact
 	Findings []finding
 	More     int
 	Lines    int
 	Back     string
 }
-
-type reportFact struct{ Label, Value string }
 
 const maxReported = 60 // findings on paper
 
@@ -61,7 +59,7 @@ func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if more {
-		v.Facts = append(v.Facts, reportFact{"Limit", "only the first " + human.Number(maxPhotos) + " photos are counted"})
+		v.Facts = append(v.Facts, fact{"Limit", "only the first " + human.Number(maxPhotos) + " photos are counted"})
 	}
 	s.fillReport(&v, pages, result)
 	return s.render(w, r, "report.html", view{Title: "Flight report " + v.Title, Section: "/map", Data: v})
@@ -86,8 +84,8 @@ func (s *Server) folderReport(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := flightReport{Title: filepath.Base(absolutePath(s.Folder)), Of: absolutePath(s.Folder), Back: "/folder"}
 	folder := s.folderView(r.Context(), state, "")
-	for _, n := range folder.Verdicts {
-		v.Facts = append(v.Facts, reportFact{strings.ToUpper(n.Label[:1]) + n.Label[1:], human.Count(n.Count, "file")})
+	for _, n := range folder.Labels {
+		v.Facts = append(v.Facts, fact{strings.ToUpper(n.Label[:1]) + n.Label[1:], human.Count(n.Count, "file")})
 	}
 	var pages []photoPage
 	all := newSurvey(s.Now(), collect(&pages))
@@ -109,7 +107,7 @@ func (s *Server) folderReport(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) fillReport(v *flightReport, pages []photoPage, result *surveyResult) {
 	zone := s.Now().Location()
 	v.Photos, v.Lines = result.images(), len(result.Lines)
-	add := func(label, value string) { v.Facts = append(v.Facts, reportFact{label, value}) }
+	add := func(label, value string) { v.Facts = append(v.Facts, fact{label, value}) }
 	add("Photos", human.Number(result.images()))
 	if without := result.images() - result.positioned; without > 0 {
 		add("Without a position", human.Number(without))

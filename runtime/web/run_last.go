@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"transect/runtime/unattended/cron"
@@ -108,37 +107,22 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// jobs reads the crontab, at most every few seconds.
-type cronJobs struct {
-	program cron.Program
-
-	mu    sync.Mutex
-	at    time.Time
-	table []*cron.Job
-	err   error
-}
-
+// crontabAge is how long the crontab is not read again.
 const crontabAge = 5 * time.Second
 
-// read lists the jobs. A machine without cron has none.
-func (j *cronJobs) read(ctx context.Context) ([]*cron.Job, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.at.IsZero() && time.Since(j.at) < crontabAge {
-		return j.table, j.err
-	}
-	if j.program.Missing() {
-		return nil, nil
-	}
-	table, err := j.program.Read(ctx)
-	if ctx.Err() != nil {
-		return j.table, nil
-	}
-	j.at, j.table, j.err = time.Now(), nil, err
-	if err == nil {
-		j.table = table.Jobs()
-	}
-	return j.table, j.err
+// crontab lists the jobs of cron. A machine without cron has none.
+func (s *Server) crontab(ctx context.Context) ([]*cron.Job, error) {
+	return s.cron.get("", crontabAge, func() ([]*cron.Job, error) {
+		program := cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}
+		if program.Missing() {
+			return nil, nil
+		}
+		table, err := program.Read(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return table.Jobs(), nil
+	})
 }
 
 func jobNames(runs []*history.Summary, table []*cron.Job) []string {

@@ -12,14 +12,12 @@ import (
 	"transect/client/calendar"
 	"transect/client/human"
 	"transect/runtime/jobs"
-	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
 
 // runRoutes registers the runs of this machine.
 func (s *Server) runRoutes() {
 	s.runs = &history.Cache{Store: s.History}
-	s.cron = &cronJobs{program: cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}}
 	s.livePage("/runs", "runs", livePage{
 		section: "/runs",
 		parts:   []string{"going", "last", "filters", "history"},
@@ -176,7 +174,7 @@ func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, er
 			p.Problem = "“" + p.Since + "” is not a time: " + err.Error()
 		}
 	}
-	table, err := s.cron.read(ctx)
+	table, err := s.crontab(ctx)
 	if err != nil {
 		p.Problem = "The jobs of cron are not shown: " + err.Error()
 	}

@@ -17,6 +17,7 @@ import (
 	"transect/client"
 	"transect/client/transport/httpserve"
 	"transect/runtime/jobs"
+	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
 
@@ -56,14 +57,14 @@ type Server struct {
 	pictures  *pictures
 	live      map[string]livePage // by name
 	named     named
-	watch     watch
+	watched   kept[platformState]
 	sections  []*section
 	runs      *history.Cache
-	cron      *cronJobs
+	cron      kept[[]*cron.Job]
 	assets    map[string]asset
 	tiles     tileAddresses
-	folder    *folderCheck // nil without a folder
-	sentFiles sentFiles
+	folder    *folderCheck              // nil without a folder
+	sentFiles kept[map[string]sentFile] // by path
 }
 
 // section is an entry of the navigation.
