@@ -68,6 +68,14 @@ func units(d, large time.Duration, largeName string, small time.Duration, smallN
 	return text
 }
 
+// Shorten cuts a text to a number of bytes, and marks that.
+func Shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // Ago writes how long ago something was, in one unit: 12s ago, 5m ago, 3h ago, 4d ago.
 func Ago(d time.Duration) string {
 	for _, unit := range []struct {

@@ -16,6 +16,7 @@ import (
 	"transect/client"
 	"transect/client/formats"
 	"transect/client/geojson"
+	"transect/client/human"
 )
 
 // featureTable shows the first features of a vector with their properties.
@@ -114,7 +115,7 @@ func (t *featureTable) add(d client.Dataset, id string, geometry json.RawMessage
 			t.Columns, row.Cells = append(t.Columns, key.Str), append(row.Cells, "")
 		}
 		if i >= 0 && value.Type != gjson.Null {
-			row.Cells[i] = shorten(value.String(), maxCell)
+			row.Cells[i] = human.Shorten(value.String(), maxCell)
 		}
 		return true
 	})

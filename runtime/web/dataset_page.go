@@ -223,14 +223,7 @@ func readable(name, text string) string {
 		}
 		text = strings.TrimSpace(text + " " + units()[name])
 	}
-	return shorten(text, 2000)
-}
-
-func shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return human.Shorten(text, 2000)
 }
 
 // indented is a record for people, without what may be a secret.
@@ -239,5 +232,5 @@ func indented(raw []byte) string {
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return ""
 	}
-	return shorten(transport.Redact(b.String()), 200_000)
+	return human.Shorten(transport.Redact(b.String()), 200_000)
 }

@@ -200,7 +200,17 @@ func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	sent := s.sent(ctx, s.Folder)
-	page := newSurvey(s.Now(), out.send)
+	if err := s.sendPhotos(state, sent, out.send); err != nil {
+		return err
+	}
+	result := *state.Result
+	result.Text = result.summary(s.Now().Location())
+	return out.send(result)
+}
+
+// sendPhotos sends the photos of the folder, with what became of those that were sent.
+func (s *Server) sendPhotos(state folderState, sent map[string]sentFile, send func(any) error) error {
+	page := newSurvey(s.Now(), send)
 	part := &surveyPart{ids: map[string]string{}}
 	for _, item := range state.Items {
 		if item.photo == nil {
@@ -214,12 +224,7 @@ func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := page.flush(); err != nil {
-		return err
-	}
-	result := *state.Result
-	result.Text = result.summary(s.Now().Location())
-	return out.send(result)
+	return page.flush()
 }
 
 // folderVersion changes with the check and with the outcomes of runs.

@@ -35,58 +35,43 @@ type folderCheck struct {
 	folder string
 	now    func() time.Time
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	done  chan struct{}
+	known folderState
+}
+
+// folderState is what is known of the folder.
+type folderState struct {
+	Running bool
+	Read    int // files so far
+	Items   []folderItem
+	Result  *surveyResult
+	Err     error
 	version int // counts changes, for those who follow
-	read    int // files so far
-	done    chan struct{}
-	items   []folderItem
 	byID    map[string]int
-	result  *surveyResult
-	err     error
 }
 
 const (
 	folderReaders = 4
-	maxItems      = 200_000 // on the page
 )
 
 // start checks the folder anew, unless that is going on.
 func (f *folderCheck) start(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.done != nil {
-		select {
-		case <-f.done:
-		default:
-			return
-		}
+	if f.known.Running {
+		return
 	}
-	f.done, f.read = make(chan struct{}), 0
-	f.version++
+	f.done, f.known.Running, f.known.Read = make(chan struct{}), true, 0
+	f.known.version++
 	go f.run(ctx, f.done)
 }
 
-// folderState is a copy of what is known.
-type folderState struct {
-	Running bool
-	Read    int
-	Items   []folderItem
-	Result  *surveyResult
-	Err     error
-	version int
-	byID    map[string]int
-}
-
+// state is a copy of what is known.
 func (f *folderCheck) state() folderState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	running := false
-	select {
-	case <-f.done:
-	default:
-		running = true
-	}
-	return folderState{running, f.read, f.items, f.result, f.err, f.version, f.byID}
+	return f.known
 }
 
 // wait returns when the check has ended, or when ctx ends.
@@ -107,9 +92,8 @@ func (f *folderCheck) run(ctx context.Context, done chan struct{}) {
 		byID[items[i].ID] = i
 	}
 	f.mu.Lock()
-	f.items, f.byID, f.result, f.err = items, byID, result, err
-	f.version++
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	f.known = folderState{Read: f.known.Read, Items: items, Result: result, Err: err, version: f.known.version + 1, byID: byID}
 	close(done)
 }
 
@@ -145,7 +129,7 @@ func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, e
 			defer mu.Unlock()
 			items = append(items, item)
 			f.mu.Lock()
-			f.read++
+			f.known.Read++
 			f.mu.Unlock()
 			return nil
 		})

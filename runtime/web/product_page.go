@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"transect/client"
+	"transect/client/human"
 	"transect/client/transport"
 )
 
@@ -100,7 +101,7 @@ func (s *Server) logLine(line client.LogLine) logLine {
 		raw, _ := json.Marshal(line.Record) // decoded from JSON a moment ago
 		text = string(raw)
 	}
-	l.Text = shorten(transport.Redact(text), 10_000)
+	l.Text = human.Shorten(transport.Redact(text), 10_000)
 	return l
 }
 

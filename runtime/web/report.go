@@ -88,16 +88,7 @@ func (s *Server) folderReport(w http.ResponseWriter, r *http.Request) error {
 		v.Facts = append(v.Facts, fact{strings.ToUpper(n.Label[:1]) + n.Label[1:], human.Count(n.Count, "file")})
 	}
 	var pages []photoPage
-	all := newSurvey(s.Now(), collect(&pages))
-	part := &surveyPart{ids: map[string]string{}}
-	for _, item := range state.Items {
-		if item.photo != nil {
-			if err := all.add(part, *item.photo); err != nil {
-				return err
-			}
-		}
-	}
-	if err := all.flush(); err != nil {
+	if err := s.sendPhotos(state, nil, collect(&pages)); err != nil {
 		return err
 	}
 	s.fillReport(&v, pages, state.Result)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
@@ -85,10 +86,7 @@ func shownResult(result []byte) string {
 		text.Reset()
 		text.Write(result)
 	}
-	if text.Len() <= maxResult {
-		return text.String()
-	}
-	return strings.ToValidUTF8(string(text.Bytes()[:maxResult]), "") + " …"
+	return human.Shorten(text.String(), maxResult)
 }
 
 // ReadLog adds the end of the log.

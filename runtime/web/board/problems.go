@@ -195,11 +195,4 @@ func why(job *jobs.Job) string {
 }
 
 // short is a message for a list; the page of the job has all of it.
-func short(text string) string {
-	const most = 240
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func short(text string) string { return human.Shorten(strings.Join(strings.Fields(text), " "), 240) }
