@@ -21,8 +21,8 @@ func serveAnnotations() {
 	annotations.defaults = store.Doc{"type": "2d", "followers": []any{}, "attachments": []any{}}
 	annotations.complete = completeAnnotation
 	serve("annotations", annotations, map[string]endpoint{
-		"add-attachments":     do(annotations.changing(addAttachments)),
-		"remove-attachments":  do(annotations.changing(removeAttachments)),
+		"add-attachments":     annotations.adding("attachments"),
+		"remove-attachments":  annotations.removing("attachments"),
 		"set-annotation-icon": do(annotations.changing(setIcon)),
 	})
 }

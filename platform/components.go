@@ -1,16 +1,15 @@
 package platform
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"transect/client/formats"
 	"transect/client/schema"
 	"transect/platform/store"
 )
@@ -111,45 +110,19 @@ func (r *Request) componentOf(dataset, name string) (doc, c store.Doc) {
 	panic(fail(http.StatusNotFound, "ResourceNotFound", "dataset %s has no component %q", dataset, name))
 }
 
-// signatures are the first bytes of files, by their extension.
-var signatures = map[string][]string{
-	".tif": tiffSignatures, ".tiff": tiffSignatures, ".las": {"LASF"}, ".laz": {"LASF"}, ".zip": {"PK"},
-}
-
-var tiffSignatures = []string{"II*\x00", "MM\x00*", "II+\x00", "MM\x00+"}
-
-// sniff checks that a file has the format of its extension. Others pass, and
-// further files of a dataset unless they are archives or JSON: an auxiliary .tif
-// or .las may be of any kind.
-func sniff(s stored, f io.Reader, further bool) error {
-	extension := strings.ToLower(filepath.Ext(s.filename))
+// checkFormat refuses a file that is not what its extension says: the main file of a
+// dataset, archives and JSON beside it. Other files may be of any kind.
+func checkFormat(ctx context.Context, file formats.File, further bool) error {
+	extension := strings.ToLower(filepath.Ext(file.Name))
 	if extension == ".json" || extension == ".geojson" {
-		return checkJSON(s, f)
+		return formats.CheckJSON(ctx, file)
 	}
 	if further && extension != ".zip" {
 		return nil
 	}
-	head := make([]byte, 4)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.ErrUnexpectedEOF {
-		return err
+	content, err := formats.Recognise(file)
+	if err == nil && content.Damage != "" {
+		err = fmt.Errorf("%s: %s", file.Name, content.Damage)
 	}
-	expected, known := signatures[extension]
-	if known && !slices.ContainsFunc(expected, func(first string) bool { return strings.HasPrefix(string(head[:n]), first) }) {
-		return fmt.Errorf("%s is not a valid %s file: its first bytes are wrong", s.filename, extension[1:])
-	}
-	return nil
-}
-
-// checkJSON reads JSON texts to their end.
-func checkJSON(s stored, r io.Reader) error {
-	d := jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		switch err := d.SkipValue(); {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return fmt.Errorf("%s is not valid JSON: %w", s.filename, err)
-		}
-	}
+	return err
 }

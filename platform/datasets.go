@@ -22,8 +22,8 @@ func serveDatasets() {
 	datasets.derived = []string{"tiles"}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{
-		"add-dataset-categories":    do(datasets.changing(addCategories)),
-		"delete-dataset-categories": do(datasets.changing(deleteCategories)),
+		"add-dataset-categories":    datasets.adding("categories"),
+		"delete-dataset-categories": datasets.removing("categories"),
 		"update-dataset-properties": do(datasets.changing(updateProperties)),
 		"delete-dataset-properties": do(datasets.changing(deleteProperties)),
 	})
@@ -84,12 +84,21 @@ func (r *Request) setOwners(doc store.Doc) {
 	}
 }
 
-func addCategories(r *Request, doc store.Doc) {
-	doc["categories"] = union(doc["categories"], r.texts("categories"))
+// adding is the handler of an operation that adds to a list of texts or of datasets of
+// the same company. What the list has stays once, so that the request can be repeated.
+func (t *resource) adding(key string) endpoint {
+	return do(t.changing(func(r *Request, doc store.Doc) {
+		if key == "attachments" {
+			checkCompanies(doc, r.resolve([]ref{{key, datasets, leave}}, r.body))
+		}
+		doc[key] = union(doc[key], r.texts(key))
+	}))
 }
 
-func deleteCategories(r *Request, doc store.Doc) {
-	doc["categories"] = without(doc["categories"], r.texts("categories"))
+// removing is the handler of an operation that removes from such a list, also datasets
+// that were deleted since.
+func (t *resource) removing(key string) endpoint {
+	return do(t.changing(func(r *Request, doc store.Doc) { doc[key] = without(doc[key], r.texts(key)) }))
 }
 
 // updateProperties sets the properties given and leaves the others.
@@ -110,7 +119,7 @@ func deleteProperties(r *Request, doc store.Doc) {
 func union(v any, texts []string) []any {
 	list, _ := v.([]any)
 	list = append([]any{}, list...)
-	has := setOf(list)
+	has := setOf(textsOf(list))
 	for _, text := range texts {
 		if !has[text] {
 			has[text] = true
@@ -123,35 +132,17 @@ func union(v any, texts []string) []any {
 // without removes texts from a list.
 func without(v any, texts []string) []any {
 	list, _ := v.([]any)
-	gone := map[any]bool{}
-	for _, text := range texts {
-		gone[text] = true
-	}
+	gone := setOf(texts)
 	return slices.DeleteFunc(append([]any{}, list...), func(v any) bool {
 		text, ok := v.(string)
 		return ok && gone[text]
 	})
 }
 
-// setOf is the set of the texts in a list.
-func setOf(list []any) map[any]bool {
-	set := make(map[any]bool, len(list))
-	for _, v := range list {
-		if text, ok := v.(string); ok {
-			set[text] = true
-		}
+func setOf(texts []string) map[string]bool {
+	set := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		set[text] = true
 	}
 	return set
-}
-
-// addAttachments attaches datasets of the same company. What is attached
-// already stays, so that the request can be repeated.
-func addAttachments(r *Request, doc store.Doc) {
-	checkCompanies(doc, r.resolve([]ref{{"attachments", datasets, leave}}, r.body))
-	doc["attachments"] = union(doc["attachments"], r.texts("attachments"))
-}
-
-// removeAttachments detaches datasets, also those that were deleted since.
-func removeAttachments(r *Request, doc store.Doc) {
-	doc["attachments"] = without(doc["attachments"], r.texts("attachments"))
 }

@@ -2,10 +2,7 @@ package platform
 
 import (
 	"bytes"
-	"fmt"
-	"image"
 	"image/jpeg"
-	_ "image/png" // formats of previews
 	"io"
 	"maps"
 	"mime"
@@ -15,15 +12,13 @@ import (
 	"strings"
 	"time"
 
-	_ "golang.org/x/image/tiff"
-	_ "golang.org/x/image/webp"
-
+	"transect/client/formats"
 	"transect/client/schema"
 )
 
 func downloadRoutes() []route {
 	dataset := schema.Param{Name: "dataset", Type: "id"}
-	kind := schema.Param{Name: "kind", Type: "string", Choices: slices.Sorted(maps.Keys(previewSides)), Optional: true}
+	kind := schema.Param{Name: "kind", Type: "string", Choices: slices.Sorted(maps.Keys(formats.PreviewSides)), Optional: true}
 	return []route{
 		{method: "GET", path: "data-manager/download-component", args: fields{dataset, {Name: "component", Type: "word"}}, stream: downloadComponent},
 		{method: "GET", path: "data-manager/download-image-as-jpeg", args: fields{dataset}, stream: downloadJPEG},
@@ -31,8 +26,8 @@ func downloadRoutes() []route {
 	}
 }
 
-// maxPixels limits the memory that decoding an image may take.
-const maxPixels = 250_000_000
+// maxSide is the longest side of an image that JPEG has room for, in pixels.
+const maxSide = 1<<16 - 1
 
 // downloadComponent sends the file of a component, or a range of it.
 func downloadComponent(w http.ResponseWriter, r *Request) {
@@ -75,52 +70,26 @@ func disposition(filename string) string {
 
 // downloadJPEG sends the file of an image dataset as JPEG.
 func downloadJPEG(w http.ResponseWriter, r *Request) {
-	s, picture, format := r.picture(r.text("dataset"))
-	filename := strings.TrimSuffix(s.filename, filepath.Ext(s.filename)) + ".jpg"
-	if format == "jpeg" {
-		f, err := r.p.blobs.Open(s.blob)
-		check(err)
-		defer f.Close()
-		sendFile(w, r, f, "image/jpeg", filename, s.checksum)
-		return
-	}
-	encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
-}
-
-// picture decodes the file of an image dataset, or fails with 404.
-func (r *Request) picture(dataset string) (s stored, picture image.Image, format string) {
+	dataset := r.text("dataset")
 	r.read(func() {
 		if doc := r.get(datasets, dataset); doc["type"] != any("image") {
 			panic(fail(http.StatusNotFound, "NoPicture", "dataset %s is not an image", dataset))
 		}
 	})
-	s = r.storedFile(dataset, "image")
+	s := r.storedFile(dataset, "image")
 	f := must(r.p.blobs.Open(s.blob))
 	defer f.Close()
-	picture, format, err := decodePicture(f)
+	filename := strings.TrimSuffix(s.filename, filepath.Ext(s.filename)) + ".jpg"
+	file := formats.File{Name: s.filename, Data: f, Size: s.size}
+	if content := must(formats.Recognise(file)); content.Format == "jpeg" {
+		sendFile(w, r, f, "image/jpeg", filename, s.checksum)
+		return
+	}
+	picture, err := formats.Picture(r.http.Context(), file, maxSide)
 	if err != nil {
-		panic(fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be decoded as an image: %v", dataset, err))
+		panic(fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be shown as JPEG: %s", dataset, errorText(err)))
 	}
-	return s, picture, format
-}
-
-func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
-	config, format, err := image.DecodeConfig(f)
-	if err != nil {
-		return nil, "", err
-	}
-	if int64(config.Width)*int64(config.Height) > maxPixels {
-		return nil, "", fmt.Errorf("%d x %d pixels are more than the limit of %d", config.Width, config.Height, maxPixels)
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return nil, "", err
-	}
-	picture, _, err := image.Decode(f)
-	return picture, format, err
-}
-
-func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename, tag string) {
 	var b bytes.Buffer
 	check(jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}))
-	sendFile(w, r, bytes.NewReader(b.Bytes()), "image/jpeg", filename, tag)
+	sendFile(w, r, bytes.NewReader(b.Bytes()), "image/jpeg", filename, s.checksum+"-jpeg")
 }

@@ -26,8 +26,8 @@ func serveFeatures() {
 	serve("features", features, map[string]endpoint{
 		"delete-feature-permanently":  do(removePermanently(features)),
 		"delete-features-permanently": do(removePermanently(features)),
-		"add-attachments":             do(features.changing(addAttachments)),
-		"remove-attachments":          do(features.changing(removeAttachments)),
+		"add-attachments":             features.adding("attachments"),
+		"remove-attachments":          features.removing("attachments"),
 		"update-feature-properties":   do(features.changing(updateProperties)),
 		"delete-feature-properties":   do(features.changing(deleteProperties)),
 		"update-features-properties":  do(changeFeatures(updateProperties, "object"), "*"),

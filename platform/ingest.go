@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"transect/client/fault"
+	"transect/client/formats"
 	"transect/client/formats/imagery"
 	"transect/client/wait"
 	"transect/platform/store"
@@ -64,7 +66,7 @@ func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j
 	}
 	found = store.Doc{"size": size}
 	for i, s := range files {
-		err := recovered(func() { check(p.inspectFile(found, doc, i, s)) })
+		err := recovered(func() { check(p.inspectFile(ctx, found, doc, i, s)) })
 		if _, defect := errors.AsType[*defectError](err); defect {
 			p.logDefect(err, "dataset", store.Text(doc, "_id"), "file", s.filename)
 			err = fmt.Errorf("%s could not be read: %w", s.filename, err)
@@ -79,7 +81,7 @@ func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j
 }
 
 // inspectFile reads one file of a dataset.
-func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error {
+func (p *Platform) inspectFile(ctx context.Context, found, doc store.Doc, index int, s stored) error {
 	if s.size == 0 {
 		return fmt.Errorf("%s is empty", s.filename)
 	}
@@ -92,7 +94,8 @@ func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error 
 	case kind == "file":
 		return nil
 	case kind != "image":
-		if err := sniff(s, f, index > 0); err != nil {
+		file := formats.File{Name: s.filename, Data: f, Size: s.size}
+		if err := checkFormat(ctx, file, index > 0); err != nil {
 			return err
 		}
 		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" && store.Text(component, "name") == kind {
@@ -149,10 +152,18 @@ func polygon(ring [][2]float64) store.Doc {
 	return store.Doc{"type": "Polygon", "coordinates": []any{corners}}
 }
 
+// maxErrorText is how many bytes a dataset tells of what went wrong with it: parts of
+// the file may be among them, and every answer about the dataset has them.
+const maxErrorText = 1000
+
 // errorText is how a dataset tells what went wrong with it.
 func errorText(err error) string {
+	text := err.Error()
 	if f := fault.Find(err); f != nil {
-		return f.Facts().Message
+		text = f.Facts().Message
 	}
-	return err.Error()
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + "…"
+	}
+	return text
 }

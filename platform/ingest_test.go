@@ -54,3 +54,21 @@ func TestPanicWhileReading(t *testing.T) {
 		}
 	}
 }
+
+// What a dataset says of a damaged file stays short, whatever is in the file.
+func TestTextsOfErrorsAreBounded(t *testing.T) {
+	s := start(t, Options{})
+	project := s.project("p")
+	for name, content := range map[string]string{
+		"number.geojson": `{"type":"Point","coordinates":[` + strings.Repeat("1", 1<<20) + `,2]}`,
+		"type.geojson":   `{"type":"` + strings.Repeat("Point", 1<<20) + `","coordinates":[1,2]}`,
+		"broken.geojson": `{"type":` + strings.Repeat("1", 1<<20) + `x`,
+	} {
+		id := s.dataset("vector", store.Doc{"project": project}, "vector")
+		s.upload(id, "vector", name, []byte(content))
+		s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", statusCompleted, statusFailed)
+		if a := s.post("data-manager/describe-dataset", store.Doc{"dataset": id}); len(a.text) > 4*maxErrorText {
+			t.Errorf("%s: the dataset has %d bytes", name, len(a.text))
+		}
+	}
+}

@@ -30,6 +30,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/formats"
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
 	"transect/platform/blob"
@@ -72,6 +73,7 @@ type Platform struct {
 	rasters      *tiles.Pool
 	drawing      singleflight.Group // previews that requests wait for
 	tileFeatures tileFeatures
+	maxTime      func(size int64) time.Duration // that the tiles of a file may take
 
 	log *slog.Logger
 
@@ -95,7 +97,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		}
 		options.Dir = dir
 	}
-	p := &Platform{options: options, log: options.Logger}
+	p := &Platform{options: options, log: options.Logger, maxTime: formats.MaxTime}
 	if err := p.open(ctx); err != nil {
 		if options.Memory {
 			os.RemoveAll(options.Dir)

@@ -7,13 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"image"
-	"image/jpeg"
-	"image/png"
+	"image/draw"
 	"io/fs"
 	"net/http"
 	"slices"
-
-	"golang.org/x/image/draw"
 
 	"transect/client/formats"
 	"transect/client/formats/raster"
@@ -30,9 +27,6 @@ const preview = ".preview"
 
 // hiddenComponents are the names that clients cannot give.
 var hiddenComponents = []string{overviews, preview}
-
-// previewSides are the longest sides of previews, in pixels. The largest is stored.
-var previewSides = map[string]int{"tiny": 128, "small": 512}
 
 // dropPreview removes the preview of a dataset, whose files are new.
 func (t tx) dropPreview(doc store.Doc) {
@@ -89,13 +83,12 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 	}), made...)
 }
 
-// drawPreview draws the preview of a dataset: as JPEG, or as PNG where parts are
-// transparent and it is no photo.
+// drawPreview draws the preview of a dataset.
 func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []stored) ([]byte, error) {
 	if len(files) == 0 {
 		return nil, errors.New("its files were not uploaded yet")
 	}
-	side := previewSides["small"]
+	side := formats.PreviewSides["small"]
 	var drawn image.Image
 	var done bool
 	if store.Text(doc, "type") == "raster" {
@@ -118,20 +111,13 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 			return nil, err
 		}
 	}
-	return encodePreview(drawn, store.Text(doc, "type") == "image")
-}
-
-func encodePreview(m image.Image, photo bool) ([]byte, error) {
-	var b bytes.Buffer
-	opaque := image.NewRGBA(m.Bounds())
-	draw.Draw(opaque, opaque.Rect, image.White, image.Point{}, draw.Src)
-	draw.Draw(opaque, opaque.Rect, m, m.Bounds().Min, draw.Over)
-	if o, ok := m.(interface{ Opaque() bool }); ok && !o.Opaque() && !photo {
-		err := png.Encode(&b, m)
-		return b.Bytes(), err
+	if store.Text(doc, "type") == "image" { // a photo has no transparent parts
+		opaque := image.NewRGBA(drawn.Bounds())
+		draw.Draw(opaque, opaque.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(opaque, opaque.Rect, drawn, drawn.Bounds().Min, draw.Over)
+		drawn = opaque
 	}
-	err := jpeg.Encode(&b, opaque, &jpeg.Options{Quality: 88})
-	return b.Bytes(), err
+	return formats.Encode(drawn)
 }
 
 // downloadPreview sends a small picture of a dataset. One that was not drawn yet is
@@ -183,17 +169,16 @@ func (p *Platform) storeNow(id string, doc store.Doc) {
 
 // sendPreview sends a stored preview, smaller if asked.
 func sendPreview(w http.ResponseWriter, r *Request, encoded []byte, kind, tag string) {
-	m, format, err := image.Decode(bytes.NewReader(encoded))
+	m, _, err := image.Decode(bytes.NewReader(encoded))
 	check(err)
-	if side, b := previewSides[kind], m.Bounds(); max(b.Dx(), b.Dy()) > side {
-		longest := max(b.Dx(), b.Dy())
-		small := image.NewNRGBA(image.Rect(0, 0, max(1, b.Dx()*side/longest), max(1, b.Dy()*side/longest)))
-		draw.BiLinear.Scale(small, small.Rect, m, b, draw.Src, nil)
-		encoded = must(encodePreview(small, format == "jpeg"))
-		_, format, _ = image.DecodeConfig(bytes.NewReader(encoded))
+	if small := formats.Shrink(m, formats.PreviewSides[kind]); small != m {
+		encoded = must(formats.Encode(small))
 	}
-	extension := map[string]string{"jpeg": "jpg"}[format]
-	sendFile(w, r, bytes.NewReader(encoded), "image/"+format, "preview-"+kind+"."+cmp.Or(extension, format), tag+"-"+kind)
+	contentType, extension := http.DetectContentType(encoded), "jpg"
+	if contentType == "image/png" {
+		extension = "png"
+	}
+	sendFile(w, r, bytes.NewReader(encoded), contentType, "preview-"+kind+"."+extension, tag+"-"+kind)
 }
 
 // maxDrawnFeatures is how many features of a collection a preview shows.
@@ -219,9 +204,9 @@ func (r *Request) drawCollection(collection string) []byte {
 		}
 	})
 	text := must(json.Marshal(store.Doc{"type": "FeatureCollection", "features": shown}))
-	drawn, err := formats.Picture(r.http.Context(), formats.File{Name: "features.geojson", Data: bytes.NewReader(text), Size: int64(len(text))}, previewSides["small"])
+	drawn, err := formats.Picture(r.http.Context(), formats.File{Name: "features.geojson", Data: bytes.NewReader(text), Size: int64(len(text))}, formats.PreviewSides["small"])
 	if err != nil {
 		panic(fail(http.StatusNotFound, "NoPreview", "collection %s has no preview: %s", collection, errorText(err)))
 	}
-	return must(encodePreview(drawn, false))
+	return must(formats.Encode(drawn))
 }

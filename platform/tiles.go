@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -142,5 +143,8 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 	if err != nil {
 		return made, err
 	}
-	return p.blobs.Make(blob.NewID(), func(to *os.File) error { return r.WriteOverviews(ctx, to) })
+	limit := p.maxTime(s.size)
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("making its tiles takes longer than %v", limit))
+	defer cancel()
+	return p.blobs.Make(blob.NewID(), func(to *os.File) error { return r.WriteOverviews(limited, to) })
 }

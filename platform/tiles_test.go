@@ -306,6 +306,47 @@ func TestOverviewsAreSwept(t *testing.T) {
 	}
 }
 
+// Making the tiles of a small file that takes long ends, and says why.
+func TestTilesThatTakeLong(t *testing.T) {
+	s := start(t, Options{})
+	s.p.maxTime = func(int64) time.Duration { return 0 }
+	project := s.project("survey")
+	doc := s.raster(project, survey31(nil))
+	if message := store.Text(doc, "tiles.error.message"); store.Text(doc, "tiles.status") != statusFailed || !strings.Contains(message, "making its tiles takes longer than 0s") {
+		t.Errorf("%v", doc["tiles"])
+	}
+	left := 0
+	check(s.p.read(t.Context(), func(t tx) {
+		check(t.QueryRow("SELECT count(*) FROM jobs WHERE kind = ?", tilesJob).Scan(&left))
+	}))
+	if left > 0 {
+		t.Error("it is tried again")
+	}
+}
+
+// The jobs of a deleted dataset wait for its restoration.
+func TestJobsOfADeletedDataset(t *testing.T) {
+	s := inside(t, Options{IngestDelay: time.Hour})
+	id := s.dataset("file", store.Doc{"project": s.project("p")}, "file")
+	s.upload(id, "file", "a.txt", []byte("hello"))
+	w := &workers{p: s.p}
+	waiting := func() (n int) {
+		check(s.p.read(t.Context(), func(t tx) { n = len(w.waiting(t, ingestionJob, 8)) }))
+		return n
+	}
+	if n := waiting(); n != 1 {
+		t.Errorf("%d jobs, want the ingestion", n)
+	}
+	s.ok("data-manager/delete-datasets", store.Doc{"datasets": []any{id}})
+	if n := waiting(); n != 0 {
+		t.Errorf("%d jobs of a deleted dataset", n)
+	}
+	s.ok("data-manager/restore-datasets", store.Doc{"datasets": []any{id}})
+	if n := waiting(); n != 1 {
+		t.Errorf("%d jobs of a restored dataset", n)
+	}
+}
+
 // BenchmarkTileRequest asks for warm tiles over TCP. "times" is how many times as
 // long that takes as encoding a tile of the same size and answering it.
 func BenchmarkTileRequest(b *testing.B) {

@@ -14,11 +14,14 @@
 package formats
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
+	"image/png"
 
 	"github.com/paulmach/orb"
 
@@ -46,6 +49,20 @@ func Picture(ctx context.Context, main File, side int, beside ...File) (drawn im
 		return err
 	})
 	return drawn, err
+}
+
+// PreviewSides are the longest sides of the previews of datasets, in pixels, by kind.
+var PreviewSides = map[string]int{"tiny": 128, "small": 512}
+
+// Encode writes a picture as JPEG, or as PNG where parts of it are transparent.
+func Encode(m image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	if o, ok := m.(interface{ Opaque() bool }); ok && !o.Opaque() {
+		err := png.Encode(&b, m)
+		return b.Bytes(), err
+	}
+	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 88})
+	return b.Bytes(), err
 }
 
 // Describe reads what a file says of itself, without its pixels. Files beside it may

@@ -12,9 +12,18 @@ import (
 
 // The limits within which a file is read.
 const (
-	maxTime   = 60 * time.Second
+	minTime   = 30 * time.Second
+	minSpeed  = 1 << 20   // bytes for which there is a second more
 	maxMemory = 640 << 20 // bytes, of everything that is decoded at the same time
 )
+
+// MaxTime is how long reading a file of a size may take: a small one that takes long
+// was made for that.
+func MaxTime(size int64) time.Duration { return minTime + time.Duration(size/minSpeed)*time.Second }
+
+func tooSlow(size int64) error {
+	return fmt.Errorf("it takes longer than %.0f s to read", MaxTime(size).Seconds())
+}
 
 var memory = semaphore.NewWeighted(maxMemory)
 
@@ -35,7 +44,7 @@ var errTooLarge = errors.New("it is too large to be shown")
 // within has the reader of the file do something within the time limit. A decoder that
 // panics has met a damaged file. An error says what failed.
 func (f *file) within(ctx context.Context, what string, do func(context.Context, reader) error) (err error) {
-	limited, cancel := context.WithTimeout(ctx, maxTime)
+	limited, cancel := context.WithTimeout(ctx, MaxTime(f.Size))
 	defer cancel()
 	defer func() {
 		if err != nil {
@@ -54,7 +63,7 @@ func (f *file) within(ctx context.Context, what string, do func(context.Context,
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case limited.Err() != nil:
-			err = fmt.Errorf("it takes longer than %.0f s to read", maxTime.Seconds())
+			err = tooSlow(f.Size)
 		}
 	}()
 	r, err := f.reader()

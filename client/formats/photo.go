@@ -34,7 +34,7 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 			continue
 		}
 		if picture, err := e.decode(ctx); err == nil {
-			return turn(shrink(picture, side), view.Orientation), nil
+			return turn(Shrink(picture, side), view.Orientation), nil
 		}
 	}
 	if failed != nil {
@@ -51,7 +51,7 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	return turn(stretch(shrink(picture, side)), view.Orientation), nil
+	return turn(stretch(Shrink(picture, side)), view.Orientation), nil
 }
 
 // inner is a smaller picture inside a photo.
@@ -149,8 +149,8 @@ func plain(err error) error {
 	return err
 }
 
-// shrink scales an image down until its longest side has side pixels.
-func shrink(picture image.Image, side int) image.Image {
+// Shrink scales an image down until its longest side has side pixels.
+func Shrink(picture image.Image, side int) image.Image {
 	b := picture.Bounds()
 	longest := max(b.Dx(), b.Dy())
 	if longest <= side {

@@ -33,7 +33,7 @@ func drawTIFF(ctx context.Context, f *file, side int) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shrink(m, side), nil
+	return Shrink(m, side), nil
 }
 
 func describeTIFF(ctx context.Context, f *file) (Info, error) {

@@ -17,7 +17,7 @@ import (
 func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 	state, kind := s.folder.state(), r.URL.Query().Get("kind")
 	i, ok := state.byID[r.PathValue("file")]
-	if !ok || pictureSides[kind] == 0 {
+	if !ok || formats.PreviewSides[kind] == 0 {
 		return notFound("there is no such picture")
 	}
 	item := state.Items[i]

@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"html"
-	"image/jpeg"
-	"image/png"
 	"io"
 	"mime"
 	"net/http"
@@ -37,9 +35,6 @@ const (
 	noPictureFor    = 5 * time.Minute
 	pictureTimeout  = 2 * time.Minute
 )
-
-// pictureSides are the kinds of pictures and their longest sides, in pixels.
-var pictureSides = map[string]int{"tiny": 128, "small": 512}
 
 // pictures makes and keeps pictures.
 type pictures struct {
@@ -75,7 +70,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if kind == "" {
 		kind = "small"
 	}
-	if pictureSides[kind] == 0 {
+	if formats.PreviewSides[kind] == 0 {
 		return notFound("there are no pictures of the kind %q: tiny and small", kind)
 	}
 	content, err := s.pictures.get(r.Context(), r.PathValue("dataset"), kind, query.Get("v"))
@@ -180,17 +175,11 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 
 // drawPicture draws a file.
 func drawPicture(ctx context.Context, main formats.File, beside []formats.File, kind string) ([]byte, error) {
-	drawn, err := formats.Picture(ctx, main, pictureSides[kind], beside...)
+	drawn, err := formats.Picture(ctx, main, formats.PreviewSides[kind], beside...)
 	if err != nil {
 		return nil, notFound("%s", describe(err).Message)
 	}
-	var b bytes.Buffer
-	if o, ok := drawn.(interface{ Opaque() bool }); ok && !o.Opaque() {
-		err = png.Encode(&b, drawn)
-	} else {
-		err = jpeg.Encode(&b, drawn, &jpeg.Options{Quality: 82})
-	}
-	return b.Bytes(), err
+	return formats.Encode(drawn)
 }
 
 // platformPicture is the preview that the platform has.

@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // File is a file to read: the main one, or one beside it, such as the projection of
@@ -89,4 +92,39 @@ func Scanned(s *bufio.Scanner) error {
 		return errors.New("it has a line that is longer than 1 MiB")
 	}
 	return s.Err()
+}
+
+// MaxValue is how long one value of a text may be: a feature of GeoJSON, the text of an
+// element of XML. Reading it takes several times as much memory.
+const MaxValue = 32 << 20
+
+// Bounded reads a text and refuses a value that is longer than MaxValue.
+type Bounded struct {
+	Err error // that it is too long
+
+	r     io.Reader
+	n     int64
+	taken func() int64 // how much of the text was taken as values
+}
+
+// JSON decodes a text of JSON, whose values are bounded.
+func JSON(r io.Reader) (*jsontext.Decoder, *Bounded) {
+	b := &Bounded{r: r}
+	d := jsontext.NewDecoder(b, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	b.taken = d.InputOffset
+	return d, b
+}
+
+// NewBounded reads a text of which taken tells how much was taken as values.
+func NewBounded(r io.Reader, taken func() int64) *Bounded { return &Bounded{r: r, taken: taken} }
+
+func (b *Bounded) Read(p []byte) (int, error) {
+	left := MaxValue + 1 - (b.n - b.taken())
+	if left <= 0 {
+		b.Err = fmt.Errorf("it has a value that is longer than %d MiB", MaxValue>>20)
+		return 0, b.Err
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), left)])
+	b.n += int64(n)
+	return n, err
 }

@@ -51,20 +51,15 @@ func systemNamed(name string) (*crs.System, error) {
 	return crs.EPSG(code)
 }
 
-// maxFeature limits the text of one feature, in bytes.
-const maxFeature = 128 << 20
-
 // eachGeoJSON visits the shapes of a file, and the name of the reference system.
 func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name string)) error {
-	limited := &limitedReader{r: f.Reader(ctx)}
-	d := jsontext.NewDecoder(limited, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	limited.offset = d.InputOffset
+	d, limited := source.JSON(f.Reader(ctx))
 	read := func(err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case limited.err != nil:
-			return limited.err
+		case limited.Err != nil:
+			return limited.Err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return source.ErrTruncated
 		}
@@ -233,22 +228,4 @@ func coordinates[G orb.Geometry](text []byte) (orb.Geometry, error) {
 	}
 	err := json.Unmarshal(text, &g)
 	return g, err
-}
-
-// limitedReader refuses a value that is longer than maxFeature.
-type limitedReader struct {
-	r      io.Reader
-	n      int64
-	offset func() int64 // how much was taken from the decoder
-	err    error
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.offset != nil && l.n-l.offset() > maxFeature {
-		l.err = fmt.Errorf("a feature has more than %d MiB", maxFeature>>20)
-		return 0, l.err
-	}
-	n, err := l.r.Read(p)
-	l.n += int64(n)
-	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -155,6 +156,28 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	if l, _, _, _, err := summary(shp); err != nil || !strings.Contains(l.Problem, "no projection (.prj)") {
 		t.Error(l, err)
+	}
+}
+
+// A value that is too long is refused before it has taken several times its memory.
+func TestValuesAreBounded(t *testing.T) {
+	long := strings.Repeat("1234567 ", 33<<20/8)
+	for _, f := range []File{
+		memory("a.geojson", `{"type":"Feature","geometry":null,"properties":{"a":"`+long+`"}}`),
+		memory("a.geojson", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{"a":"`+long+`"}}]}`),
+		memory("a.geojson", `{"other":"`+long+`"}`),
+		memory("a.kml", "<kml><Placemark><name>"+long+"</name></Placemark></kml>"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, _, _, err := summary(f)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "it has a value that is longer than 32 MiB") {
+			t.Errorf("%s: %.200v", f.Name, err)
+		}
+		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 256 {
+			t.Errorf("%s: took %d MiB", f.Name, taken)
+		}
 	}
 }
 

@@ -19,7 +19,9 @@ const maxDepth = 200
 
 // elements walks an XML text. The texts within an element come before its end.
 func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error, end func(name string) error) error {
-	d := xml.NewDecoder(f.Reader(ctx))
+	taken := int64(0)
+	limited := source.NewBounded(f.Reader(ctx), func() int64 { return taken })
+	d := xml.NewDecoder(limited)
 	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) {
 		if page := charmapOf(name); page != nil {
 			return page.NewDecoder().Reader(r), nil
@@ -30,7 +32,10 @@ func elements(ctx context.Context, f File, begin func(xml.StartElement) error, t
 	depth := 0
 	for {
 		token, err := d.RawToken()
+		taken = d.InputOffset()
 		switch {
+		case limited.Err != nil:
+			return limited.Err
 		case err == io.EOF && depth > 0, errors.Is(err, io.ErrUnexpectedEOF):
 			return source.ErrTruncated
 		case err == io.EOF:
