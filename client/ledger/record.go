@@ -25,9 +25,10 @@ const (
 	Adopted              // found on the platform after its answer was lost
 	Refused              // surely not done; it may be sent again
 	Doubled              // sent again, and the first one turned up later
+	Partial              // some of its steps were done, and then one was refused; it goes on there
 )
 
-var stateNames = [...]string{"open", "done", "adopted", "refused", "doubled"}
+var stateNames = [...]string{"open", "done", "adopted", "refused", "doubled", "partial"}
 
 func (s State) String() string { return stateNames[s] }
 

@@ -49,7 +49,7 @@ type Write struct {
 // Row is a write that a call has taken. The call ends it by Resolve or Leave.
 type Row struct {
 	Seq    uint32
-	State  State     // as it was noted before: Open, Done, Adopted or Doubled
+	State  State     // as it was noted before; never Refused
 	New    bool      // nothing was noted of it before
 	Resent bool      // it was sent more than once
 	Since  time.Time // of the earliest time it may have been done
@@ -105,7 +105,7 @@ func (l *Ledger) noted(seq uint32, w Write) (*Row, error) {
 		return nil, err
 	}
 	taken.Since, taken.Start = intent.Since, intent.Start
-	if r.state != Open {
+	if r.state != Open && r.state != Partial {
 		if taken.Result, err = l.result(r); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (r *Row) Resolve(state State, ids []string, answers [][]byte) error {
 func (r *Row) resolve(state State, ids []string, answers [][]byte) error {
 	l := r.ledger
 	noted := l.table.row(r.Seq)
-	noted.busy, noted.taken = false, state != Refused
+	noted.busy, noted.taken = false, state != Refused && state != Partial
 	size := 0
 	for _, a := range answers {
 		size += len(a)
@@ -236,6 +236,26 @@ func (l *Ledger) All(each func(Intent, *Result) error) error {
 	return nil
 }
 
+// Steps are the states of the steps of a composed operation.
+func (l *Ledger) Steps(of uint32) (states []State, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for seq := of + 1; seq <= l.table.n; seq++ {
+		r := l.table.row(seq)
+		if !r.step {
+			continue
+		}
+		intent, err := l.intent(r)
+		if err != nil {
+			return nil, err
+		}
+		if intent.Parent == of {
+			states = append(states, r.state)
+		}
+	}
+	return states, nil
+}
+
 // OpenOf counts the open writes with a fingerprint.
 func (l *Ledger) OpenOf(print Fingerprint) (n int) {
 	l.mu.Lock()
@@ -258,7 +278,7 @@ func (l *Ledger) Unclaimed() (unused, open int) {
 		case r.step:
 		case r.state == Open:
 			open++
-		case !r.taken && r.state != Refused:
+		case !r.taken && r.state != Refused && r.state != Partial:
 			unused++
 		}
 	}

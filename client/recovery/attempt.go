@@ -225,7 +225,7 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		}
 		return a.row.Resolve(ledger.Done, known, a.keepable(answers))
 	case composed:
-		a.row.Leave() // its steps are noted
+		return errors.Join(err, a.closeBySteps())
 	case !a.sent && !a.spec.Transfers() || a.surelyRefused(err):
 		a.Stats.Refused.Add(1)
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
@@ -234,6 +234,20 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, or the next start of the run, finds out; transect runs show %s lists it as open", a.ledger.Run()))
 	}
 	return err
+}
+
+// closeBySteps notes what became of a composed call that failed: nothing is unknown
+// of it unless the outcome of one of its steps is.
+func (a *attempt) closeBySteps() error {
+	steps, err := a.ledger.Steps(a.row.Seq)
+	switch {
+	case err != nil || slices.Contains(steps, ledger.Open):
+		a.row.Leave()
+		return err
+	case slices.ContainsFunc(steps, func(s ledger.State) bool { return s != ledger.Refused }):
+		return a.row.Resolve(ledger.Partial, nil, nil)
+	}
+	return a.row.Resolve(ledger.Refused, nil, nil)
 }
 
 // surelyRefused reports whether an error means that the request was not carried

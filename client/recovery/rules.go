@@ -53,7 +53,9 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 		return declare.Value{}, err
 	}
 	a.perhaps = true
-	a.Stats.Again.Add(1)
+	if a.row.State != ledger.Partial {
+		a.Stats.Again.Add(1)
+	}
 	v, err := a.send(ctx)
 	if err == nil && a.spec.Unknown.Searches() {
 		a.Stats.remember(a)

@@ -73,7 +73,7 @@ func (a *app) printWrites(w *writes) {
 		rows = append(rows, human.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
 	}
 	var parts []string
-	for _, state := range []string{"done", "adopted", "open", "refused", "doubled"} {
+	for _, state := range []string{"done", "adopted", "open", "partial", "refused", "doubled"} {
 		if counts[state] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 		}
