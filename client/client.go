@@ -295,7 +295,7 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 		header = http.Header{"Idempotency-Key": {req.Key}}
 	}
 	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
-		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, GiveUp: req.GiveUp})
+		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, GiveUp: req.GiveUp})
 	return answer.Body, err
 }
 

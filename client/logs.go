@@ -24,13 +24,17 @@ type logAnswer struct {
 	Complete bool `json:"complete"`
 }
 
+// largestLog bounds the log of a product.
+const largestLog = 256 << 20
+
 func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (lines []LogLine, answer logAnswer, err error) {
 	body := map[string]any{}
 	for k, v := range extra.Extra {
 		body[k] = v
 	}
 	body["product"] = product
-	raw, err := c.send(ctx, declare.Request{Spec: c.logsSpec, Method: "POST", Path: c.logsSpec.Routes[0], Body: body})
+	raw, err := c.send(ctx, declare.Request{Spec: c.logsSpec, Method: "POST", Path: c.logsSpec.Routes[0], Body: body,
+		Bound: largestLog})
 	if err != nil {
 		return nil, answer, err
 	}

@@ -22,6 +22,7 @@ type Request struct {
 	Path   string
 	Query  url.Values
 	Body   map[string]any // nil when the request has none
+	Bound  int64          // most bytes of the answer
 	Key    string         // names the write it belongs to: the header Idempotency-Key; "" for none
 
 	// GiveUp tells after failed attempt n, from 1, that another one is of no use;
@@ -101,7 +102,7 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	if router, ok := in.(Router); ok {
 		routes = router.Route(routes)
 	}
-	req := Request{Spec: s, Method: s.Method, Path: routes[0], Query: url.Values{}}
+	req := Request{Spec: s, Method: s.Method, Path: routes[0], Query: url.Values{}, Bound: s.bound(a)}
 	if many && len(routes) > 1 {
 		req.Path = routes[1]
 	}

@@ -118,7 +118,7 @@ func tooLarge(err error) bool {
 	case http.StatusRequestEntityTooLarge, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	}
-	return errors.As(err, &timeout)
+	return errors.Is(err, fault.ErrAnswerTooLarge) || errors.As(err, &timeout)
 }
 
 // pagesIn is how many pages of the present size fit into so many bytes.

@@ -1,10 +1,14 @@
 package fault
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
 )
+
+// ErrAnswerTooLarge is the cause of the error for an answer that was not read to its end.
+var ErrAnswerTooLarge = errors.New("the answer is too large")
 
 // The error names of the platform's client interface.
 type (

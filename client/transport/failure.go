@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport/httpcore"
 )
 
@@ -53,6 +54,16 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 		info.Hint = maybeProcessed
 	case redirected && !errors.As(err, &refused):
 		info.Hint = "check the network, and that this host may be reached from here"
+	}
+	return f
+}
+
+// tooLarge is the error for an answer that is larger than what was asked for can be.
+func tooLarge(c call, bound int64) error {
+	f := fault.Hinted(fault.Of(&fault.QueryError{}, "%w: more than %s for this request",
+		fault.ErrAnswerTooLarge, human.Limit(bound)), "ask for fewer records at a time, with limit or a narrower filter")
+	if !c.Repeatable {
+		f.Uncertain, f.Hint = true, maybeProcessed
 	}
 	return f
 }

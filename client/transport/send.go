@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -26,6 +27,8 @@ const (
 	firstContactRetries = 2
 	// maxRefusal is read of the body of an error answer.
 	maxRefusal = 1 << 20
+	// standardBound is the most that is read of an answer of unknown kind.
+	standardBound = 64 << 20
 )
 
 // call is a request with what only this package decides about it.
@@ -143,11 +146,16 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 		return a, nil
 	}
 	defer func() { _ = a.Body.Close() }()
-	var limited io.Reader = a.Body
+	bound := cmp.Or(c.Bound, standardBound) + 1
 	if a.StatusCode >= 300 {
-		limited = io.LimitReader(a.Body, maxRefusal)
+		bound = maxRefusal
 	}
-	a.body, err = readAll(limited, a.ContentLength)
+	a.body, err = readAll(io.LimitReader(a.Body, bound), a.ContentLength)
+	if int64(len(a.body)) == bound && a.StatusCode < 300 {
+		a.body = nil
+		t.trace(x, a, fault.ErrAnswerTooLarge)
+		return nil, tooLarge(c, bound-1)
+	}
 	t.trace(x, a, err)
 	if err == nil && !t.local && a.cutShort() {
 		err = io.ErrUnexpectedEOF

@@ -99,6 +99,7 @@ type Request struct {
 	Path       string                      // "/project-manager/projects"
 	Query      url.Values
 	Body       []byte // JSON, unless ContentType says otherwise
+	Bound      int64  // most bytes of the answer, inflated; standardBound when 0
 
 	// BodyReader opens a body of Size bytes that is not held in memory; it is
 	// called once per attempt. Its ContentType is application/octet-stream

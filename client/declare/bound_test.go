@@ -1,0 +1,30 @@
+package declare
+
+import (
+	"testing"
+
+	"transect/client/schema"
+)
+
+// The bound of an answer follows what was asked for, and never exceeds what memory holds.
+func TestBounds(t *testing.T) {
+	ids := []schema.Param{{Name: "project", Type: "id|[]id"}}
+	for _, c := range []struct {
+		shape  Shape
+		values map[string]any
+		want   int64
+	}{
+		{ShapeResource, nil, recordBound},
+		{ShapeNone, nil, recordBound},
+		{ShapePage, map[string]any{"limit": int64(100)}, recordBound + 100*furtherOne},
+		{ShapePage, map[string]any{"limit": int64(1) << 60}, answerBound},
+		{ShapeSome, map[string]any{"project": "a"}, recordBound},
+		{ShapeSome, map[string]any{"project": []string{"a", "b"}}, recordBound + 2*furtherOne},
+		{ShapeResources, nil, answerBound},
+		{ShapeObject, nil, answerBound},
+	} {
+		if got := (&Spec{Shape: c.shape, Params: ids}).bound(Args{Values: c.values}); got != c.want {
+			t.Errorf("%s %v: %d, not %d", c.shape, c.values, got, c.want)
+		}
+	}
+}
