@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -237,18 +236,4 @@ func splitEdited(text string) (when string, rest []string, err error) {
 	}
 	rest, err = cron.Split(line)
 	return strings.Join(fields[:parts], " "), rest, err
-}
-
-// logFile is the log file of a job, from its flags.
-func (a *app) logFile(j *cron.Job) string {
-	folder, env, words, err := j.Words()
-	if err == nil {
-		p := a.cronProcess(folder, env)
-		if _, flags, err := parseRun(p, words[2:]); err == nil {
-			if file := flags.Lookup("log-file"); file.Changed {
-				return p.Path(file.Value.String())
-			}
-		}
-	}
-	return filepath.Join(a.process.StateDir(), "logs", j.Name+".log")
 }

@@ -3,12 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"regexp"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,10 +11,10 @@ import (
 	"transect/client/fault"
 	"transect/client/transport"
 	"transect/client/wait"
-	"transect/runtime/unattended/logfile"
+	"transect/runtime/unattended"
 )
 
-// followInterval is how often a followed log is read.
+// followInterval is how often the output of a run is read.
 const followInterval = 250 * time.Millisecond
 
 func (a *app) cronLogs() *cobra.Command {
@@ -27,7 +22,9 @@ func (a *app) cronLogs() *cobra.Command {
 	lines := 0
 	cmd := &cobra.Command{
 		Use: "logs [-f] NAME", Short: "Show the log of a job",
-		Long:    "Show what the last run of a job printed, each line with its time; -f follows it and the runs after it until Ctrl-C.",
+		Long: `Show what the last run of a job printed, each line with its time, as the history
+has it; -f follows it and the runs after it until Ctrl-C. The log file of the job
+goes back further: transect cron show names it.`,
 		Example: "  transect cron logs nightly\n  transect cron logs -f nightly\n  transect cron logs --lines 200 nightly",
 		Args:    exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,23 +32,13 @@ func (a *app) cronLogs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			path := a.logFile(j)
-			text, size, err := logEnd(path)
-			if errors.Is(err, fs.ErrNotExist) && !follow {
-				return fault.Hinted(fault.Of(&fault.FileError{}, "the job %s has no log yet: %s does not exist", j.Name, path), "transect cron run %s runs it now", j.Name)
-			} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fault.Of(&fault.FileError{}, "the log %s cannot be read: %w", path, fault.Reason(err))
-			}
-			shown := lastRun(text)
-			if lines > 0 {
-				shown = lastLines(text, lines)
-			}
-			if _, err := io.WriteString(a.stdout, transport.Redact(string(shown))); err != nil || !follow {
-				return err
+			if len(a.jobRuns(j.Name, 1)) == 0 && !follow {
+				return fault.Hinted(fault.Of(&fault.FileError{}, "the history has no run of the job %s", j.Name),
+					"transect cron run %s runs it now", j.Name)
 			}
 			ctx, release := a.process.CancelOnSignal(cmd.Context())
 			defer release()
-			return a.followLog(ctx, path, size)
+			return a.printLogs(ctx, j.Name, lines, follow)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they are written")
@@ -59,27 +46,42 @@ func (a *app) cronLogs() *cobra.Command {
 	return cmd
 }
 
-// logTail is how much of a log is read.
-const logTail = 16 << 20
-
-// logEnd is the end of a log file, with that of the rotated one before it, and
-// the size of the file itself.
-func logEnd(path string) (text []byte, size int64, err error) {
-	older, _ := os.ReadFile(logfile.Rotated(path, 1)) // there may be none
-	newer, err := os.ReadFile(path)
-	text = append(older, newer...)
-	return text[max(0, len(text)-logTail):], int64(len(newer)), err
-}
-
-var runStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S+ transect: run \S+ of .* starts$`) })
-
-// lastRun is the log from the start of the last run.
-func lastRun(text []byte) []byte {
-	starts := runStart().FindAllIndex(text, -1)
-	if len(starts) == 0 {
-		return text
+// printLogs prints the output of the last run of a job, or the last lines of its
+// runs, and follows that and the runs after it until ctx ends.
+func (a *app) printLogs(ctx context.Context, name string, lines int, follow bool) error {
+	store, run, cursor := unattended.History(a.process), "", ""
+	for {
+		newest := a.jobRuns(name, max(lines, 1))
+		var text []byte
+		if run != "" {
+			var err error
+			if text, cursor, _, err = store.LogAfter(run, cursor); err != nil {
+				return unreadable(err)
+			}
+		}
+		if lines > 0 && run != "" {
+			for i := 1; i < len(newest) && bytes.Count(text, []byte("\n")) < lines; i++ {
+				earlier, err := store.Log(newest[i].ID)
+				if err != nil {
+					return unreadable(err)
+				}
+				text = append(earlier, text...)
+			}
+			text, lines = lastLines(text, lines), 0
+		}
+		if _, err := io.WriteString(a.stdout, transport.Redact(string(text))); err != nil {
+			return err
+		}
+		switch {
+		case len(newest) > 0 && newest[0].ID != run: // the output of the one before is complete
+			run, cursor = newest[0].ID, ""
+			continue
+		case !follow:
+			return nil
+		case wait.Sleep(ctx, followInterval) != nil:
+			return context.Cause(ctx)
+		}
 	}
-	return text[starts[len(starts)-1][0]:]
 }
 
 func lastLines(text []byte, n int) []byte {
@@ -88,34 +90,4 @@ func lastLines(text []byte, n int) []byte {
 		at = bytes.LastIndexByte(text[:at], '\n')
 	}
 	return text[at+1:]
-}
-
-// followLog prints what is appended to a log file after its first bytes, until
-// ctx ends. A file that was rotated is read from its start.
-func (a *app) followLog(ctx context.Context, path string, from int64) error {
-	var f *os.File // nil as long as there is none
-	defer func() { f.Close() }()
-	for {
-		now, err := os.Stat(path)
-		if err == nil && f != nil {
-			if then, err := f.Stat(); err != nil || !os.SameFile(now, then) {
-				f.Close()
-				f = nil
-			}
-		}
-		if err == nil && f == nil {
-			if f, err = os.Open(path); err == nil {
-				_, _ = f.Seek(from, io.SeekStart) // a log is a plain file
-				from = 0
-			}
-		}
-		if f != nil {
-			if _, err := io.Copy(a.stdout, f); err != nil {
-				return err
-			}
-		}
-		if err := wait.Sleep(ctx, followInterval); err != nil {
-			return context.Cause(ctx)
-		}
-	}
 }
