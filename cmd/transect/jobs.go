@@ -17,7 +17,6 @@ import (
 )
 
 func (a *app) jobs() *cobra.Command {
-	var address string
 	var asJSON, failed bool
 	filter := jobs.Filter{Limit: 20}
 	cmd := &cobra.Command{
@@ -41,7 +40,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 			return nil
 		},
 	}
-	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
 		if failed {
 			filter.States = append(filter.States, jobs.NotWell...)
 		}
@@ -62,7 +61,6 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 		}
 		return nil
 	})
-	a.jobsFlag(cmd, &address)
 	flags := cmd.Flags()
 	addOptions(flags, option{name: "state", kind: "STATES", parse: toStates(&filter.States), doc: "only jobs in these states, separated by commas"})
 	flags.BoolVar(&failed, "failed", false, "only jobs that ended otherwise than well")
@@ -118,16 +116,14 @@ done is submitted again instead.`, "queued", (*jobs.Store).Retry)
 
 // onJobs makes a command that does the same to each of several jobs.
 func (a *app) onJobs(name, short, long, done string, act func(*jobs.Store, context.Context, int64) error) *cobra.Command {
-	var address string
 	cmd := &cobra.Command{
 		Use: name + " ID...", Short: short, Long: long,
 		Example: "  transect jobs " + name + " 42",
 		Args:    someIDs,
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			return a.eachJob(args, done, func(id int64) error { return act(store, ctx, id) })
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		return a.eachJob(args, done, func(id int64) error { return act(store, ctx, id) })
+	})
 	return cmd
 }
 
@@ -167,7 +163,6 @@ func someIDs(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) jobsRemove() *cobra.Command {
-	var address string
 	var age time.Duration
 	cmd := &cobra.Command{
 		Use:   "rm [--older-than DAYS] [ID...]",
@@ -182,19 +177,18 @@ after 90; jobs that need a decision stay.`,
 			}
 			return nil
 		},
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			if err := a.eachJob(args, "removed", func(id int64) error { return store.Remove(ctx, id) }); err != nil || age == 0 {
-				return err
-			}
-			removed, err := store.Prune(ctx, jobs.Retention{Jobs: age})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "removed %s\n", human.Count(removed, "job"))
-			return nil
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		if err := a.eachJob(args, "removed", func(id int64) error { return store.Remove(ctx, id) }); err != nil || age == 0 {
+			return err
+		}
+		removed, err := store.Prune(ctx, jobs.Retention{Jobs: age})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "removed %s\n", human.Count(removed, "job"))
+		return nil
+	})
 	addOptions(cmd.Flags(), option{name: "older-than", kind: "duration", doc: "remove jobs that ended more than `DURATION` ago, such as 30d", parse: toDuration(&age)})
 	return cmd
 }

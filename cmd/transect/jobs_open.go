@@ -49,6 +49,14 @@ func noPasswordInFlag(cmd *cobra.Command, flag, address string) error {
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s holds a password, which other users can see there", flag), "%s", hint)
 }
 
+// onJobsStore lets a command work on the database of the jobs, and gives it the flag
+// that says where that is.
+func (a *app) onJobsStore(cmd *cobra.Command, work func(context.Context, *jobs.Store, []string) error) {
+	var address string
+	a.jobsFlag(cmd, &address)
+	cmd.RunE = a.withJobs(&address, work)
+}
+
 // withJobs makes the RunE of a command that works on the jobs.
 func (a *app) withJobs(address *string, work func(context.Context, *jobs.Store, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -17,7 +17,6 @@ import (
 )
 
 func (a *app) jobsShow() *cobra.Command {
-	var address string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
@@ -25,42 +24,41 @@ func (a *app) jobsShow() *cobra.Command {
 		Long:    "Show one job: what was submitted, its attempts, its result and the last lines of its output.",
 		Example: "  transect jobs show 42",
 		Args:    exactArgs(1, "ID"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			ids, err := jobIDs(args)
-			if err != nil {
-				return err
-			}
-			job, err := store.Get(ctx, ids[0])
-			if err != nil {
-				return err
-			}
-			attempts, err := store.Attempts(ctx, job.ID)
-			if err != nil {
-				return err
-			}
-			result, err := store.Result(ctx, job.ID)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(struct {
-					Job      *jobs.Job       `json:"job"`
-					Attempts []jobs.Attempt  `json:"attempts"`
-					Result   json.RawMessage `json:"result"`
-				}{job, attempts, result}, "  ")
-			}
-			a.printJob(job, attempts, result)
-			if job.State == jobs.Waiting && job.Waiting == "" {
-				a.warnWithoutWorker(ctx, store, job.Queue)
-			}
-			tail, err := a.lastOutput(ctx, store, job.ID, 20)
-			if err == nil && tail != "" {
-				fmt.Fprintf(a.stdout, "\n%s", tail)
-			}
-			return err
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		ids, err := jobIDs(args)
+		if err != nil {
+			return err
+		}
+		job, err := store.Get(ctx, ids[0])
+		if err != nil {
+			return err
+		}
+		attempts, err := store.Attempts(ctx, job.ID)
+		if err != nil {
+			return err
+		}
+		result, err := store.Result(ctx, job.ID)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(struct {
+				Job      *jobs.Job       `json:"job"`
+				Attempts []jobs.Attempt  `json:"attempts"`
+				Result   json.RawMessage `json:"result"`
+			}{job, attempts, result}, "  ")
+		}
+		a.printJob(job, attempts, result)
+		if job.State == jobs.Waiting && job.Waiting == "" {
+			a.warnWithoutWorker(ctx, store, job.Queue)
+		}
+		tail, err := a.lastOutput(ctx, store, job.ID, 20)
+		if err == nil && tail != "" {
+			fmt.Fprintf(a.stdout, "\n%s", tail)
+		}
+		return err
+	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }
@@ -147,7 +145,6 @@ func (a *app) lastOutput(ctx context.Context, store *jobs.Store, id int64, n int
 }
 
 func (a *app) jobsLogs() *cobra.Command {
-	var address string
 	var follow, times bool
 	lines := 0
 	cmd := &cobra.Command{
@@ -157,57 +154,56 @@ func (a *app) jobsLogs() *cobra.Command {
 Output of the job goes to standard output, its messages to standard error.`,
 		Example: "  transect jobs logs 42\n  transect jobs logs -f 42\n  transect jobs logs --lines 50 42",
 		Args:    exactArgs(1, "ID"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			ids, err := jobIDs(args)
+	}
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		ids, err := jobIDs(args)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Get(ctx, ids[0]); err != nil {
+			return err
+		}
+		show := a.printBatch
+		if times {
+			show = a.printTimed
+		}
+		var at jobs.Position
+		if lines > 0 {
+			list, err := store.LogEnd(ctx, ids[0], lines)
 			if err != nil {
 				return err
 			}
-			if _, err := store.Get(ctx, ids[0]); err != nil {
-				return err
+			left := -lines
+			for _, b := range list {
+				left += strings.Count(b.Lines, "\n")
 			}
-			show := a.printBatch
-			if times {
-				show = a.printTimed
-			}
-			var at jobs.Position
-			if lines > 0 {
-				list, err := store.LogEnd(ctx, ids[0], lines)
-				if err != nil {
+			for _, b := range list {
+				for ; left > 0 && b.Lines != ""; left-- {
+					_, b.Lines, _ = strings.Cut(b.Lines, "\n")
+				}
+				if err := show(b); err != nil {
 					return err
 				}
-				left := -lines
-				for _, b := range list {
-					left += strings.Count(b.Lines, "\n")
-				}
-				for _, b := range list {
-					for ; left > 0 && b.Lines != ""; left-- {
-						_, b.Lines, _ = strings.Cut(b.Lines, "\n")
-					}
-					if err := show(b); err != nil {
-						return err
-					}
-					at = jobs.Position{Run: b.Run, Seq: b.Seq}
-				}
+				at = jobs.Position{Run: b.Run, Seq: b.Seq}
 			}
-			if follow {
-				_, err := store.Follow(ctx, ids[0], at, show)
+		}
+		if follow {
+			_, err := store.Follow(ctx, ids[0], at, show)
+			return err
+		}
+		for {
+			list, err := store.Log(ctx, ids[0], at)
+			if err != nil || len(list) == 0 || lines > 0 {
 				return err
 			}
-			for {
-				list, err := store.Log(ctx, ids[0], at)
-				if err != nil || len(list) == 0 || lines > 0 {
+			for _, b := range list {
+				if err := show(b); err != nil {
 					return err
 				}
-				for _, b := range list {
-					if err := show(b); err != nil {
-						return err
-					}
-					at = jobs.Position{Run: b.Run, Seq: b.Seq}
-				}
+				at = jobs.Position{Run: b.Run, Seq: b.Seq}
 			}
-		}),
-	}
-	a.jobsFlag(cmd, &address)
+		}
+	})
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they arrive, until the job ends")
 	cmd.Flags().BoolVarP(&times, "times", "t", false, "print each line with its attempt and time")
 	addOptions(cmd.Flags(), option{name: "lines", kind: "N", doc: "begin with the last N lines", parse: toCount(&lines)})

@@ -15,7 +15,6 @@ import (
 )
 
 func (a *app) jobsStats() *cobra.Command {
-	var address string
 	var asJSON bool
 	within := 24 * time.Hour
 	cmd := &cobra.Command{
@@ -24,19 +23,18 @@ func (a *app) jobsStats() *cobra.Command {
 		Long:    "Sum up the jobs: what is queued and running, how those of the last day ended, how long they waited and took.",
 		Example: "  transect jobs stats\n  transect jobs stats --within 12h",
 		Args:    exactArgs(0, ""),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
-			stats, err := store.Stats(ctx, within)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(stats, "  ")
-			}
-			a.printStats(stats, within)
-			return nil
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
+		stats, err := store.Stats(ctx, within)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(stats, "  ")
+		}
+		a.printStats(stats, within)
+		return nil
+	})
 	addOptions(cmd.Flags(), option{name: "within", kind: "duration", value: "24h", doc: "look at the jobs that ended within `DURATION`", parse: toDuration(&within)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd

@@ -124,7 +124,6 @@ func (a *app) cronList() *cobra.Command {
 }
 
 func (a *app) scheduleList() *cobra.Command {
-	var address string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what runs at fixed times",
@@ -132,32 +131,31 @@ func (a *app) scheduleList() *cobra.Command {
 with their next time and what became of the last one. A schedule is overdue when its
 slot has passed and no worker has fired it.`,
 		Example: "  transect schedule list", Args: exactArgs(0, ""),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
-			schedules, workers, err := schedule.List(ctx, store)
-			if err != nil {
-				return err
-			}
-			var list []*planned
-			for _, l := range schedules {
-				list = append(list, ofWorker(l))
-			}
-			if !a.crontab().Missing() {
-				ofCron, err := a.cronPlanned(ctx)
-				if err != nil && ctx.Err() != nil {
-					return err
-				}
-				list = append(list, ofCron...) // none where cron is not for this user
-			}
-			if err := a.printPlanned(list, asJSON, "no schedules; add one with transect schedule add"); err != nil {
-				return err
-			}
-			if workers == 0 && len(schedules) > 0 && !asJSON {
-				fmt.Fprintln(a.process.Stderr, "no worker is running to fire them; start one with: transect worker")
-			}
-			return nil
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
+		schedules, workers, err := schedule.List(ctx, store)
+		if err != nil {
+			return err
+		}
+		var list []*planned
+		for _, l := range schedules {
+			list = append(list, ofWorker(l))
+		}
+		if !a.crontab().Missing() {
+			ofCron, err := a.cronPlanned(ctx)
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			list = append(list, ofCron...) // none where cron is not for this user
+		}
+		if err := a.printPlanned(list, asJSON, "no schedules; add one with transect schedule add"); err != nil {
+			return err
+		}
+		if workers == 0 && len(schedules) > 0 && !asJSON {
+			fmt.Fprintln(a.process.Stderr, "no worker is running to fire them; start one with: transect worker")
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each")
 	return cmd
 }

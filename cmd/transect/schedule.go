@@ -91,31 +91,28 @@ func hideTarget(target string) string {
 }
 
 func (a *app) scheduleShow() *cobra.Command {
-	var address string
 	times := showTimes
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show a schedule and its last slots", Long: "Show a schedule: its job, its next slots and what became of the last ones.",
 		Example: "  transect schedule show nightly\n  transect schedule show --next 200 nightly    # also over the days when clocks are set", Args: exactArgs(1, "NAME"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			s, err := schedule.Get(ctx, store, args[0])
-			if err != nil {
-				return err
-			}
-			a.printSchedule(s, times)
-			list, err := schedule.History(ctx, store, s.Name, showTimes)
-			for _, f := range list {
-				fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), f.Became())
-			}
-			return err
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		s, err := schedule.Get(ctx, store, args[0])
+		if err != nil {
+			return err
+		}
+		a.printSchedule(s, times)
+		list, err := schedule.History(ctx, store, s.Name, showTimes)
+		for _, f := range list {
+			fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), f.Became())
+		}
+		return err
+	})
 	addOptions(cmd.Flags(), option{name: "next", kind: "N", value: strconv.Itoa(showTimes), doc: "show the next N slots", parse: toNumber(&times, 1, 1000)})
 	return cmd
 }
 
 func (a *app) scheduleHistory() *cobra.Command {
-	var address string
 	var asJSON bool
 	limit := 20
 	cmd := &cobra.Command{
@@ -124,36 +121,35 @@ func (a *app) scheduleHistory() *cobra.Command {
 by hand, filled in (backfill), or left out: missed while no worker was there,
 skipped because a job was running, replaced by a later one.`,
 		Example: "  transect schedule history nightly", Args: exactArgs(1, "NAME"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			s, err := schedule.Get(ctx, store, args[0])
-			if err != nil {
-				return err
-			}
-			list, err := schedule.History(ctx, store, s.Name, limit)
-			if err != nil {
-				return err
-			}
-			row := func(f *schedule.Fired) human.Row {
-				job, exit, took := "", "", ""
-				if f.Job > 0 {
-					job = strconv.FormatInt(f.Job, 10)
-				}
-				if f.ExitCode != nil {
-					exit = strconv.Itoa(*f.ExitCode)
-				}
-				if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
-					took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
-				}
-				return human.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
-			}
-			return listing[*schedule.Fired]{
-				header: human.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
-				object: func(f *schedule.Fired) any { return firedFacts(f) },
-				none:   fmt.Sprintf("no slot of %s has passed yet", s.Name),
-			}.print(a, list, asJSON)
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		s, err := schedule.Get(ctx, store, args[0])
+		if err != nil {
+			return err
+		}
+		list, err := schedule.History(ctx, store, s.Name, limit)
+		if err != nil {
+			return err
+		}
+		row := func(f *schedule.Fired) human.Row {
+			job, exit, took := "", "", ""
+			if f.Job > 0 {
+				job = strconv.FormatInt(f.Job, 10)
+			}
+			if f.ExitCode != nil {
+				exit = strconv.Itoa(*f.ExitCode)
+			}
+			if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
+				took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
+			}
+			return human.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
+		}
+		return listing[*schedule.Fired]{
+			header: human.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
+			object: func(f *schedule.Fired) any { return firedFacts(f) },
+			none:   fmt.Sprintf("no slot of %s has passed yet", s.Name),
+		}.print(a, list, asJSON)
+	})
 	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N slots", parse: toCount(&limit)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per slot")
 	return cmd

@@ -25,89 +25,83 @@ transect schedule backfill fills them in.`, "resumed", false)
 }
 
 func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Command {
-	var address string
 	cmd := &cobra.Command{
 		Use: name + " NAME", Short: short, Long: long, Example: "  transect schedule " + name + " nightly", Args: exactArgs(1, "NAME"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			s, err := schedule.Set(ctx, store, args[0], paused)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "%s %s\n", done, s.Name)
-			if !paused {
-				a.printNext(s, showTimes)
-			}
-			return nil
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		s, err := schedule.Set(ctx, store, args[0], paused)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "%s %s\n", done, s.Name)
+		if !paused {
+			a.printNext(s, showTimes)
+		}
+		return nil
+	})
 	return cmd
 }
 
 func (a *app) scheduleRemove() *cobra.Command {
-	var address string
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a schedule", Long: "Remove a schedule with its history. Its jobs and their logs stay; one that runs goes on.",
 		Example: "  transect schedule remove nightly", Args: exactArgs(1, "NAME"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			job, slots, err := schedule.InHand(ctx, store, args[0])
-			if err == nil {
-				err = schedule.Remove(ctx, store, args[0])
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "removed %s\n", args[0])
-			if job > 0 {
-				fmt.Fprintf(a.process.Stderr, "its job %d continues; stop it with: transect jobs cancel %[1]d\n", job)
-			}
-			if slots > 0 {
-				fmt.Fprintf(a.process.Stderr, "%s still waiting will not run\n", human.Count(slots, "slot"))
-			}
-			return nil
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		job, slots, err := schedule.InHand(ctx, store, args[0])
+		if err == nil {
+			err = schedule.Remove(ctx, store, args[0])
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "removed %s\n", args[0])
+		if job > 0 {
+			fmt.Fprintf(a.process.Stderr, "its job %d continues; stop it with: transect jobs cancel %[1]d\n", job)
+		}
+		if slots > 0 {
+			fmt.Fprintf(a.process.Stderr, "%s still waiting will not run\n", human.Count(slots, "slot"))
+		}
+		return nil
+	})
 	return cmd
 }
 
 func (a *app) scheduleRun() *cobra.Command {
-	var address string
 	var wait, follow bool
 	cmd := &cobra.Command{
 		Use: "run NAME", Short: "Submit the job of a schedule now",
 		Long: `Submit the job of a schedule now, also of a paused one, and print the job's id.
 While another job of the schedule runs it waits for that.`,
 		Example: "  transect schedule run nightly\n  transect schedule run --follow nightly", Args: exactArgs(1, "NAME"),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			job, behind, err := schedule.RunNow(ctx, store, args[0])
-			if err != nil {
+	}
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		job, behind, err := schedule.RunNow(ctx, store, args[0])
+		if err != nil {
+			return err
+		}
+		if job == 0 {
+			fmt.Fprintf(a.process.Stderr, "waiting for job %d of the schedule; see: transect schedule history %s\n", behind, args[0])
+			if !wait && !follow {
+				return nil
+			}
+			if job, err = schedule.AwaitRun(ctx, store, args[0]); err != nil {
 				return err
 			}
-			if job == 0 {
-				fmt.Fprintf(a.process.Stderr, "waiting for job %d of the schedule; see: transect schedule history %s\n", behind, args[0])
-				if !wait && !follow {
-					return nil
-				}
-				if job, err = schedule.AwaitRun(ctx, store, args[0]); err != nil {
-					return err
-				}
-			}
-			if wait || follow {
-				return a.finishJob(ctx, store, job, follow, false)
-			}
-			fmt.Fprintln(a.stdout, job)
-			return nil
-		}),
-	}
-	a.jobsFlag(cmd, &address)
+		}
+		if wait || follow {
+			return a.finishJob(ctx, store, job, follow, false)
+		}
+		fmt.Fprintln(a.stdout, job)
+		return nil
+	})
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
 	return cmd
 }
 
 func (a *app) scheduleBackfill() *cobra.Command {
-	var address, from, to string
+	var from, to string
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "backfill --from TIME [--to TIME] NAME", Short: "Fire slots that have passed",
@@ -120,7 +114,7 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
   transect schedule backfill --dry-run --from 2026-11-01T02:30 nightly`,
 		Args: exactArgs(1, "NAME"),
 	}
-	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		s, err := schedule.Get(ctx, store, args[0])
 		if err != nil {
 			return err
@@ -168,7 +162,6 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 		}
 		return nil
 	})
-	a.jobsFlag(cmd, &address)
 	cmd.Flags().StringVar(&from, "from", "", "the first slot, at `TIME` or after it")
 	cmd.Flags().StringVar(&to, "to", "", "fire slots before `TIME` only")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the slots, fire none")

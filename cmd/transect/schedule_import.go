@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) scheduleImport() *cobra.Command {
-	var address, zone, queue string
+	var zone, queue string
 	var keep, dryRun bool
 	cmd := &cobra.Command{
 		Use: "import [flags] [NAME...]", Short: "Make schedules of the jobs of transect cron",
@@ -32,41 +32,40 @@ machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
   transect schedule import --queue field-office nightly
   transect cron resume nightly    # back to cron, after transect schedule remove nightly`,
 		Args: func(*cobra.Command, []string) error { return nil },
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, names []string) error {
-			table, err := a.crontab().Read(ctx)
+	}
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, names []string) error {
+		table, err := a.crontab().Read(ctx)
+		if err != nil {
+			return err
+		}
+		var chosen []*cron.Job
+		for _, name := range names {
+			j, err := table.Find(name)
 			if err != nil {
 				return err
 			}
-			var chosen []*cron.Job
-			for _, name := range names {
-				j, err := table.Find(name)
-				if err != nil {
+			chosen = append(chosen, j)
+		}
+		if len(names) == 0 {
+			chosen = table.Jobs()
+		}
+		if len(chosen) == 0 {
+			fmt.Fprintln(a.process.Stderr, "the crontab has no transect jobs; add a schedule with transect schedule add")
+			return nil
+		}
+		var failed error
+		for _, j := range chosen {
+			if err := a.importJob(ctx, store, j, zone, queue, dryRun, keep); err != nil {
+				f := fault.Find(err)
+				if f == nil {
 					return err
 				}
-				chosen = append(chosen, j)
+				fmt.Fprintf(a.process.Stderr, "%s stays with cron: %s\n", j.Name, strings.TrimSuffix(f.Facts().Message+"; "+f.Facts().Hint, "; "))
+				failed = fault.Of(&fault.UsageError{}, "not all jobs were imported")
 			}
-			if len(names) == 0 {
-				chosen = table.Jobs()
-			}
-			if len(chosen) == 0 {
-				fmt.Fprintln(a.process.Stderr, "the crontab has no transect jobs; add a schedule with transect schedule add")
-				return nil
-			}
-			var failed error
-			for _, j := range chosen {
-				if err := a.importJob(ctx, store, j, zone, queue, dryRun, keep); err != nil {
-					f := fault.Find(err)
-					if f == nil {
-						return err
-					}
-					fmt.Fprintf(a.process.Stderr, "%s stays with cron: %s\n", j.Name, strings.TrimSuffix(f.Facts().Message+"; "+f.Facts().Hint, "; "))
-					failed = fault.Of(&fault.UsageError{}, "not all jobs were imported")
-				}
-			}
-			return failed
-		}),
-	}
-	a.jobsFlag(cmd, &address)
+		}
+		return failed
+	})
 	addOptions(cmd.Flags(),
 		option{name: "zone", kind: "ZONE", parse: toString(&zone), doc: "the time zone of the expressions; this machine's if left out"},
 		option{name: "queue", kind: "Q", value: jobs.DefaultQueue, parse: toString(&queue), doc: "the queue of the jobs"})

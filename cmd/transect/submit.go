@@ -20,7 +20,6 @@ import (
 )
 
 func (a *app) submit() *cobra.Command {
-	var address string
 	var at time.Time
 	var in time.Duration
 	var wait, follow, asJSON bool
@@ -55,7 +54,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 		},
 	}
 	f := a.jobFlags(cmd)
-	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		spec, err := a.packedJob(ctx, store, f, args)
 		if err != nil {
 			return err
@@ -82,7 +81,6 @@ arguments, and who may write to it runs scripts on the workers.`,
 		fmt.Fprintln(a.stdout, id)
 		return nil
 	})
-	a.jobsFlag(cmd, &address)
 	addOptions(cmd.Flags(),
 		option{name: "at", kind: "TIME", doc: "not before TIME, such as 02:30 or 2026-11-23T02:30",
 			parse: func(text string) (err error) {

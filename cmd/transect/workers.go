@@ -14,7 +14,6 @@ import (
 )
 
 func (a *app) workers() *cobra.Command {
-	var address string
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "workers",
@@ -25,15 +24,14 @@ its jobs then. A job that waits for others leaves its slot to them: 6 of 6, 1
 waiting.`,
 		Example: "  transect workers\n  transect workers --all",
 		Args:    exactArgs(0, ""),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
-			list, err := store.Workers(ctx, all)
-			if err != nil {
-				return err
-			}
-			return a.workerListing().print(a, list, asJSON)
-		}),
 	}
-	a.jobsFlag(cmd, &address)
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
+		list, err := store.Workers(ctx, all)
+		if err != nil {
+			return err
+		}
+		return a.workerListing().print(a, list, asJSON)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "show those of the last day that died or left, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per worker")
 	return cmd
