@@ -33,7 +33,8 @@ crontab.`,
   transect cron logs -f nightly`,
 	}
 	group(cmd)
-	cmd.AddCommand(a.cronAdd(), a.cronList(), a.cronShow(), a.cronRun(), a.cronLogs(), a.cronEdit(), a.cronPause(), a.cronResume(), a.cronRemove())
+	cmd.AddCommand(a.cronAdd(), a.cronList(), a.cronShow(), a.cronRun(), a.cronLogs(), a.cronEdit(), a.cronPause(),
+		a.cronResume(), a.cronRemove())
 	return cmd
 }
 
@@ -54,7 +55,8 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 	if err := vm.CheckStateDir(a.process.Env); err != nil {
 		return err
 	}
-	taken, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(a.process.StateDir()), Name: "transect: the crontab", Wait: 10 * time.Second, Now: a.process.Now})
+	taken, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(a.process.StateDir()),
+		Name: "transect: the crontab", Wait: 10 * time.Second, Now: a.process.Now})
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,8 @@ func (a *app) cronShow() *cobra.Command {
 				a.printTimes(j.Times, a.process.Now(), showTimes)
 			}
 			for _, run := range a.jobRuns(j.Name, showTimes) {
-				fmt.Fprintf(a.stdout, "  run   %s  %s  %s\n", run.Started.In(a.process.Now().Location()).Format(time.DateTime), run.ID, outcome(run))
+				fmt.Fprintf(a.stdout, "  run   %s  %s  %s\n", run.Started.In(a.process.Now().Location()).Format(time.DateTime),
+					run.ID, outcome(run))
 			}
 			return nil
 		},

@@ -67,7 +67,8 @@ does not declare.`,
 				return err
 			}
 			if names := a.secretVariables(); len(names) > 0 {
-				fmt.Fprintf(a.process.Stderr, "the job runs without %s: secrets are not written to the crontab; what it needs must be in a file"+
+				fmt.Fprintf(a.process.Stderr, "the job runs without %s: secrets are not written to the "+
+					"crontab; what it needs must be in a file"+
 					" (--password-file, --config) or kept by transect login\n", strings.Join(names, ", "))
 			}
 			if dryRun {
@@ -80,7 +81,8 @@ does not declare.`,
 			}
 			err = a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
 				if _, missing := t.Find(job.Name); missing == nil && !replace {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "the job %s exists already", job.Name), "add --replace before its name, or choose another one")
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "the job %s exists already", job.Name),
+						"add --replace before its name, or choose another one")
 				}
 				t.Add(job)
 				return nil
@@ -104,7 +106,8 @@ func (a *app) makeLogFolder() error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(a.process.StateDir(), "logs"), 0o700); err != nil {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot create the folder for logs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot create the folder for logs: %w", err),
+			"name a writable state folder in TRANSECT_STATE_DIR")
 	}
 	return nil
 }
@@ -220,7 +223,8 @@ func readableScript(p *runtime.Process, name string) (string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "check the path of the script")
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)),
+			"check the path of the script")
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -277,7 +281,8 @@ func (a *app) withoutSecrets(err error) error {
 		return err
 	}
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", f.Facts().Message),
-		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE, or keep the login with transect login", strings.Join(names, ", "))
+		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE, "+
+			"or keep the login with transect login", strings.Join(names, ", "))
 }
 
 // noPassword refuses addresses with a password: where the words are kept is no
@@ -296,7 +301,8 @@ func noPassword(where string, words []string) error {
 			continue
 		}
 		if _, has := u.User.Password(); has {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand %s", name, u.Redacted(), where),
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand %s", name,
+				u.Redacted(), where),
 				"put it into a configuration file of mode 0600 and name that with --config; the key of a proxy is proxy_url")
 		}
 	}

@@ -31,7 +31,8 @@ sets, but with its output on the terminal. The exit code is that of the run.`,
 			command := j.Command
 			if folder, env, words, err := j.Words(); err == nil {
 				words = slices.DeleteFunc(words, func(w string) bool { return w == "--quiet" })
-				command = "cd " + cron.Join([]string{folder}) + " && " + strings.Join(append(assignments(env), cron.Join(words)), " ")
+				command = "cd " + cron.Join([]string{folder}) + " && " + strings.Join(append(assignments(env), cron.Join(words)),
+					" ")
 			}
 			return a.runJob(command, t.Environment(j.Name))
 		},
@@ -90,11 +91,13 @@ func (a *app) runJob(command string, env []string) error {
 }
 
 func (a *app) cronPause() *cobra.Command {
-	return a.cronSwitch("pause", "Pause a job", "Pause a job: its line in the crontab is commented out.", "paused", (*cron.Job).Paused)
+	return a.cronSwitch("pause", "Pause a job", "Pause a job: its line in the crontab is commented out.", "paused",
+		(*cron.Job).Paused)
 }
 
 func (a *app) cronResume() *cobra.Command {
-	return a.cronSwitch("resume", "Resume a paused job", "Resume a paused job: its line in the crontab is active again.", "resumed", (*cron.Job).Resumed)
+	return a.cronSwitch("resume", "Resume a paused job", "Resume a paused job: its line in the crontab is active again.",
+		"resumed", (*cron.Job).Resumed)
 }
 
 func (a *app) cronSwitch(name, short, long, done string, change func(*cron.Job) *cron.Job) *cobra.Command {
@@ -195,7 +198,8 @@ func (a *app) edited(ctx context.Context, j *cron.Job, when string) (*cron.Job, 
 	presets := a.cronPresets(j.Name, nil)
 	rest := slices.DeleteFunc(words[2:], func(w string) bool { return slices.Contains(presets, w) })
 	if when == "" {
-		note := fmt.Sprintf("# The job %s runs in %s. The line below is its time and the arguments of transect run.\n", j.Name, folder)
+		note := fmt.Sprintf("# The job %s runs in %s. The line below is its time and the arguments of transect run.\n",
+			j.Name, folder)
 		text, err := runtime.EditText(ctx, a.process, "job-*.txt", note+j.Expr+" "+cron.Join(rest)+"\n")
 		if err != nil {
 			return nil, err
@@ -220,7 +224,8 @@ func splitEdited(text string) (when string, rest []string, err error) {
 		}
 	}
 	if len(lines) != 1 {
-		return "", nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the job must be one line, not %d; it is unchanged", len(lines)), "transect cron remove removes a job")
+		return "", nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the job must be one line, not %d; it is unchanged",
+			len(lines)), "transect cron remove removes a job")
 	}
 	parts := 5
 	if strings.HasPrefix(lines[0], "@") {

@@ -42,7 +42,8 @@ goes back further: transect cron show names it.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they are written")
-	addOptions(cmd.Flags(), option{name: "lines", kind: "N", doc: "show the last N lines instead of the last run", parse: toCount(&lines)})
+	addOptions(cmd.Flags(), option{name: "lines", kind: "N", doc: "show the last N lines instead of the last run",
+		parse: toCount(&lines)})
 	return cmd
 }
 

@@ -180,7 +180,8 @@ func checked(to *string, check func(string) error) func(string) error {
 // toTiles accepts the template of a tile's URL.
 func toTiles(to *string) func(string) error {
 	return func(text string) error {
-		if !setting.IsWebURL(text) || !strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}") {
+		if !setting.IsWebURL(text) || !strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") ||
+			!strings.Contains(text, "{y}") {
 			return errors.New("write a web URL with {z}, {x} and {y}, such as https://tile.example.com/{z}/{x}/{y}.png")
 		}
 		*to = text

@@ -63,35 +63,46 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, where: onLua | onJob,
 			doc:   "another folder for require, may be repeated",
 			parse: func(dir string) error { job.Path = append(job.Path, dir); return nil }},
-		{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", where: onLua | ofJob, parse: toSize(&job.Limits.Memory),
-			doc: "stop the script when it uses more memory, such as 512MiB"},
+		{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", where: onLua | ofJob,
+			parse: toSize(&job.Limits.Memory),
+			doc:   "stop the script when it uses more memory, such as 512MiB"},
 		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob,
 			doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
 		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob, parse: rule(rules.Allow),
-			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, ops=datasets.*; " +
-				"several with commas, may be repeated"},
-		{name: "deny", kind: "KIND=WHAT", where: onLua | ofJob, doc: "deny the script WHAT, whatever is allowed", parse: rule(rules.Deny)},
-		{name: "sandbox", kind: "bool", where: onLua | ofJob, parse: toBool(&rules.Sandbox), doc: "deny the script everything that is not allowed"},
-		{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", where: onLua | ofJob | shown, doc: "limit the whole run", parse: rules.Budget.Parse},
+			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, " +
+				"ops=datasets.*; several with commas, may be repeated"},
+		{name: "deny", kind: "KIND=WHAT", where: onLua | ofJob, doc: "deny the script WHAT, whatever is allowed",
+			parse: rule(rules.Deny)},
+		{name: "sandbox", kind: "bool", where: onLua | ofJob, parse: toBool(&rules.Sandbox),
+			doc: "deny the script everything that is not allowed"},
+		{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", where: onLua | ofJob | shown, doc: "limit the whole run",
+			parse: rules.Budget.Parse},
 		{name: "run", kind: "ID", where: onRun, parse: toRunID(job),
 			doc: "name the run, to start it again: writes that an earlier start of it made are not repeated"},
 		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob, parse: toDuration(&job.Settle),
 			doc: "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
-		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
-		{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, where: onRun, parse: toString(&o.Lock),
-			doc: "run only one at a time of all runs with the same NAME, which is the script's path when left out; write --lock=NAME"},
-		{name: "lock-policy", env: "TRANSECT_LOCK_POLICY", kind: "POLICY", value: "skip", where: onRun, parse: toLockPolicy(&o.LockWait),
-			doc: "when another run holds the lock: skip (exit code 6) or wait=DURATION"},
+		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron",
+			parse: toString(&o.Job)},
+		{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, where: onRun,
+			parse: toString(&o.Lock),
+			doc: "run only one at a time of all runs with the same NAME, which is the script's " +
+				"path when left out; write --lock=NAME"},
+		{name: "lock-policy", env: "TRANSECT_LOCK_POLICY", kind: "POLICY", value: "skip", where: onRun,
+			parse: toLockPolicy(&o.LockWait),
+			doc:   "when another run holds the lock: skip (exit code 6) or wait=DURATION"},
 		{name: "log-file", env: "TRANSECT_LOG_FILE", kind: "FILE", where: onRun | shown, parse: toString(&o.LogFile),
 			doc: "append the output to FILE, each line with its time"},
 		{name: "log-size", env: "TRANSECT_LOG_SIZE", kind: "SIZE", value: "10 MiB", where: onRun, parse: toSize(&o.LogSize),
 			doc: "rotate the log file when it exceeds SIZE"},
 		{name: "log-keep", env: "TRANSECT_LOG_KEEP", kind: "N", value: "5", where: onRun, parse: toCount(&o.LogKeep),
 			doc: "keep N rotated log files: FILE.1, FILE.2 …"},
-		{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", where: onRun | secret, parse: checked(&o.OnFailure, setting.CheckAction),
-			doc: "when the run fails: run the command CMD with the last lines as input, or send them to the URL, https: or mailto: (with $TRANSECT_SMTP)"},
-		{name: "ping", env: "TRANSECT_PING", kind: "URL", where: onRun | secret, parse: checked(&o.Ping, setting.CheckMonitor),
-			doc: "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run as ?rid="},
+		{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", where: onRun | secret,
+			parse: checked(&o.OnFailure, setting.CheckAction),
+			doc: "when the run fails: run the command CMD with the last lines as input, or send them to the URL, " +
+				"https: or mailto: (with $TRANSECT_SMTP)"},
+		{name: "ping", env: "TRANSECT_PING", kind: "URL", where: onRun | secret,
+			parse: checked(&o.Ping, setting.CheckMonitor),
+			doc:   "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run as ?rid="},
 		{name: "report", env: "TRANSECT_REPORT", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Report),
 			doc: "write a JSON report of the run to FILE"},
 		{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Metrics),
@@ -109,7 +120,8 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 // a configuration file has them too.
 func connectionOptions(c *runtime.Connection) (list []option) {
 	for _, declared := range c.Options() {
-		o := option{name: declared.Flag, env: declared.Env, kind: declared.Value, doc: declared.Doc, where: onCall | ofJob, resolved: true}
+		o := option{name: declared.Flag, env: declared.Env, kind: declared.Value, doc: declared.Doc, where: onCall | ofJob,
+			resolved: true}
 		if slices.Contains([]string{"local", "url", "user", "config", "profile"}, o.name) {
 			o.where |= shown
 		}

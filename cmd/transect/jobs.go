@@ -49,7 +49,8 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 			return err
 		}
 		listed := a.jobListing(list)
-		all := !slices.ContainsFunc([]string{"state", "failed", "queue", "key", "schedule", "worker", "script", "since"}, cmd.Flags().Changed)
+		all := !slices.ContainsFunc([]string{"state", "failed", "queue", "key", "schedule", "worker", "script", "since"},
+			cmd.Flags().Changed)
 		if all {
 			listed.none = "there are no jobs; transect submit SCRIPT submits one"
 		}
@@ -62,7 +63,8 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 		return nil
 	})
 	flags := cmd.Flags()
-	addOptions(flags, option{name: "state", kind: "STATES", parse: toStates(&filter.States), doc: "only jobs in these states, separated by commas"})
+	addOptions(flags, option{name: "state", kind: "STATES", parse: toStates(&filter.States),
+		doc: "only jobs in these states, separated by commas"})
 	flags.BoolVar(&failed, "failed", false, "only jobs that ended otherwise than well")
 	flags.StringVar(&filter.Queue, "queue", "", "only jobs of the queue `Q`")
 	flags.StringVar(&filter.Key, "key", "", "only jobs with the key `KEY`")
@@ -71,7 +73,8 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that the worker `NAME` ran last")
 	flags.StringVar(&filter.Script, "script", "", "only jobs with `TEXT` in the script or its arguments")
 	addOptions(flags,
-		option{name: "since", kind: "TIME", doc: "only jobs submitted since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
+		option{name: "since", kind: "TIME",
+			doc: "only jobs submitted since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
 			parse: func(text string) (err error) {
 				filter.Since, err = calendar.Moment(text, a.process.Now(), calendar.Past)
 				return err
@@ -97,7 +100,8 @@ func toStates(to *[]jobs.State) func(string) error {
 			for _, state := range jobs.States {
 				known = append(known, strings.ReplaceAll(string(state), " ", "-"))
 			}
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no state %q", word), "the states are %s", strings.Join(known, ", "))
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no state %q", word), "the states are %s",
+				strings.Join(known, ", "))
 		}
 		return nil
 	}
@@ -115,7 +119,8 @@ done is submitted again instead.`, "queued", (*jobs.Store).Retry)
 }
 
 // onJobs makes a command that does the same to each of several jobs.
-func (a *app) onJobs(name, short, long, done string, act func(*jobs.Store, context.Context, int64) error) *cobra.Command {
+func (a *app) onJobs(name, short, long, done string,
+	act func(*jobs.Store, context.Context, int64) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " ID...", Short: short, Long: long,
 		Example: "  transect jobs " + name + " 42",
@@ -152,7 +157,8 @@ func (a *app) eachJob(args []string, done string, act func(int64) error) error {
 	for _, err := range failed {
 		fmt.Fprintln(a.process.Stderr, fault.Find(err).Facts().Message)
 	}
-	return fault.Hinted(fault.Of(&fault.ValueError{}, "%d of %d jobs were not changed", len(failed), len(ids)), "see: transect jobs")
+	return fault.Hinted(fault.Of(&fault.ValueError{}, "%d of %d jobs were not changed", len(failed), len(ids)),
+		"see: transect jobs")
 }
 
 func someIDs(cmd *cobra.Command, args []string) error {

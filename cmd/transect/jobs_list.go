@@ -51,7 +51,8 @@ func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 		if d := job.Took(now); d > 0 {
 			took = human.Duration(d)
 		}
-		cells := human.Row{job.ID, job.StateText(), localTime(job.StartOrDue(), now), took, exit, job.Queue, job.Worker, job.Title()}
+		cells := human.Row{job.ID, job.StateText(), localTime(job.StartOrDue(), now), took, exit, job.Queue, job.Worker,
+			job.Title()}
 		if reasons {
 			cells = append(cells, shortened(job.Message, 60))
 		}

@@ -18,7 +18,8 @@ import (
 // jobsFlag adds the flag that says where the jobs are.
 func (a *app) jobsFlag(cmd *cobra.Command, address *string) {
 	addOptions(cmd.Flags(), option{name: "jobs", env: "TRANSECT_JOBS", kind: "URL", parse: toString(address),
-		doc: "where the jobs are: postgres://USER@HOST/DATABASE, shared by machines; SQLite in the state folder when left out"})
+		doc: "where the jobs are: postgres://USER@HOST/DATABASE, shared by machines; " +
+			"SQLite in the state folder when left out"})
 }
 
 // openJobs opens the database of a command that has the flag --jobs.
@@ -46,7 +47,8 @@ func noPasswordInFlag(cmd *cobra.Command, flag, address string) error {
 	if flag == "jobs" {
 		hint = "put the address into TRANSECT_JOBS, or the password into ~/.pgpass"
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s holds a password, which other users can see there", flag), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s holds a password, which other users can see there", flag),
+		"%s", hint)
 }
 
 // onJobsStore lets a command work on the database of the jobs, and gives it the flag
@@ -58,7 +60,8 @@ func (a *app) onJobsStore(cmd *cobra.Command, work func(context.Context, *jobs.S
 }
 
 // withJobs makes the RunE of a command that works on the jobs.
-func (a *app) withJobs(address *string, work func(context.Context, *jobs.Store, []string) error) func(*cobra.Command, []string) error {
+func (a *app) withJobs(address *string, work func(context.Context, *jobs.Store, []string) error,
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, release := a.process.CancelOnSignal(cmd.Context())
 		defer release()
@@ -76,7 +79,8 @@ func jobIDs(args []string) (ids []int64, err error) {
 	for _, text := range args {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not the id of a job", text), "transect jobs lists them")
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not the id of a job", text),
+				"transect jobs lists them")
 		}
 		ids = append(ids, id)
 	}

@@ -111,7 +111,8 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		if attempt.ExitCode != nil {
 			exit = fmt.Sprint(*attempt.ExitCode)
 		}
-		rows = append(rows, human.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit, attempt.Outcome})
+		rows = append(rows, human.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit,
+			attempt.Outcome})
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(a.stdout)

@@ -37,8 +37,10 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 	flags.SortFlags = false
 	addOptions(flags, settingOptions(f.settings.List())...)
 	addOptions(flags,
-		option{name: "on", kind: "HOST", doc: "run the job on the worker of this name, where its files are", parse: toString(&f.on)},
-		option{name: "include", kind: "PATH", doc: "another file or folder beside the script that travels with it, may be repeated",
+		option{name: "on", kind: "HOST", doc: "run the job on the worker of this name, where its files are",
+			parse: toString(&f.on)},
+		option{name: "include", kind: "PATH",
+			doc:   "another file or folder beside the script that travels with it, may be repeated",
 			parse: func(path string) error { f.include = append(f.include, path); return nil }})
 	cmd.MarkFlagsMutuallyExclusive("queue", "on")
 	a.addRunOptions(flags, &f.job, &unattended.Options{}, onJob)
@@ -63,10 +65,12 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 		return none, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: survey.lua")
 	}
 	if words[0] == "-" {
-		return none, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a job cannot read its script from standard input"), "name a file")
+		return none, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a job cannot read its script from standard input"),
+			"name a file")
 	}
 	flags := f.cmd.Flags()
-	spec := jobs.Spec{Script: words[0], Args: words[1:], Run: carried(flags), Env: a.environment(carriedVariables(flags)), User: a.submitter()}
+	spec := jobs.Spec{Script: words[0], Args: words[1:], Run: carried(flags),
+		Env: a.environment(carriedVariables(flags)), User: a.submitter()}
 	if err := a.complete(flags, &f.job); err != nil {
 		return none, nil, err
 	}
@@ -140,7 +144,8 @@ func (a *app) noSecret(words []string) error {
 	for _, name := range a.secretVariables() {
 		for _, word := range words {
 			if strings.Contains(word, a.process.Getenv(name)) {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains the value of %s, which would be stored in the jobs database", name),
+				return fault.Hinted(fault.Of(&fault.UsageError{},
+					"an argument contains the value of %s, which would be stored in the jobs database", name),
 					"the worker needs a login of its own: transect login there, or a file that --password-file names")
 			}
 		}

@@ -18,9 +18,10 @@ func (a *app) jobsStats() *cobra.Command {
 	var asJSON bool
 	within := 24 * time.Hour
 	cmd := &cobra.Command{
-		Use:     "stats",
-		Short:   "Sum up the jobs",
-		Long:    "Sum up the jobs: what is queued and running, how those of the last day ended, how long they waited and took.",
+		Use:   "stats",
+		Short: "Sum up the jobs",
+		Long: "Sum up the jobs: what is queued and running, how those of the last day ended, how long they waited and " +
+			"took.",
 		Example: "  transect jobs stats\n  transect jobs stats --within 12h",
 		Args:    exactArgs(0, ""),
 	}

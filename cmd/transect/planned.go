@@ -36,7 +36,8 @@ type planned struct {
 }
 
 func plan(name string, rule timetable.Rule) *planned {
-	return &planned{Name: name, When: rule.Expr, Zone: rule.Zone, CatchUp: rule.CatchUp, Overlap: rule.Overlap, Next: []time.Time{}}
+	return &planned{Name: name, When: rule.Expr, Zone: rule.Zone, CatchUp: rule.CatchUp, Overlap: rule.Overlap,
+		Next: []time.Time{}}
 }
 
 // ofCron is a line of the crontab.

@@ -41,7 +41,8 @@ func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []str
 	case err != nil:
 		return nil, "", err
 	case run == nil && len(words) == 0:
-		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to go on with"), "transect runs lists the runs; begin one with transect run SCRIPT")
+		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to go on with"),
+			"transect runs lists the runs; begin one with transect run SCRIPT")
 	case run == nil: // as a job of cron does each day
 		return nil, "", nil
 	case exact:
@@ -77,13 +78,15 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 	}
 	seen := map[string]bool{}
 	list, err := store.List(0, func(run *history.Summary) bool {
-		nothing := run.DryRun || run.End != nil && (run.End.ExitCode == runtime.ExitUsage || run.End.ExitCode == runtime.ExitLocked)
+		nothing := run.DryRun || run.End != nil && (run.End.ExitCode == runtime.ExitUsage ||
+			run.End.ExitCode == runtime.ExitLocked)
 		switch {
 		case nothing, run.Script == "-", !isRun(run):
 			return false
 		case named != "":
 			return run.RunID() == named
-		case script != "" && run.Script != script, r.job != "" && !run.OfJob(r.job), exact && !slices.Equal(run.Arguments, words[1:]):
+		case script != "" && run.Script != script, r.job != "" && !run.OfJob(r.job),
+			exact && !slices.Equal(run.Arguments, words[1:]):
 			return false
 		}
 		key := run.Script + "\n" + strings.Join(run.Arguments, "\n")
@@ -100,12 +103,15 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 	for _, run := range list {
 		switch ended := run.End != nil && run.End.ExitCode == runtime.ExitOK; {
 		case run.State == history.Running:
-			return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress: process %d works on it since %s", run.RunID(), run.PID, run.Started.Local().Format(time.DateTime)),
+			return nil, fault.Hinted(fault.Of(&fault.LockedError{},
+				"the run %s is in progress: process %d works on it since %s", run.RunID(), run.PID,
+				run.Started.Local().Format(time.DateTime)),
 				"wait for its end")
 		case !ended:
 			return run, nil
 		case named != "":
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has ended well: there is nothing to go on with", named),
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has ended well: there is nothing to go on with",
+				named),
 				"transect run --run %s --again SCRIPT begins a new one", named)
 		}
 	}
@@ -127,17 +133,20 @@ func isRun(run *history.Summary) bool {
 func (a *app) commandOf(run *history.Summary) ([]string, error) {
 	words, err := cron.Split(run.Command)
 	if err != nil || len(words) == 0 {
-		return nil, fault.Of(&fault.FileError{}, "the command of the run %s cannot be read in the history: %s", run.ID, run.Command)
+		return nil, fault.Of(&fault.FileError{}, "the command of the run %s cannot be read in the history: %s", run.ID,
+			run.Command)
 	}
 	hidden := func(word string) bool {
 		return word == "..." || strings.HasSuffix(word, "=...") || strings.Contains(word, "[redacted]")
 	}
 	if slices.ContainsFunc(words, hidden) || slices.ContainsFunc(run.Arguments, hidden) {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the arguments of the run %s held secrets, which the history does not keep", run.RunID()),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{},
+			"the arguments of the run %s held secrets, which the history does not keep", run.RunID()),
 			"give them once more: transect run --run %s %s ARGS", run.RunID(), run.Script)
 	}
 	if _, err := os.Stat(cmpFolder(run.Folder)); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s, in which the run %s was started, is gone", run.Folder, run.RunID()),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s, in which the run %s was started, is gone",
+			run.Folder, run.RunID()),
 			"name script and arguments: transect run --run %s SCRIPT ARGS", run.RunID())
 	}
 	then, positional, err := a.runFlags(words[1:])
@@ -204,7 +213,8 @@ func (a *app) setAside(id string) error {
 	at, ended := l.Ended()
 	_ = l.Close()
 	if !ended {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has not ended well: beginning a new one would repeat what it wrote", id),
+		return fault.Hinted(fault.Of(&fault.UsageError{},
+			"the run %s has not ended well: beginning a new one would repeat what it wrote", id),
 			"go on with it: transect run --resume=%s; or forget it: transect runs forget %s", id, id)
 	}
 	return ledger.SetAside(dir, id, id+"."+at.UTC().Format("20060102-150405"))

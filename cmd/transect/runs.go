@@ -62,10 +62,12 @@ keeps none.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
-	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N runs; 0 for all", parse: toCount(&limit)})
+	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N runs; 0 for all",
+		parse: toCount(&limit)})
 	cmd.Flags().StringVar(&job, "job", "", "show the runs of the job `NAME` of cron")
 	cmd.Flags().BoolVar(&failed, "failed", false, "show the runs that failed or were killed")
-	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
+	addOptions(cmd.Flags(), option{name: "since", kind: "TIME",
+		doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
 		parse: func(text string) (err error) {
 			since, err = calendar.Moment(text, a.process.Now(), calendar.Past)
 			return err
@@ -84,9 +86,11 @@ func (a *app) runListing() listing[*history.Summary] {
 		} else if run.State == history.Lost {
 			took = ""
 		}
-		return human.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job, filepath.Base(run.Script)}
+		return human.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job,
+			filepath.Base(run.Script)}
 	}
-	return listing[*history.Summary]{header: human.Row{"id", "start", "took", "exit", "outcome", "items", "job", "script"}, row: row, none: "there are no runs yet"}
+	return listing[*history.Summary]{header: human.Row{"id", "start", "took", "exit", "outcome", "items", "job",
+		"script"}, row: row, none: "there are no runs yet"}
 }
 
 // history is the history of this user.
@@ -226,7 +230,8 @@ func (a *app) printRun(run *history.Summary) {
 		line("calls", "%d, operations: %d", total, len(e.Operations))
 	}
 	if w := e.Writes; w != nil && w.Taken+w.Adopted+w.SentAgain+w.Doubled > 0 {
-		text := fmt.Sprintf("%d writes sent, %d taken from the ledger, %d found on the platform, %d sent again", w.Sent, w.Taken, w.Adopted, w.SentAgain)
+		text := fmt.Sprintf("%d writes sent, %d taken from the ledger, %d found on the platform, %d sent again", w.Sent,
+			w.Taken, w.Adopted, w.SentAgain)
 		if w.Doubled > 0 {
 			text += fmt.Sprintf(", %d done twice", w.Doubled)
 		}

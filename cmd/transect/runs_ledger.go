@@ -43,7 +43,8 @@ func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err
 	err = a.process.ReadLedger(ctx, jobsURL, run, func(l *ledger.Ledger) error {
 		w = &writes{Starts: l.Starts()}
 		return l.All(func(i ledger.Intent, r *ledger.Result) error {
-			n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
+			n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since,
+				Start: i.Start}
 			if r != nil {
 				n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Duplicates(i.Seq)
 			}
@@ -70,7 +71,8 @@ func (a *app) printWrites(w *writes) {
 		if len(n.Doubles) > 0 {
 			ids += " and " + strings.Join(n.Doubles, " ")
 		}
-		rows = append(rows, human.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
+		rows = append(rows, human.Row{n.Number, n.Operation, n.State,
+			n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
 	}
 	var parts []string
 	for _, state := range []string{"done", "adopted", "open", "partial", "refused", "doubled"} {
@@ -88,7 +90,8 @@ func (a *app) ledgerOf(name string) (string, error) {
 	if jobs.JobOfRun(name) > 0 {
 		return name, nil
 	}
-	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil && filepath.Base(name) == name {
+	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil &&
+		filepath.Base(name) == name {
 		return name, nil
 	}
 	store, err := a.history()
@@ -119,14 +122,16 @@ and shall be sent.`,
 				return err
 			}
 			if (adopt != "") == send {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "say what became of the write"), "--adopt ID when it was done, --send when it was not")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "say what became of the write"),
+					"--adopt ID when it was done, --send when it was not")
 			}
 			run, n, err := a.writeOf(cmd.Context(), args[0], args[1], jobsURL)
 			if err != nil {
 				return err
 			}
 			if n.State != ledger.Open.String() {
-				return fault.Of(&fault.UsageError{}, "write %d of the run %s is %s: there is nothing to decide", n.Number, run, n.State)
+				return fault.Of(&fault.UsageError{}, "write %d of the run %s is %s: there is nothing to decide", n.Number, run,
+					n.State)
 			}
 			err = a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error {
 				if send {
@@ -169,10 +174,12 @@ one is forgotten, such as one whose result was deleted since.`,
 				if err != nil {
 					return err
 				}
-				return a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error { return l.Decide(n.Number, ledger.Refused, nil) })
+				return a.process.EditLedger(cmd.Context(), jobsURL, run,
+					func(l *ledger.Ledger) error { return l.Decide(n.Number, ledger.Refused, nil) })
 			}
 			if job := jobs.JobOfRun(args[0]); job > 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "the writes of a job are forgotten with it"), "transect jobs rm %d", job)
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "the writes of a job are forgotten with it"),
+					"transect jobs rm %d", job)
 			}
 			run, err := a.ledgerOf(args[0])
 			if err != nil {
@@ -201,7 +208,8 @@ func (a *app) writeOf(ctx context.Context, name, number, jobsURL string) (run st
 	}
 	seq, err := strconv.Atoi(number)
 	if w == nil || err != nil || seq < 1 || seq > len(w.Writes) {
-		return "", n, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has no write %s", run, number), "transect runs show %s lists them", run)
+		return "", n, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has no write %s", run, number),
+			"transect runs show %s lists them", run)
 	}
 	return run, w.Writes[seq-1], nil
 }
@@ -213,7 +221,8 @@ func (a *app) findRun(store history.Store, name string) (*history.Summary, error
 	case err != nil:
 		return nil, unreadable(err)
 	case len(matches) > 1:
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is ambiguous: it matches %d runs", name, len(matches)), "give more of the ID, such as %s", matches[0])
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is ambiguous: it matches %d runs", name, len(matches)),
+			"give more of the ID, such as %s", matches[0])
 	case run == nil:
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no run %s", name), "transect runs lists them")
 	}

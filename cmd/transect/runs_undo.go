@@ -23,7 +23,8 @@ were deleted for good. A second undo does nothing. --dry-run shows what would be
 done. Platform and login are those of the run unless others are named.`,
 		`  transect runs undo --dry-run nightly-1122
   transect runs undo nightly-1122`, runtime.Undo,
-		[]string{runtime.OutcomeDeleted, runtime.OutcomeRestored, runtime.OutcomeGone, runtime.OutcomeKept, runtime.OutcomeFailed})
+		[]string{runtime.OutcomeDeleted, runtime.OutcomeRestored, runtime.OutcomeGone, runtime.OutcomeKept,
+			runtime.OutcomeFailed})
 }
 
 func (a *app) runsVerify() *cobra.Command {
@@ -37,11 +38,13 @@ those of the run unless others are named.`,
 
 // overWrites is a command that goes through the writes of a run on the platform.
 func (a *app) overWrites(name, short, long, example string,
-	do func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error, outcomes []string) *cobra.Command {
+	do func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error,
+	outcomes []string) *cobra.Command {
 	var job runtime.Job
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: name + " [flags] RUN", Short: short, Long: long, Example: example, Args: exactArgs(1, "RUN"), ValidArgsFunction: a.completeRuns,
+		Use: name + " [flags] RUN", Short: short, Long: long, Example: example, Args: exactArgs(1, "RUN"),
+		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
@@ -155,7 +158,8 @@ func (a *app) connectionIn(folder string, flags []string) runtime.Connection {
 	if err != nil {
 		return runtime.Connection{}
 	}
-	for _, path := range []*string{&job.Connection.LocalDir, &job.Connection.Config, &job.Connection.PasswordFile, &job.Connection.ClientSecretFile,
+	for _, path := range []*string{&job.Connection.LocalDir, &job.Connection.Config, &job.Connection.PasswordFile,
+		&job.Connection.ClientSecretFile,
 		&job.Connection.AccessTokenFile, &job.Connection.CACert} {
 		*path = p.Path(*path)
 	}

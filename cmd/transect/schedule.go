@@ -29,7 +29,8 @@ docs/schedules.md.`,
   transect schedule history nightly`,
 	}
 	group(cmd)
-	cmd.AddCommand(a.scheduleAdd(), a.scheduleList(), a.scheduleShow(), a.scheduleHistory(), a.scheduleRun(), a.schedulePause(), a.scheduleResume(), a.scheduleEdit(),
+	cmd.AddCommand(a.scheduleAdd(), a.scheduleList(), a.scheduleShow(), a.scheduleHistory(), a.scheduleRun(),
+		a.schedulePause(), a.scheduleResume(), a.scheduleEdit(),
 		a.scheduleBackfill(), a.scheduleImport(), a.scheduleRemove())
 	return cmd
 }
@@ -73,7 +74,8 @@ func firedFacts(f *schedule.Fired) *firedJSON {
 	if f == nil {
 		return nil
 	}
-	return &firedJSON{f.Due.UTC(), jobs.Stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode, jobs.Stamp(f.Started), jobs.Stamp(f.Ended)}
+	return &firedJSON{f.Due.UTC(), jobs.Stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode,
+		jobs.Stamp(f.Started), jobs.Stamp(f.Ended)}
 }
 
 // withoutTargets hides the addresses that notices are sent to: they are secrets.
@@ -93,8 +95,10 @@ func hideTarget(target string) string {
 func (a *app) scheduleShow() *cobra.Command {
 	times := showTimes
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show a schedule and its last slots", Long: "Show a schedule: its job, its next slots and what became of the last ones.",
-		Example: "  transect schedule show nightly\n  transect schedule show --next 200 nightly    # also over the days when clocks are set", Args: exactArgs(1, "NAME"),
+		Use: "show NAME", Short: "Show a schedule and its last slots",
+		Long: "Show a schedule: its job, its next slots and what became of the last ones.",
+		Example: "  transect schedule show nightly\n  transect schedule show --next 200 nightly    # also over the days " +
+			"when clocks are set", Args: exactArgs(1, "NAME"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		s, err := schedule.Get(ctx, store, args[0])
@@ -108,7 +112,8 @@ func (a *app) scheduleShow() *cobra.Command {
 		}
 		return err
 	})
-	addOptions(cmd.Flags(), option{name: "next", kind: "N", value: strconv.Itoa(showTimes), doc: "show the next N slots", parse: toNumber(&times, 1, 1000)})
+	addOptions(cmd.Flags(), option{name: "next", kind: "N", value: strconv.Itoa(showTimes), doc: "show the next N slots",
+		parse: toNumber(&times, 1, 1000)})
 	return cmd
 }
 

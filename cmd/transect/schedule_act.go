@@ -16,7 +16,8 @@ import (
 )
 
 func (a *app) schedulePause() *cobra.Command {
-	return a.scheduleSet("pause", "Pause a schedule", "Pause a schedule. Jobs that were submitted go on; slots that wait, wait on.", "paused", true)
+	return a.scheduleSet("pause", "Pause a schedule",
+		"Pause a schedule. Jobs that were submitted go on; slots that wait, wait on.", "paused", true)
 }
 
 func (a *app) scheduleResume() *cobra.Command {
@@ -26,7 +27,8 @@ transect schedule backfill fills them in.`, "resumed", false)
 
 func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: name + " NAME", Short: short, Long: long, Example: "  transect schedule " + name + " nightly", Args: exactArgs(1, "NAME"),
+		Use: name + " NAME", Short: short, Long: long, Example: "  transect schedule " + name + " nightly",
+		Args: exactArgs(1, "NAME"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		s, err := schedule.Set(ctx, store, args[0], paused)
@@ -44,7 +46,8 @@ func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Co
 
 func (a *app) scheduleRemove() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a schedule", Long: "Remove a schedule with its history. Its jobs and their logs stay; one that runs goes on.",
+		Use: "remove NAME", Short: "Remove a schedule",
+		Long:    "Remove a schedule with its history. Its jobs and their logs stay; one that runs goes on.",
 		Example: "  transect schedule remove nightly", Args: exactArgs(1, "NAME"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
@@ -81,7 +84,8 @@ While another job of the schedule runs it waits for that.`,
 			return err
 		}
 		if job == 0 {
-			fmt.Fprintf(a.process.Stderr, "waiting for job %d of the schedule; see: transect schedule history %s\n", behind, args[0])
+			fmt.Fprintf(a.process.Stderr, "waiting for job %d of the schedule; see: transect schedule history %s\n", behind,
+				args[0])
 			if !wait && !follow {
 				return nil
 			}

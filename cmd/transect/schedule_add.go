@@ -106,7 +106,8 @@ means their variable NAME.`,
 }
 
 // addSchedule keeps a schedule of the command line.
-func (a *app) addSchedule(ctx context.Context, store *jobs.Store, f *jobFlags, s *schedule.Schedule, words []string, replace bool) error {
+func (a *app) addSchedule(ctx context.Context, store *jobs.Store, f *jobFlags, s *schedule.Schedule, words []string,
+	replace bool) error {
 	if s.Zone == "" {
 		s.Zone = a.localZone()
 	}
@@ -191,7 +192,8 @@ that were submitted stay as they are.`,
 		}
 		return a.withJobs(&f.address, func(ctx context.Context, store *jobs.Store, words []string) error {
 			if given := carried(cmd.Flags()); len(words) == 0 && len(given) > 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s belongs to the script", given[0]), "name the script and its arguments, too")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s belongs to the script", given[0]),
+					"name the script and its arguments, too")
 			}
 			var spec jobs.Spec
 			if len(words) > 0 {
@@ -207,7 +209,8 @@ that were submitted stay as they are.`,
 					s.Spec = spec
 				}
 				if !a.setSchedule(s, cmd) && len(words) == 0 {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing to change"), "give a flag or a script, see: transect schedule edit --help")
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing to change"),
+						"give a flag or a script, see: transect schedule edit --help")
 				}
 				return a.noSecret([]string{"--on-failure=" + s.Spec.OnFailure, "--ping=" + s.Spec.Ping})
 			})

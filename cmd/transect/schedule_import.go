@@ -60,14 +60,16 @@ machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
 				if f == nil {
 					return err
 				}
-				fmt.Fprintf(a.process.Stderr, "%s stays with cron: %s\n", j.Name, strings.TrimSuffix(f.Facts().Message+"; "+f.Facts().Hint, "; "))
+				fmt.Fprintf(a.process.Stderr, "%s stays with cron: %s\n", j.Name,
+					strings.TrimSuffix(f.Facts().Message+"; "+f.Facts().Hint, "; "))
 				failed = fault.Of(&fault.UsageError{}, "not all jobs were imported")
 			}
 		}
 		return failed
 	})
 	addOptions(cmd.Flags(),
-		option{name: "zone", kind: "ZONE", parse: toString(&zone), doc: "the time zone of the expressions; this machine's if left out"},
+		option{name: "zone", kind: "ZONE", parse: toString(&zone),
+			doc: "the time zone of the expressions; this machine's if left out"},
 		option{name: "queue", kind: "Q", value: jobs.DefaultQueue, parse: toString(&queue), doc: "the queue of the jobs"})
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the crontab as it is: both run then")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the commands that would do the same, change nothing")
@@ -75,7 +77,8 @@ machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
 }
 
 // importJob makes a schedule of a job of cron, and pauses that.
-func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zone, queue string, dryRun, keep bool) error {
+func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zone, queue string,
+	dryRun, keep bool) error {
 	folder, env, words, err := j.Words()
 	if err != nil {
 		return err

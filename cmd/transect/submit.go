@@ -130,7 +130,8 @@ func (a *app) finishJob(ctx context.Context, store *jobs.Store, id int64, follow
 	job, err := a.await(ctx, store, id, follow)
 	if err != nil {
 		if _, stopped := errors.AsType[*runtime.Interrupted](err); stopped {
-			fmt.Fprintf(a.process.Stderr, "job %d continues; follow it with transect jobs logs -f %[1]d, stop it with transect jobs cancel %[1]d\n", id)
+			fmt.Fprintf(a.process.Stderr, "job %d continues; follow it with transect jobs logs -f %[1]d, stop "+
+				"it with transect jobs cancel %[1]d\n", id)
 		}
 		return err
 	}

@@ -78,7 +78,8 @@ that go round it.`,
 		}
 		defer store.Close()
 		if !a.output.Quiet {
-			fmt.Fprintf(a.process.Stderr, "worker %s: up to %s at a time from the queues %s in %s\n", name, human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+			fmt.Fprintf(a.process.Stderr, "worker %s: up to %s at a time from the queues %s in %s\n", name,
+				human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
 		}
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),
@@ -92,9 +93,12 @@ that go round it.`,
 	flags.SortFlags = false
 	a.jobsFlag(cmd, &address)
 	addOptions(flags,
-		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues), doc: "queues to serve, beside that of the worker's name; several with commas"},
-		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toNumber(&slots, 1, 1000), doc: "jobs at the same time"},
-		option{name: "name", kind: "NAME", parse: func(text string) error { name = text; return jobs.CheckQueue(text) }, doc: "name of the worker and of its queue; that of the machine if left out"},
+		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues),
+			doc: "queues to serve, beside that of the worker's name; several with commas"},
+		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toNumber(&slots, 1, 1000),
+			doc: "jobs at the same time"},
+		option{name: "name", kind: "NAME", parse: func(text string) error { name = text; return jobs.CheckQueue(text) },
+			doc: "name of the worker and of its queue; that of the machine if left out"},
 		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace), doc: "when told to stop, let running jobs go on for at most `DURATION`"})
 	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
 	return cmd
@@ -105,9 +109,11 @@ that go round it.`,
 func (a *app) schedules(store *jobs.Store, sandboxed bool) func(context.Context) {
 	host, _ := os.Hostname() // not all systems have a name
 	log := a.logger()
-	sender := &notice.Sender{Env: a.process.Env, Environ: jobEnvironment(os.Environ()), Dir: a.process.Path("."), Output: a.process.Stderr, Host: host, Version: version()}
+	sender := &notice.Sender{Env: a.process.Env, Environ: jobEnvironment(os.Environ()), Dir: a.process.Path("."),
+		Output: a.process.Stderr, Host: host, Version: version()}
 	return func(ctx context.Context) {
-		schedule.Run(ctx, store, schedule.Options{Sender: sender, NoCommands: sandboxed, Warn: func(text string) { log.Warn(text) }})
+		schedule.Run(ctx, store, schedule.Options{Sender: sender, NoCommands: sandboxed,
+			Warn: func(text string) { log.Warn(text) }})
 	}
 }
 
@@ -118,7 +124,8 @@ func hostName() (string, error) {
 		err = jobs.CheckQueue(host)
 	}
 	if err != nil {
-		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the name of this machine is not a valid worker name: %w", err), "name the worker with --name")
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the name of this machine is not a valid worker name: %w",
+			err), "name the worker with --name")
 	}
 	return host, nil
 }
@@ -127,14 +134,16 @@ func hostName() (string, error) {
 func jobEnvironment(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == "TRANSECT_JOBS" || name == "PGPASSWORD" || name == "PGSSLPASSWORD" || name == "PGPASSFILE" || name == "PGSERVICEFILE"
+		return name == "TRANSECT_JOBS" || name == "PGPASSWORD" || name == "PGSSLPASSWORD" || name == "PGPASSFILE" ||
+			name == "PGSERVICEFILE"
 	})
 }
 
 // workerSecrets are what must not stand in the logs of jobs.
 func workerSecrets(p *runtime.Process, url string) (all []string) {
 	password, _ := jobs.Password(url)
-	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"), p.Getenv("PGSSLPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
+	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"),
+		p.Getenv("PGSSLPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
 		if len(s) >= 4 { // shorter ones would match ordinary words
 			all = append(all, s)
 		}

@@ -55,6 +55,7 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 		return human.Row{w.Name, w.Host, w.PID, w.State(), localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
 			busy, strings.Join(running, " ")}
 	}
-	return listing[*jobs.Worker]{header: human.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,
+	return listing[*jobs.Worker]{header: human.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy",
+		"jobs"}, row: row,
 		none: "there are no workers; start one with: transect worker"}
 }

@@ -32,7 +32,8 @@ func (s *Store) CancelTx(ctx context.Context, tx *Tx, id int64) error {
 		return err
 	}
 	if job.State == rivertype.JobStateCancelled {
-		_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2", string(Cancelled), id)
+		_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2",
+			string(Cancelled), id)
 	}
 	return errors.Join(err, s.NotifyTx(ctx, tx, id))
 }
@@ -61,7 +62,9 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 	if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+s.uncancel+" where id = $1", id); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, ended_at = 0 where job_id = $1", id); err != nil {
+	if _, err := tx.ExecContext(ctx,
+		"update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, "+
+			"ended_at = 0 where job_id = $1", id); err != nil {
 		return err
 	}
 	var spec Spec
@@ -74,10 +77,12 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update river_job set args = "+s.json+" where id = $2", string(text), id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update river_job set args = "+s.json+" where id = $2", string(text),
+			id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update tr_job set bundle = $1 where job_id = $2", bundle, id); err != nil { // else it would be pruned
+		// else it would be pruned
+		if _, err := tx.ExecContext(ctx, "update tr_job set bundle = $1 where job_id = $2", bundle, id); err != nil {
 			return err
 		}
 	}
@@ -107,8 +112,10 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 		return err
 	}
 	for _, statement := range []string{
-		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)", "delete from tr_run where job_id = $1",
-		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1", "delete from tr_watch where job_id = $1", "delete from tr_part where job_id = $1",
+		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)",
+		"delete from tr_run where job_id = $1",
+		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1",
+		"delete from tr_watch where job_id = $1", "delete from tr_part where job_id = $1",
 		"delete from tr_job where job_id = $1",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, id); err != nil {
@@ -120,7 +127,8 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 
 // state is that of a job, whose row stays locked on PostgreSQL.
 func (s *Store) state(ctx context.Context, tx *Tx, id int64) (state State, err error) {
-	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+s.Lock("for update of j"), id).Scan(&state)
+	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = "+
+		"$1"+s.Lock("for update of j"), id).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", unknown(id)
 	}
@@ -154,7 +162,8 @@ func (s *Store) SetStateTx(ctx context.Context, tx *Tx, id int64, to State, dela
 	case to == Waiting || to == Released:
 		attempt = "attempt - 1"
 	}
-	_, err := tx.ExecContext(ctx, "update river_job set state = $2, attempt = "+attempt+", scheduled_at = "+at+", finalized_at = "+finalized+
+	_, err := tx.ExecContext(ctx, "update river_job set state = $2, attempt = "+attempt+", "+
+		"scheduled_at = "+at+", finalized_at = "+finalized+
 		" where id = $1 and state = 'running'", id, to.riverState(), delay.Milliseconds())
 	return err
 }
@@ -195,7 +204,9 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 	}
 	day := int64(24 * time.Hour / time.Millisecond)
 	if keep.Logs > 0 {
-		if _, err := s.db.ExecContext(ctx, "delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.now+" - $1)", keep.Logs.Milliseconds()); err != nil {
+		if _, err := s.db.ExecContext(ctx,
+			"delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.now+" - $1)",
+			keep.Logs.Milliseconds()); err != nil {
 			return removed, s.Explain(err)
 		}
 	}

@@ -27,7 +27,8 @@ func (j *Job) Next() string {
 	case j.State == DoneFailures:
 		return "see which items failed and why, then " + again + ": finished work is not repeated"
 	case j.State == NeedsDecision:
-		return fmt.Sprintf("look at what the output names, say what became of it with transect runs settle %s WRITE, then %s", RunID(j.ID), again)
+		return fmt.Sprintf("look at what the output names, say what became of it with transect runs "+
+			"settle %s WRITE, then %s", RunID(j.ID), again)
 	case j.State == Stopped && code == 4:
 		return "check user, password or profile on the worker, then " + again
 	case j.State == Stopped:

@@ -11,7 +11,8 @@ import (
 
 // PutBundle keeps a bundle, once, and returns its key for Spec.Bundle.
 func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error) {
-	_, err := s.db.ExecContext(ctx, "insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.now,
+	_, err := s.db.ExecContext(ctx,
+		"insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.now,
 		b.Hash, b.Content, len(b.Content))
 	return b.Hash, s.Explain(err)
 }
@@ -20,7 +21,8 @@ func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error)
 func (s *Store) Bundle(ctx context.Context, hash string) (content []byte, err error) {
 	err = s.db.QueryRowContext(ctx, "select content from tr_bundle where hash = $1", hash).Scan(&content)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "the script %.12s is no longer stored", hash), "submit the job again")
+		return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "the script %.12s is no longer stored", hash),
+			"submit the job again")
 	}
 	return content, s.Explain(err)
 }

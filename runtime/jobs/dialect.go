@@ -31,7 +31,8 @@ const (
 
 var (
 	sqlite = dialect{
-		words:    strings.NewReplacer("{id}", "integer primary key autoincrement", "{bytes}", "blob", "{now}", "("+nowSQLite+")"),
+		words: strings.NewReplacer("{id}", "integer primary key autoincrement", "{bytes}", "blob", "{now}",
+			"("+nowSQLite+")"),
 		now:      nowSQLite,
 		millis:   "cast(coalesce(unixepoch(%s, 'subsec'), 0) * 1000 as integer)",
 		due:      "scheduled_at <= datetime('now', 'subsec')",
@@ -40,14 +41,16 @@ var (
 		args:     "json(j.args)",
 		owner:    "json_extract(j.attempted_by, '$[#-1]')",
 		uncancel: "jsonb_remove(metadata, '$.cancel_attempted_at')",
-		running:  "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = w.id and ended_at is null order by id) x)",
-		tables:   "select name from sqlite_master where type = 'table'",
-		size:     "select page_count * page_size from pragma_page_count(), pragma_page_size()",
-		lastID:   "select coalesce((select seq from sqlite_sequence where name = 'river_job'), 0)",
+		running: "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = " +
+			"w.id and ended_at is null order by id) x)",
+		tables: "select name from sqlite_master where type = 'table'",
+		size:   "select page_count * page_size from pragma_page_count(), pragma_page_size()",
+		lastID: "select coalesce((select seq from sqlite_sequence where name = 'river_job'), 0)",
 	}
 	postgres = dialect{
 		postgres: true,
-		words:    strings.NewReplacer("{id}", "bigint generated always as identity primary key", "{bytes}", "bytea", "{now}", nowPostgres),
+		words: strings.NewReplacer("{id}", "bigint generated always as identity primary key", "{bytes}", "bytea",
+			"{now}", nowPostgres),
 		now:      nowPostgres,
 		millis:   "cast(coalesce(extract(epoch from %s), 0) * 1000 as bigint)",
 		due:      "scheduled_at <= now()",
@@ -56,10 +59,11 @@ var (
 		args:     "j.args",
 		owner:    "j.attempted_by[array_upper(j.attempted_by, 1)]",
 		uncancel: "metadata - 'cancel_attempted_at'",
-		running:  "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)",
-		tables:   "select tablename from pg_tables where schemaname = any(current_schemas(false))",
-		size:     "select pg_database_size(current_database())",
-		lastID:   "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('river_job', 'id')::regclass), 0)",
+		running: "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where " +
+			"worker_id = w.id and ended_at is null)",
+		tables: "select tablename from pg_tables where schemaname = any(current_schemas(false))",
+		size:   "select pg_database_size(current_database())",
+		lastID: "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('river_job', 'id')::regclass), 0)",
 	}
 )
 

@@ -54,7 +54,8 @@ func usePgx(tx *Tx, f func(pgx.Tx) error) error {
 	return tx.conn.Raw(func(conn any) error { return f(pgxTx{conn.(*stdlib.Conn).Conn()}) })
 }
 
-func (e engineOf[T]) insert(ctx context.Context, tx *Tx, spec Spec, options *river.InsertOpts) (row *rivertype.JobRow, err error) {
+func (e engineOf[T]) insert(ctx context.Context, tx *Tx, spec Spec, options *river.InsertOpts) (row *rivertype.JobRow,
+	err error) {
 	err = e.use(tx, func(tx T) error {
 		inserted, err := e.client.InsertTx(ctx, tx, spec, options)
 		if err == nil {

@@ -36,7 +36,8 @@ func explainSQLite(path string, err error) error {
 		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, fault.Reason(err))
 	}
 	if code := said.Code(); code == sqlitelib.SQLITE_FULL || code == sqlitelib.SQLITE_IOERR_SHMSIZE {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC), "make room on that disk; workers go on by themselves then")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC),
+			"make room on that disk; workers go on by themselves then")
 	}
 	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
 	switch said.Code() & 0xff {
@@ -59,10 +60,12 @@ func explainPostgres(address string, err error) error {
 	text := withoutPassword(address, err)
 	switch {
 	case errors.As(err, &other):
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is for another name: %s", named, other.Error()),
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is for another name: %s",
+			named, other.Error()),
 			"name the server as its certificate does, or give it a certificate for this name")
 	case errors.As(err, &unverified):
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is not trusted: %v", named, unverified.Err),
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is not trusted: %v", named,
+			unverified.Err),
 			"name the certificate of its authority, ?sslrootcert=FILE; ?sslmode=require encrypts without verifying who answers")
 	case strings.Contains(text, "server refused TLS connection"):
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the server does not encrypt connections", named),

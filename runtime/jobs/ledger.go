@@ -46,7 +46,8 @@ const maxRead = 4 << 20
 
 // Read returns some of the ledger from an offset on, nothing at its end.
 func (l *Ledger) Read(from int64) (all []byte, err error) {
-	rows, err := l.store.db.QueryContext(l.ctx, "select at, bytes from tr_ledger where run = $1 and at >= $2 order by at", RunID(l.job), from)
+	rows, err := l.store.db.QueryContext(l.ctx,
+		"select at, bytes from tr_ledger where run = $1 and at >= $2 order by at", RunID(l.job), from)
 	if err != nil {
 		return nil, l.store.Explain(err)
 	}
@@ -58,7 +59,8 @@ func (l *Ledger) Read(from int64) (all []byte, err error) {
 			return nil, l.store.Explain(err)
 		}
 		if at != from+int64(len(all)) {
-			return nil, fault.Of(&fault.RuntimeError{}, "the ledger of job %d is damaged: byte %d is missing", l.job, from+int64(len(all)))
+			return nil, fault.Of(&fault.RuntimeError{}, "the ledger of job %d is damaged: byte %d is missing", l.job,
+				from+int64(len(all)))
 		}
 		all = append(all, b...)
 	}
@@ -81,12 +83,14 @@ func (l *Ledger) Append(at int64, b []byte) error {
 		return s.Explain(err)
 	}
 	var there []byte
-	err = s.db.QueryRowContext(l.ctx, "select bytes from tr_ledger where run = $1 and at = $2 and epoch = $3", run, at, l.epoch).Scan(&there)
+	err = s.db.QueryRowContext(l.ctx, "select bytes from tr_ledger where run = $1 and at = $2 and epoch = $3", run, at,
+		l.epoch).Scan(&there)
 	switch {
 	case err == nil && bytes.Equal(there, b):
 		return nil
 	case err == nil || errors.Is(err, sql.ErrNoRows):
-		return fault.Of(&fault.CancelledError{}, "job %d was taken over: what this attempt would write now is not sent", l.job)
+		return fault.Of(&fault.CancelledError{}, "job %d was taken over: what this attempt would write now is not sent",
+			l.job)
 	}
 	return s.Explain(err)
 }

@@ -166,7 +166,8 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		var priority int
 		var exit sql.NullInt64
 		var submitted, due, started, ended int64
-		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit, &job.Message,
+		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit,
+			&job.Message,
 			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled); err != nil {
 			return nil, s.Explain(err)
 		}
@@ -178,7 +179,8 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 			code := int(exit.Int64)
 			job.ExitCode = &code
 		}
-		job.Submitted, job.Due, job.Started, job.Ended = FromMillis(submitted), FromMillis(due), FromMillis(started), FromMillis(ended)
+		job.Submitted, job.Due, job.Started, job.Ended = FromMillis(submitted), FromMillis(due), FromMillis(started),
+			FromMillis(ended)
 		list = append(list, job)
 	}
 	if err := rows.Err(); err != nil && !errors.Is(err, sql.ErrNoRows) {

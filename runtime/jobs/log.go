@@ -56,12 +56,14 @@ type Position struct{ Run, Seq int64 }
 // batchesAtOnce bounds what one question for a log returns.
 const batchesAtOnce = 200
 
-const logSQL = "select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run r on r.id = l.run_id where r.job_id = $1"
+const logSQL = "select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run " +
+	"r on r.id = l.run_id where r.job_id = $1"
 
 // Log reads the log of a job after a position, in order; fewer than all when it
 // is long: ask again from the last batch.
 func (s *Store) Log(ctx context.Context, id int64, after Position) ([]Batch, error) {
-	return s.batches(ctx, logSQL+" and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4", id, after.Run, after.Seq, batchesAtOnce)
+	return s.batches(ctx, logSQL+" and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4", id, after.Run,
+		after.Seq, batchesAtOnce)
 }
 
 // LogEnd reads the batches with at least the last n lines of a job, in order.

@@ -40,7 +40,8 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if have > len(files) {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs in %s were made by a newer version of transect", s.Name()), "update transect on this machine")
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs in %s were made by a newer version of transect",
+			s.Name()), "update transect on this machine")
 	}
 	if s.postgres {
 		return s.migratePostgres(ctx, files)
@@ -81,7 +82,9 @@ func (s *Store) migratePostgres(ctx context.Context, files []string) error {
 }
 
 func (s *Store) migrateOwn(ctx context.Context, tx *Tx, files []string) error {
-	if _, err := tx.ExecContext(ctx, "create table if not exists tr_migration (version bigint primary key, at bigint not null default "+s.words.Replace("{now}")+")"); err != nil {
+	if _, err := tx.ExecContext(ctx,
+		"create table if not exists tr_migration (version bigint primary key, at bigint not null "+
+			"default "+s.words.Replace("{now}")+")"); err != nil {
 		return err
 	}
 	var have int

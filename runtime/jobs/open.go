@@ -23,10 +23,12 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	var db *sql.DB
 	if err == nil {
-		db, err = sqlitefile.Open(ctx, path, "_txlock=immediate&_time_format=sqlite&_timezone=UTC&_pragma=synchronous(NORMAL)")
+		db, err = sqlitefile.Open(ctx, path,
+			"_txlock=immediate&_time_format=sqlite&_timezone=UTC&_pragma=synchronous(NORMAL)")
 	}
 	if refused, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot open the jobs: %w", refused), "name a writable state folder in TRANSECT_STATE_DIR")
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot open the jobs: %w", refused),
+			"name a writable state folder in TRANSECT_STATE_DIR")
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +67,8 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}}
+	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second,
+		Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
 	config.MaxConns = max(config.MaxConns, 2) // a transaction holds the lock while another migrates
 	limitIdle(config)

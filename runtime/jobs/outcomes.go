@@ -68,7 +68,8 @@ func tally[K comparable](ctx context.Context, s *Store, by, where string, args .
 			all[key][state] = n
 		}
 		return key, err
-	}, "select key, state, n from (select "+by+" as key, "+StateSQL+" as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
+	}, "select key, state, n from (select "+by+" as key, "+StateSQL+" as state, count(*) as n from river_job j join "+
+		"tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
 	return all, s.Explain(err)
 }
 

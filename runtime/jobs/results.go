@@ -17,7 +17,9 @@ const MaxResult = 1 << 20
 // epoch is that of its newest attempt; else it is a *fault.CancelledError.
 func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) error {
 	if len(value) > MaxResult {
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "the result has %s bytes as JSON, more than the %s (%s) that are kept", human.Number(len(value)), human.Number(MaxResult), human.Limit(MaxResult)),
+		return fault.Hinted(fault.Of(&fault.ValueError{},
+			"the result has %s bytes as JSON, more than the %s (%s) that are kept", human.Number(len(value)),
+			human.Number(MaxResult), human.Limit(MaxResult)),
 			"write large results to a file or the platform, and return its name")
 	}
 	if !json.Valid(value) {
@@ -27,7 +29,8 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 		if err := s.fence(ctx, tx, id, epoch); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict (job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
+		_, err := tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict "+
+			"(job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
 			id, epoch, value)
 		return err
 	})

@@ -13,7 +13,8 @@ type Querier interface {
 }
 
 // Collect reads all rows of a query, each with scan.
-func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
+func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string,
+	args ...any) (all []T, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

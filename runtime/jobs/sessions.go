@@ -65,7 +65,8 @@ func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 			return err
 		}
 		if after != before {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs need sessions of PostgreSQL, and a connection pooler in transaction mode stands before it"),
+			return fault.Hinted(fault.Of(&fault.ConfigError{},
+				"the jobs need sessions of PostgreSQL, and a connection pooler in transaction mode stands before it"),
 				"name the server itself in TRANSECT_JOBS, or set pool_mode = session in the pooler")
 		}
 	}

@@ -70,7 +70,8 @@ func (s *Store) shortenLedger(ctx context.Context, job int64, may func(op string
 		for at := int64(0); ; {
 			n, err := io.ReadFull(short, b)
 			if n > 0 {
-				if _, err := tx.ExecContext(ctx, "insert into tr_ledger (run, at, epoch, bytes) values ($1, $2, $3, $4)", RunID(job), at, shortened, b[:n]); err != nil {
+				if _, err := tx.ExecContext(ctx, "insert into tr_ledger (run, at, epoch, bytes) values ($1, $2, $3, $4)",
+					RunID(job), at, shortened, b[:n]); err != nil {
 					return err
 				}
 				at += int64(n)

@@ -54,7 +54,8 @@ func (s *Spec) Complete() error {
 func CheckQueue(name string) error {
 	for _, c := range name {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.:", c)) {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "invalid queue name %q: only letters, digits and -_.: are allowed", name), "such as default or %s", "field-office")
+			return fault.Hinted(fault.Of(&fault.UsageError{},
+				"invalid queue name %q: only letters, digits and -_.: are allowed", name), "such as default or %s", "field-office")
 		}
 	}
 	if name == "" || len(name) > 100 {

@@ -30,7 +30,8 @@ const (
 )
 
 // States lists the states of jobs, in the order in which jobs pass them.
-var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, Failed, Stopped, NeedsDecision, Cancelled}
+var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, Failed, Stopped, NeedsDecision,
+	Cancelled}
 
 // Final reports whether a job in this state runs no more.
 func (s State) Final() bool {

@@ -45,7 +45,8 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 	}
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
 	middle := func(list string) string { // of a list of one column d
-		return "select coalesce((select d from (" + list + ") a order by d limit 1 offset (select count(*) / 2 from (" + list + ") b)), 0)"
+		return "select coalesce((select d from (" + list + ") a order by d limit 1 offset (select count(*) / 2 from (" +
+			list + ") b)), 0)"
 	}
 	var wait, run float64
 	for _, question := range []struct {

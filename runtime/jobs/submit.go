@@ -21,7 +21,8 @@ func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) 
 	if err := spec.Complete(); err != nil {
 		return 0, err
 	}
-	options := &river.InsertOpts{Queue: spec.Queue, Priority: spec.Priority, MaxAttempts: maxAttempts, ScheduledAt: spec.At}
+	options := &river.InsertOpts{Queue: spec.Queue, Priority: spec.Priority, MaxAttempts: maxAttempts,
+		ScheduledAt: spec.At}
 	if spec.In > 0 {
 		now, err := ReadTime(ctx, tx, s.now)
 		if err != nil {
@@ -33,7 +34,8 @@ func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle, parent) values ($1, $2, $3, $4, $5, $6)",
+	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle, "+
+		"parent) values ($1, $2, $3, $4, $5, $6)",
 		row.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent)
 	if err == nil {
 		err = s.WatchTx(ctx, tx, row.ID, spec)
@@ -52,7 +54,8 @@ func (s *Store) WatchTx(ctx context.Context, tx *Tx, id int64, spec Spec) error 
 		late = spec.Late.Milliseconds()
 	}
 	due := fmt.Sprintf(s.millis, "scheduled_at")
-	_, err := tx.ExecContext(ctx, "insert into tr_watch (job_id, starts, late_at) select id, cast($2 as bigint), case when cast($3 as bigint) > 0 then "+due+" + cast($3 as bigint) else 0 end from river_job where id = $1"+
+	_, err := tx.ExecContext(ctx, "insert into tr_watch (job_id, starts, late_at) select id, cast($2 as bigint), case "+
+		"when cast($3 as bigint) > 0 then "+due+" + cast($3 as bigint) else 0 end from river_job where id = $1"+
 		" on conflict (job_id) do nothing", id, Bit(spec.Ping != ""), late)
 	return err
 }

@@ -43,7 +43,8 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		w := &Worker{Jobs: []int64{}}
 		var queues, running string
 		var started, lease, silent int64
-		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &w.Died, &running, &silent); err != nil {
+		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping,
+			&started, &lease, &w.Alive, &w.Died, &running, &silent); err != nil {
 			return nil, err
 		}
 		w.Queues, w.Started, w.Seen = strings.Split(queues, ","), FromMillis(started), FromMillis(lease).Add(-Lease)

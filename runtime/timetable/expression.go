@@ -39,7 +39,8 @@ type field struct {
 }
 
 var fields = []field{
-	{"minute", 0, 59, nil, "30, 0,30 or */15", "the full hour is minute 0"}, {"hour", 0, 23, nil, "2, 8-18 or */6", "midnight is hour 0"},
+	{"minute", 0, 59, nil, "30, 0,30 or */15", "the full hour is minute 0"},
+	{"hour", 0, 23, nil, "2, 8-18 or */6", "midnight is hour 0"},
 	{"day of the month", 1, 31, nil, "1, 1,15 or */2", ""},
 	{"month", 1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec"), "3, 4-9 or may-sep", ""},
 	{"day of the week", 0, 7, strings.Fields("sun mon tue wed thu fri sat"), "mon-fri, sat,sun or 1", ""},
@@ -64,7 +65,8 @@ func Parse(text string) (*Expression, error) {
 	for i, f := range fields {
 		p.spaces()
 		if p.at == len(text) {
-			return nil, p.wrong(p.at, fmt.Sprintf("there are %d fields, cron needs 5", i), "they are: minute hour day-of-month month day-of-week, such as 30 2 * * mon-fri")
+			return nil, p.wrong(p.at, fmt.Sprintf("there are %d fields, cron needs 5", i),
+				"they are: minute hour day-of-month month day-of-week, such as 30 2 * * mon-fri")
 		}
 		stars[i] = text[p.at] == '*'
 		set, err := p.list(f)
@@ -75,7 +77,8 @@ func Parse(text string) (*Expression, error) {
 	}
 	p.spaces()
 	if p.at < len(text) {
-		return nil, p.wrong(p.at, "unexpected text after the fifth field", "cron has five fields, and none for seconds or years")
+		return nil, p.wrong(p.at, "unexpected text after the fifth field",
+			"cron has five fields, and none for seconds or years")
 	}
 	e.minute, e.hour, e.day, e.month, e.weekday = sets[0], sets[1], sets[2], sets[3], sets[4]
 	if e.weekday&(1<<7) != 0 {
@@ -97,7 +100,8 @@ func (e *Expression) macro(text string) (*Expression, error) {
 	same, ok := macros[name]
 	if !ok {
 		hint := "they are @hourly, @daily, @weekly, @monthly, @yearly and @reboot"
-		if near := suggest.Nearest(name, []string{"@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually", "@reboot"}); near != "" {
+		if near := suggest.Nearest(name, []string{"@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly",
+			"@annually", "@reboot"}); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not a cron expression", text), "%s", hint)
@@ -136,7 +140,8 @@ type parser struct {
 }
 
 func (p *parser) wrong(at int, what, hint string) error {
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "invalid cron expression %q: column %d: %s", p.text, at+1, what), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "invalid cron expression %q: column %d: %s", p.text, at+1, what),
+		"%s", hint)
 }
 
 func (p *parser) spaces() {
@@ -167,7 +172,8 @@ func (p *parser) list(f field) (uint64, error) {
 		case ',':
 			p.at++
 		default:
-			return 0, p.wrong(p.at, fmt.Sprintf("%q is not allowed in the %s", p.rune(), f.name), "a field is *, a value, a range a-b, a step */n or a-b/n, or a list of them with commas")
+			return 0, p.wrong(p.at, fmt.Sprintf("%q is not allowed in the %s", p.rune(), f.name),
+				"a field is *, a value, a range a-b, a step */n or a-b/n, or a list of them with commas")
 		}
 	}
 }
@@ -200,14 +206,16 @@ func (p *parser) part(f field) (uint64, error) {
 		}
 	}
 	if low > high {
-		return 0, p.wrong(start, fmt.Sprintf("the range is reversed: %d to %d", low, high), "write two ranges separated by a comma")
+		return 0, p.wrong(start, fmt.Sprintf("the range is reversed: %d to %d", low, high),
+			"write two ranges separated by a comma")
 	}
 	step := 1
 	if p.peek() == '/' {
 		slash := p.at
 		p.at++
 		if !several {
-			return 0, p.wrong(slash, "a step needs a range or *", fmt.Sprintf("write %d-%d%s", low, f.max, p.text[slash:slash+1]+"n"))
+			return 0, p.wrong(slash, "a step needs a range or *", fmt.Sprintf("write %d-%d%s", low, f.max,
+				p.text[slash:slash+1]+"n"))
 		}
 		from := p.at
 		n, ok := p.number()
@@ -237,7 +245,8 @@ func (p *parser) value(f field) (int, error) {
 	from := p.at
 	if n, ok := p.number(); p.at > from {
 		if !ok || n < f.min || n > f.max {
-			return 0, p.wrong(from, fmt.Sprintf("the %s is %d to %d, got %s", f.name, f.min, f.max, p.text[from:p.at]), f.hint(n))
+			return 0, p.wrong(from, fmt.Sprintf("the %s is %d to %d, got %s", f.name, f.min, f.max, p.text[from:p.at]),
+				f.hint(n))
 		}
 		return n, nil
 	}

@@ -66,7 +66,8 @@ func Zone(name string) (*time.Location, error) {
 	}
 	where, err := calendar.Zone(name, nil)
 	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s", fault.Find(err).Facts().Message), "write a name such as Europe/Paris or UTC, or an offset such as +02:00")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s", fault.Find(err).Facts().Message),
+			"write a name such as Europe/Paris or UTC, or an offset such as +02:00")
 	}
 	return where, nil
 }
@@ -76,7 +77,8 @@ var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // CheckName refuses names that would be ambiguous in a crontab or on a command line.
 func CheckName(name string) error {
 	if !validName().MatchString(name) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid name", name),
+			"use letters, digits, dots, dashes and underscores, such as nightly-ingest")
 	}
 	return nil
 }

@@ -153,7 +153,8 @@ func (r *run) failure(err error) *history.Failure {
 		return nil
 	}
 	d := runtime.Describe(r.process, err)
-	f := &history.Failure{Name: d.Name, Message: r.redact.all(d.Message), Operation: d.Operation, Cause: r.redact.all(d.Cause), Hint: r.redact.all(d.Hint)}
+	f := &history.Failure{Name: d.Name, Message: r.redact.all(d.Message), Operation: d.Operation,
+		Cause: r.redact.all(d.Cause), Hint: r.redact.all(d.Hint)}
 	if len(d.Stack) > 0 {
 		f.File, f.Line = d.Stack[0].File, d.Stack[0].Line
 	}
@@ -173,7 +174,8 @@ func (r *run) writeFiles() (failed error) {
 		path = r.process.Path(path)
 		before, _ := os.ReadFile(path) // there may be none
 		if err := atomicfile.Write(path, content(before), 0o644); err != nil {
-			failed = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", flag, path, fault.Reason(err)),
+			failed = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", flag, path,
+				fault.Reason(err)),
 				"the work of the script is done; make room, or name another file with --%s", flag)
 		}
 	}
@@ -203,9 +205,11 @@ func (r *run) close() {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}
-	soon, _ := History(r.process).SweepLedgers(r.process.Now(), recovery.Readable(client.Declarations)) // what fails is tried the next day
+	// what fails is tried the next day
+	soon, _ := History(r.process).SweepLedgers(r.process.Now(), recovery.Readable(client.Declarations))
 	for _, f := range soon {
-		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go on with it by transect run --resume=%s\n",
+		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go "+
+			"on with it by transect run --resume=%s\n",
 			f.Run, f.Gone.Local().Format(time.DateOnly), f.Writes, f.Run)
 	}
 	if r.lock != nil {

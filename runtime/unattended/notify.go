@@ -11,7 +11,8 @@ import (
 )
 
 func (r *run) sender() *notice.Sender {
-	return &notice.Sender{Env: r.process.Env, Dir: r.process.Dir, Output: r.process.Stderr, Host: r.summary.Host, Version: r.job.Version}
+	return &notice.Sender{Env: r.process.Env, Dir: r.process.Dir, Output: r.process.Stderr, Host: r.summary.Host,
+		Version: r.job.Version}
 }
 
 // ping notifies the monitor. A monitor that does not answer is not a failure of
@@ -20,9 +21,11 @@ func (r *run) ping(ctx context.Context, event string) {
 	body, what := "run "+r.summary.ID+" of "+r.summary.Script, "start"
 	if event != notify.Start {
 		what = "end"
-		body = fmt.Sprintf("exit code %d (%s) after %.1f s: %s\n%s", r.result.ExitCode, r.result.Outcome, r.result.Seconds, body, r.lastLines())
+		body = fmt.Sprintf("exit code %d (%s) after %.1f s: %s\n%s", r.result.ExitCode, r.result.Outcome, r.result.Seconds,
+			body, r.lastLines())
 	}
-	if err := r.sender().Ping(ctx, r.options.Ping, r.summary.ID, event, body); err != nil && ctx.Err() != context.Canceled {
+	if err := r.sender().Ping(ctx, r.options.Ping, r.summary.ID, event, body); err != nil &&
+		ctx.Err() != context.Canceled {
 		r.warn(fmt.Sprintf("the monitor was not notified of the %s: %s", what, err))
 	}
 }
@@ -50,8 +53,10 @@ func (r *run) notifyFailure(ctx context.Context) {
 	if e.Error != nil {
 		message = e.Error.Name + ": " + e.Error.Message
 	}
-	err := r.sender().Send(ctx, r.options.OnFailure, notice.Of(fmt.Sprintf("%s failed on %s: exit code %d (%s)", s.Script, s.Host, e.ExitCode, e.Outcome), r.lastLines(),
-		notice.Outcome{Script: s.Script, Run: s.ID, Host: s.Host, ExitCode: &e.ExitCode, Outcome: e.Outcome, Seconds: e.Seconds, Error: e.Error, Message: message}))
+	err := r.sender().Send(ctx, r.options.OnFailure,
+		notice.Of(fmt.Sprintf("%s failed on %s: exit code %d (%s)", s.Script, s.Host, e.ExitCode, e.Outcome), r.lastLines(),
+			notice.Outcome{Script: s.Script, Run: s.ID, Host: s.Host, ExitCode: &e.ExitCode, Outcome: e.Outcome,
+				Seconds: e.Seconds, Error: e.Error, Message: message}))
 	if err != nil {
 		r.warn("--on-failure failed: " + notice.Explain(err))
 	}

@@ -66,7 +66,8 @@ func (p *progress) write(displays []any) {
 	text, err := json.Marshal(struct {
 		history.Progress
 		Displays []any `json:"displays,omitempty"`
-	}{history.Progress{ItemsDone: items.Done, ItemsFailed: items.Failed, Files: items.Verdicts, Ingests: p.of.Interp.Ingests(),
+	}{history.Progress{ItemsDone: items.Done, ItemsFailed: items.Failed, Files: items.Verdicts,
+		Ingests: p.of.Interp.Ingests(),
 		Samples: p.samples.With(p.sample())}, displays})
 	if err == nil {
 		_ = p.run.entry.WriteProgress(text) // a failure of the history is not one of the run

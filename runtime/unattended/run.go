@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/runtime/jobs"
 	"transect/runtime"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
 	"transect/runtime/vm"
@@ -67,8 +67,9 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
-	r := &run{process: p, job: &job, options: options, redact: newRedactor(p, &job, options), calls: calls{named: map[string]history.Calls{}},
-		tail: &logfile.Tail{Lines: tailLines, Bytes: tailBytes}}
+	r := &run{process: p, job: &job, options: options, redact: newRedactor(p, &job, options),
+		calls: calls{named: map[string]history.Calls{}},
+		tail:  &logfile.Tail{Lines: tailLines, Bytes: tailBytes}}
 	if err := r.open(); err != nil {
 		return err
 	}
@@ -82,7 +83,8 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		r.buffer = &logfile.Buffer{Max: maxBuffer}
 		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
 	}
-	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count, Interceptor: r.calls.intercept}
+	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count,
+		Interceptor: r.calls.intercept}
 	err := runtime.Run(ctx, &inner, job)
 	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
@@ -159,7 +161,8 @@ type entry interface {
 func (r *run) open() error {
 	p, now := r.process, r.process.Now()
 	host, _ := os.Hostname() // not all systems have a name
-	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
+	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun,
+		Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
 	if r.job.Run.ID == "" {
@@ -208,7 +211,8 @@ func (r *run) open() error {
 func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
 	entry, err := History(r.process).Begin(starting)
 	if err != nil {
-		r.warn(fmt.Sprintf("the state folder %s cannot be written (%v): this run is not in the history; TRANSECT_STATE_DIR names another folder",
+		r.warn(fmt.Sprintf("the state folder %s cannot be written (%v): this run is not in the history; "+
+			"TRANSECT_STATE_DIR names another folder",
 			r.process.StateDir(), fault.Reason(err)))
 		log.Open(io.Discard)
 		return
@@ -264,7 +268,8 @@ func CheckWritable(p *runtime.Process, flag, path string) error {
 }
 
 func notWritable(what, flag, path string, err error) error {
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file %s cannot be written: %w", what, path, fault.Reason(err)),
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file %s cannot be written: %w", what, path,
+		fault.Reason(err)),
 		"name another one with --%s; its folder must exist", flag)
 }
 
@@ -297,8 +302,10 @@ func retention(p *runtime.Process) (runs int, age time.Duration) {
 // run.
 func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 	if name := r.summary.Lock; name != "" {
-		l, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(r.process.StateDir()), Name: name, Script: r.summary.Script,
-			Wait: r.options.LockWait, Now: r.process.Now, Waiting: func(holder string) { r.note("waiting for the lock held by " + holder) }})
+		l, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(r.process.StateDir()), Name: name,
+			Script: r.summary.Script,
+			Wait:   r.options.LockWait, Now: r.process.Now,
+			Waiting: func(holder string) { r.note("waiting for the lock held by " + holder) }})
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,8 @@ func hash(files map[string][]byte) string {
 func Unpack(content []byte, want, dir string) (Script, error) {
 	files, err := read(content)
 	if err != nil || hash(files) != want {
-		return Script{}, fault.Hinted(fault.Of(&fault.FileError{}, "the script of the job is damaged: its content does not match %.12s", want), "submit it again")
+		return Script{}, fault.Hinted(fault.Of(&fault.FileError{},
+			"the script of the job is damaged: its content does not match %.12s", want), "submit it again")
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return Script{}, fault.Of(&fault.FileError{}, "cannot unpack the script: %w", err)

@@ -51,7 +51,8 @@ func Make(source Source) (*Bundle, error) {
 	}
 	m.files[mainFile] = []byte(main)
 	if source.Manifest != "" {
-		if err := m.add(path.Join(scriptDir, filepath.Base(source.Manifest)), source.Manifest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := m.add(path.Join(scriptDir, filepath.Base(source.Manifest)), source.Manifest); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -90,7 +91,8 @@ func (m *maker) add(name, file string) error {
 	}
 	m.size += info.Size()
 	if m.size > MaxSize || len(m.files) >= MaxFiles {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has more than %d files or %s with what it requires", MaxFiles, human.Limit(MaxSize)),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has more than %d files or %s with what it requires",
+			MaxFiles, human.Limit(MaxSize)),
 			"put data where the worker can read it, and name its path as an argument")
 	}
 	text := make([]byte, info.Size())
@@ -181,7 +183,8 @@ func (m *maker) find(module string) (name, file string) {
 func (m *maker) include(root string) error {
 	home := filepath.Dir(m.source.Script)
 	if below, err := filepath.Rel(home, root); err != nil || !filepath.IsLocal(below) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", root), "what travels with a script keeps its place beside it")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", root),
+			"what travels with a script keeps its place beside it")
 	}
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

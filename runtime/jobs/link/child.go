@@ -50,7 +50,8 @@ func Inherited() (*Child, error) {
 
 // open waits for the first message of the worker.
 func open(in, out *os.File) (*Child, error) {
-	c := &Child{pipes: pipes{in: in, out: out}, broken: make(chan struct{}), renewed: make(chan struct{}), calls: map[uint64]chan message{}}
+	c := &Child{pipes: pipes{in: in, out: out}, broken: make(chan struct{}), renewed: make(chan struct{}),
+		calls: map[uint64]chan message{}}
 	c.stopped, c.stop = context.WithCancelCause(context.Background())
 	m, err := c.receive()
 	if err == nil && m.Call != newsBegin {

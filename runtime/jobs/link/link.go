@@ -85,7 +85,8 @@ func (p *pipes) send(m message) error {
 		return err
 	}
 	if len(text) > maxMessage {
-		return fault.Of(&fault.LimitError{}, "a message between a job and its worker has %d bytes; the limit is %d", len(text), maxMessage)
+		return fault.Of(&fault.LimitError{}, "a message between a job and its worker has %d bytes; the limit is %d",
+			len(text), maxMessage)
 	}
 	p.writing.Lock()
 	defer p.writing.Unlock()

@@ -19,7 +19,8 @@ import (
 type Handlers map[string]func(ctx context.Context, body json.RawMessage) (any, error)
 
 // Handler makes a handler of a function with a decoded argument.
-func Handler[In, Out any](f func(context.Context, In) (Out, error)) func(context.Context, json.RawMessage) (any, error) {
+func Handler[In, Out any](f func(context.Context, In) (Out, error),
+) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, body json.RawMessage) (any, error) {
 		var in In
 		if err := json.Unmarshal(body, &in); err != nil {

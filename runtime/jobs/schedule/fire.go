@@ -55,7 +55,9 @@ type firing struct {
 // at this moment.
 func (r *runner) fire(ctx context.Context, name string) error {
 	return r.store.Tx(ctx, func(tx *jobs.Tx) error {
-		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+r.store.Lock("for update skip locked"), name))
+		s, err := scan(tx.QueryRowContext(ctx,
+			"select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+
+				r.store.Lock("for update skip locked"), name))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -100,7 +102,8 @@ func (f *firing) slots(ctx context.Context) error {
 	}
 	due := times.Due(f.Next, f.now)
 	if due.Missed > 0 {
-		if _, err := f.note(ctx, slot{Due: due.First, How: missed, State: leftOut, Count: due.Missed, Last: due.Last}); err != nil {
+		if _, err := f.note(ctx, slot{Due: due.First, How: missed, State: leftOut, Count: due.Missed,
+			Last: due.Last}); err != nil {
 			return err
 		}
 	}
@@ -148,10 +151,13 @@ func (f *firing) count(ctx context.Context) (running, queued int, err error) {
 
 // cancelOthers makes room for the newest slot. What a person asked for stays.
 func (f *firing) cancelOthers(ctx context.Context) error {
-	if _, err := f.tx.ExecContext(ctx, "update tr_fired set state = 'left out', how = 'replaced' where schedule = $1 and state = 'waiting' and how = 'slot'", f.Name); err != nil {
+	if _, err := f.tx.ExecContext(ctx,
+		"update tr_fired set state = 'left out', how = 'replaced' where schedule = $1 and state = 'waiting' "+
+			"and how = 'slot'", f.Name); err != nil {
 		return err
 	}
-	running, err := jobs.Column[int64](ctx, f.tx, "select job_id from tr_fired where schedule = $1 and state = 'active' and how <> 'backfill'", f.Name)
+	running, err := jobs.Column[int64](ctx, f.tx,
+		"select job_id from tr_fired where schedule = $1 and state = 'active' and how <> 'backfill'", f.Name)
 	if err != nil {
 		return err
 	}
@@ -195,7 +201,8 @@ func (f *firing) pump(ctx context.Context) error {
 	var due int64
 	var how string
 	err = f.tx.QueryRowContext(ctx, "select due_at, how from tr_fired where schedule = $1 and state = 'waiting'"+only+
-		" order by case when how = 'run' then 0 when how = 'backfill' then 2 else 1 end, due_at limit 1", f.Name).Scan(&due, &how)
+		" order by case when how = 'run' then 0 when how = 'backfill' then 2 else 1 end, due_at limit 1", f.Name).Scan(&due,
+		&how)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -210,7 +217,9 @@ func (f *firing) pump(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.tx.ExecContext(ctx, "update tr_fired set state = 'active', job_id = $3, at = $4 where schedule = $1 and due_at = $2", f.Name, due, id, jobs.Millis(f.now))
+	_, err = f.tx.ExecContext(ctx,
+		"update tr_fired set state = 'active', job_id = $3, at = $4 where schedule = $1 and due_at = $2", f.Name, due, id,
+		jobs.Millis(f.now))
 	return err
 }
 

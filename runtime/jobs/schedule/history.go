@@ -35,7 +35,8 @@ func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) ([]
 	return jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (*Fired, error) {
 		f := &Fired{}
 		var due, last, at, started, ended int64
-		err := rows.Scan(&f.Schedule, &due, &last, &f.Slots, &at, &f.How, &f.State, &f.Job, &f.Outcome, &f.ExitCode, &started, &ended)
+		err := rows.Scan(&f.Schedule, &due, &last, &f.Slots, &at, &f.How, &f.State, &f.Job, &f.Outcome, &f.ExitCode,
+			&started, &ended)
 		f.Due, f.Last, f.At = jobs.FromMillis(due), jobs.FromMillis(last), jobs.FromMillis(at)
 		f.Started, f.Ended = jobs.FromMillis(started), jobs.FromMillis(ended)
 		return f, err
@@ -86,14 +87,17 @@ type Listed struct {
 // List lists the schedules by name, and counts the living workers, who fire them.
 func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, err error) {
 	var now int64
-	if err := store.DB().QueryRowContext(ctx, "select "+store.Now()+", (select count(*) from tr_worker where dead_at is null and lease_until > "+store.Now()+")").Scan(&now, &workers); err != nil {
+	if err := store.DB().QueryRowContext(ctx,
+		"select "+store.Now()+", (select count(*) from tr_worker where dead_at is null and lease_until "+
+			"> "+store.Now()+")").Scan(&now, &workers); err != nil {
 		return nil, 0, store.Explain(err)
 	}
 	list, err = jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (l *Listed, err error) {
 		l = &Listed{}
 		l.Schedule, err = scan(counted{rows, &l.Waiting})
 		return l, err
-	}, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = 'waiting') from tr_schedule s order by name")
+	}, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = "+
+		"'waiting') from tr_schedule s order by name")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -102,7 +106,9 @@ func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, 
 		l.Overdue = !l.Paused && !l.Next.IsZero() && now-l.Next.UnixMilli() > time.Minute.Milliseconds()
 		byName[l.Name] = l
 	}
-	newest, err := fired(ctx, store, " join (select schedule, max(due_at) as due_at from tr_fired where how <> 'backfill' group by schedule) n on n.schedule = f.schedule and n.due_at = f.due_at")
+	newest, err := fired(ctx, store,
+		" join (select schedule, max(due_at) as due_at from tr_fired where how <> 'backfill' group by schedule) n on "+
+			"n.schedule = f.schedule and n.due_at = f.due_at")
 	for _, f := range newest {
 		if l := byName[f.Schedule]; l != nil {
 			l.Last = f

@@ -69,7 +69,8 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 				return err
 			}
 			var job, due int64
-			err = tx.QueryRowContext(ctx, "update tr_fired set noticed = 1 where schedule = $1 and state = 'active' and noticed = 0 returning job_id, due_at", name).Scan(&job, &due)
+			err = tx.QueryRowContext(ctx, "update tr_fired set noticed = 1 where schedule = $1 and state = 'active' and "+
+				"noticed = 0 returning job_id, due_at", name).Scan(&job, &due)
 			if errors.Is(err, sql.ErrNoRows) {
 				return nil // another worker did
 			}
@@ -82,7 +83,9 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 			}
 			told = true
 			f := &firing{runner: r, Schedule: s, tx: tx}
-			return f.tell(ctx, time.UnixMilli(due), fmt.Sprintf("later slots do not start: job %d of the slot of %s has not ended", job, time.UnixMilli(due).In(zone).Format(showSlot)))
+			return f.tell(ctx, time.UnixMilli(due),
+				fmt.Sprintf("later slots do not start: job %d of the slot of %s has not ended", job,
+					time.UnixMilli(due).In(zone).Format(showSlot)))
 		})
 		if err != nil && fault.Find(err) == nil { // it was removed meanwhile
 			return false, err
@@ -93,6 +96,7 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 
 // tell writes a notice about a schedule.
 func (f *firing) tell(ctx context.Context, slot time.Time, what string) error {
-	n := notice.Of("schedule "+f.Name+": "+what, "", notice.Outcome{Script: f.Spec.Title(), Outcome: "late", Message: what, Schedule: f.Name, Slot: slot})
+	n := notice.Of("schedule "+f.Name+": "+what, "", notice.Outcome{Script: f.Spec.Title(), Outcome: "late",
+		Message: what, Schedule: f.Name, Slot: slot})
 	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: n})
 }

@@ -57,11 +57,14 @@ func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, e
 	var due int64
 	ask := func(tx *jobs.Tx) error {
 		if due == 0 {
-			if err := tx.QueryRowContext(ctx, "select coalesce(max(due_at), 0) from tr_fired where schedule = $1 and how = $2", name, byHand).Scan(&due); err != nil {
+			if err := tx.QueryRowContext(ctx, "select coalesce(max(due_at), 0) from tr_fired where schedule = $1 and how = $2",
+				name, byHand).Scan(&due); err != nil {
 				return err
 			}
 		}
-		return tx.QueryRowContext(ctx, "select coalesce(job_id, 0) from tr_fired where schedule = $1 and due_at = $2 and (job_id > 0 or state = $3)", name, due, waiting).Scan(&job)
+		return tx.QueryRowContext(ctx,
+			"select coalesce(job_id, 0) from tr_fired where schedule = $1 and due_at = $2 and (job_id > 0 or state = $3)",
+			name, due, waiting).Scan(&job)
 	}
 	for {
 		err := store.Tx(ctx, ask)
@@ -92,7 +95,8 @@ func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slo
 // Backfill lets the slots from one time up to, and without, another one be fired,
 // one after the other. Those that were fired before, or wait, are left as they
 // are. A dry run only says which it would be.
-func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time.Time, dry bool) (slots []time.Time, before int, err error) {
+func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time.Time, dry bool) (slots []time.Time,
+	before int, err error) {
 	r := newRunner(store, Options{}, 0)
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		slots, before = nil, 0
@@ -113,7 +117,8 @@ func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time
 		}
 		all := times.Between(from, to)
 		if len(all) > timetable.MaxSlots {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "there are more than %d slots from %s to %s", timetable.MaxSlots, from.In(times.Zone).Format(showSlot), to.In(times.Zone).Format(showSlot)),
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there are more than %d slots from %s to %s", timetable.MaxSlots,
+				from.In(times.Zone).Format(showSlot), to.In(times.Zone).Format(showSlot)),
 				"fill in shorter times, one after the other")
 		}
 		for _, due := range all {
@@ -143,7 +148,9 @@ func (f *firing) fillIn(ctx context.Context, times *timetable.Times, due time.Ti
 	var state string
 	var missed int
 	var last int64
-	switch err := f.tx.QueryRowContext(ctx, "select state, slots, last_at from tr_fired where schedule = $1 and due_at = $2", f.Name, jobs.Millis(due)).Scan(&state, &missed, &last); {
+	switch err := f.tx.QueryRowContext(ctx,
+		"select state, slots, last_at from tr_fired where schedule = $1 and due_at = $2", f.Name,
+		jobs.Millis(due)).Scan(&state, &missed, &last); {
 	case err == sql.ErrNoRows:
 		if dry {
 			return true, nil
@@ -154,12 +161,15 @@ func (f *firing) fillIn(ctx context.Context, times *timetable.Times, due time.Ti
 	case dry:
 		return true, nil
 	}
-	if _, err := f.tx.ExecContext(ctx, "update tr_fired set how = 'backfill', state = 'waiting', slots = 1, last_at = 0, at = $3 where schedule = $1 and due_at = $2", f.Name, jobs.Millis(due), jobs.Millis(f.now)); err != nil {
+	if _, err := f.tx.ExecContext(ctx,
+		"update tr_fired set how = 'backfill', state = 'waiting', slots = 1, last_at = 0, at = $3 where schedule = $1 and "+
+			"due_at = $2", f.Name, jobs.Millis(due), jobs.Millis(f.now)); err != nil {
 		return false, err
 	}
 	if missed > 1 { // the others of the row
 		if next := times.Next(due, 1); len(next) > 0 {
-			if _, err := f.note(ctx, slot{Due: next[0], How: "missed", State: leftOut, Count: missed - 1, Last: time.UnixMilli(last)}); err != nil {
+			if _, err := f.note(ctx, slot{Due: next[0], How: "missed", State: leftOut, Count: missed - 1,
+				Last: time.UnixMilli(last)}); err != nil {
 				return false, err
 			}
 		}

@@ -117,7 +117,8 @@ func (r *runner) pass(ctx, sends context.Context) error {
 // look asks, cheaply, for the schedules to be fired, and whether notices are to be
 // sent.
 func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error) {
-	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready, r.clock)+
+	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready,
+		r.clock)+
 		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+r.mayCommand()+")")
 	names := slices.DeleteFunc(due, func(name string) bool { return name == "" })
 	return names, len(names) < len(due), err
@@ -132,6 +133,8 @@ func (r *runner) prune(ctx context.Context) error {
 		return nil
 	}
 	r.pruneFrom = time.Now().Add(time.Hour)
-	_, err := r.store.DB().ExecContext(ctx, fmt.Sprintf("delete from tr_fired where state in ('ended', 'left out') and at < %s - %d", r.clock, keep.Milliseconds()))
+	_, err := r.store.DB().ExecContext(ctx,
+		fmt.Sprintf("delete from tr_fired where state in ('ended', 'left out') and at < %s - %d", r.clock,
+			keep.Milliseconds()))
 	return err
 }

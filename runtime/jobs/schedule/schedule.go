@@ -39,7 +39,9 @@ func (s *Schedule) Times() (*timetable.Times, error) {
 	case err != nil:
 		return nil, err
 	case times.Reboot:
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "@reboot is not possible in a schedule, which belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{},
+			"@reboot is not possible in a schedule, which belongs to no machine"),
+			"start the script with the machine's own service manager, or use transect cron")
 	case times.Zone == nil:
 		_, err = timetable.Zone("")
 	}
@@ -72,7 +74,8 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	s := &Schedule{}
 	var spec string
 	var next, created, updated int64
-	if err := row.Scan(&s.Name, &s.Expr, &s.Zone, &spec, &s.CatchUp, &s.Overlap, &s.Paused, &next, &created, &updated); err != nil {
+	if err := row.Scan(&s.Name, &s.Expr, &s.Zone, &spec, &s.CatchUp, &s.Overlap, &s.Paused, &next, &created,
+		&updated); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(spec), &s.Spec); err != nil {
@@ -95,13 +98,16 @@ func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) erro
 		}
 		switch _, err := locked(ctx, store, tx, s.Name); {
 		case err == nil && !replace:
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "the schedule %s exists already", s.Name), "change it with transect schedule edit %s, add --replace, or choose another name", s.Name)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "the schedule %s exists already", s.Name),
+				"change it with transect schedule edit %s, add --replace, or choose another name", s.Name)
 		case err == nil:
 			return put(ctx, store, tx, s)
 		case fault.Find(err) == nil:
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "insert into tr_schedule (name, cron, zone, spec, catch_up, overlap, next_at) values ($1, '', '', '', '', '', 0)", s.Name); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			"insert into tr_schedule (name, cron, zone, spec, catch_up, overlap, next_at) values ($1, '', '', '', '', '', 0)",
+			s.Name); err != nil {
 			return err
 		}
 		return put(ctx, store, tx, s)
@@ -118,8 +124,10 @@ func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error
 	if s.Spec.OnFailure != "" {
 		late = s.Spec.Late.Milliseconds()
 	}
-	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, paused = $7, next_at = $8, late = $9, updated_at = "+
-		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused), jobs.Millis(s.Next), late)
+	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, "+
+		"paused = $7, next_at = $8, late = $9, updated_at = "+
+		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused),
+		jobs.Millis(s.Next), late)
 	return err
 }
 

@@ -34,7 +34,8 @@ func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event 
 		return err
 	}
 	command := event == "" && !strings.HasPrefix(target, byWorker) && notice.IsCommand(target)
-	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, $3, $4, $5, "+r.clock+")", about, target, jobs.Bit(command), event, string(body))
+	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, "+
+		"$3, $4, $5, "+r.clock+")", about, target, jobs.Bit(command), event, string(body))
 	return err
 }
 
@@ -88,8 +89,11 @@ func (r *runner) claim(ctx context.Context) (*unsent, error) {
 	err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		var body string
 		var age int64
-		err := tx.QueryRowContext(ctx, "select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice where send_at <= "+r.clock+r.mayCommand()+
-			" order by id limit 1"+r.store.Lock("for update skip locked")).Scan(&n.id, &n.about, &n.target, &n.event, &body, &age, &n.tries)
+		err := tx.QueryRowContext(ctx,
+			"select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice "+
+				"where send_at <= "+r.clock+r.mayCommand()+
+				" order by id limit 1"+r.store.Lock("for update skip locked")).Scan(&n.id, &n.about, &n.target, &n.event, &body,
+			&age, &n.tries)
 		if err != nil {
 			return err
 		}
@@ -97,7 +101,8 @@ func (r *runner) claim(ctx context.Context) (*unsent, error) {
 		if err := json.Unmarshal([]byte(body), &n.message); err != nil {
 			return fmt.Errorf("the notice of %s: %w", n.about, err)
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("update tr_notice set tries = tries + 1, send_at = %s + %d where id = $1", r.clock, hold.Milliseconds()), n.id)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("update tr_notice set tries = tries + 1, send_at = %s + %d where id = $1",
+			r.clock, hold.Milliseconds()), n.id)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -111,7 +116,8 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 	update := "delete from tr_notice where id = $1"
 	switch {
 	case err != nil && ctx.Err() != nil:
-		update = "update tr_notice set tries = tries - 1, send_at = " + r.clock + " where id = $1" // this worker stops, another one sends it
+		// this worker stops, another one sends it
+		update = "update tr_notice set tries = tries - 1, send_at = " + r.clock + " where id = $1"
 	case err != nil && n.age < giveUp:
 		again := min(longest, time.Minute<<min(n.tries, 10))
 		update = fmt.Sprintf("update tr_notice set send_at = %s + %d where id = $1", r.clock, again.Milliseconds())
@@ -119,7 +125,8 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 			r.Warn(fmt.Sprintf("the notice about %s was not sent and will be retried: %s", n.about, notice.Explain(err)))
 		}
 	case err != nil:
-		r.Warn(fmt.Sprintf("the notice about %s could not be sent for a day and is dropped: %s", n.about, notice.Explain(err)))
+		r.Warn(fmt.Sprintf("the notice about %s could not be sent for a day and is dropped: %s", n.about,
+			notice.Explain(err)))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -135,7 +142,8 @@ func (r *runner) post(ctx context.Context, n *unsent) error {
 			return fault.Of(&fault.PermissionError{}, "notices cannot use the worker's variable %s", name)
 		}
 		if target, _ = r.Sender.Env(name); target == "" {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the variable %s is not set on this worker", name), "set it to a command or a URL")
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the variable %s is not set on this worker", name),
+				"set it to a command or a URL")
 		}
 		if n.event == "" && r.NoCommands && notice.IsCommand(target) {
 			return fault.Of(&fault.PermissionError{}, "this worker runs no commands")

@@ -52,7 +52,9 @@ type watched struct {
 // does so at this moment.
 func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 	w := watched{id: id}
-	err := tx.QueryRowContext(ctx, "select starts, late_at from tr_watch where job_id = $1"+r.store.Lock("for update skip locked"), id).Scan(&w.starts, &w.late)
+	err := tx.QueryRowContext(ctx,
+		"select starts, late_at from tr_watch where job_id = $1"+r.store.Lock("for update skip locked"), id).Scan(&w.starts,
+		&w.late)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -137,7 +139,8 @@ func (r *runner) told(ctx context.Context, tx *jobs.Tx, w *watched) error {
 		} else if w.state != jobs.Done {
 			event = strconv.Itoa(cmp.Or(w.code(), 1))
 		}
-		if err := r.ping(ctx, tx, w, event, fmt.Sprintf("%s: %s after %.1f s\n%s", w.about(), w.state, seconds, lines)); err != nil {
+		if err := r.ping(ctx, tx, w, event, fmt.Sprintf("%s: %s after %.1f s\n%s", w.about(), w.state, seconds,
+			lines)); err != nil {
 			return err
 		}
 	}
@@ -152,12 +155,14 @@ func (r *runner) told(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	if !w.exit.Valid {
 		headline = fmt.Sprintf("%s failed%s: %s", w.about(), where, cmp.Or(w.message, string(w.state)))
 	}
-	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, string(w.state), lines, seconds)})
+	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "",
+		message{Notice: w.notice(headline, string(w.state), lines, seconds)})
 }
 
 // notice tells of a job as transect run does of a run.
 func (w *watched) notice(headline, outcome, lines string, seconds float64) notice.Notice {
-	o := notice.Outcome{Script: w.title, Run: jobs.RunID(w.id), Host: w.worker, Outcome: outcome, Seconds: seconds, Message: w.message, Job: w.id,
+	o := notice.Outcome{Script: w.title, Run: jobs.RunID(w.id), Host: w.worker, Outcome: outcome, Seconds: seconds,
+		Message: w.message, Job: w.id,
 		Schedule: w.spec.Schedule, Slot: jobs.FromMillis(w.spec.Slot)}
 	if w.state.Final() {
 		code := w.code()
@@ -191,7 +196,8 @@ func (r *runner) lateJob(ctx context.Context, tx *jobs.Tx, w *watched) error {
 }
 
 func (r *runner) ping(ctx context.Context, tx *jobs.Tx, w *watched, event, body string) error {
-	return r.enqueue(ctx, tx, w.about(), w.spec.Ping, event, message{Notice: notice.Notice{Text: body}, Run: jobs.RunID(w.id)})
+	return r.enqueue(ctx, tx, w.about(), w.spec.Ping, event, message{Notice: notice.Notice{Text: body},
+		Run: jobs.RunID(w.id)})
 }
 
 const (
@@ -201,7 +207,9 @@ const (
 
 // lastLines are the last lines of the newest attempt of a job.
 func lastLines(ctx context.Context, tx *jobs.Tx, job int64) (string, error) {
-	rows, err := tx.QueryContext(ctx, "select lines from tr_log where run_id = (select max(id) from tr_run where job_id = $1) order by seq desc limit $2", job, tailLines)
+	rows, err := tx.QueryContext(ctx,
+		"select lines from tr_log where run_id = (select max(id) from tr_run where job_id = $1) order by seq desc limit $2",
+		job, tailLines)
 	if err != nil {
 		return "", err
 	}

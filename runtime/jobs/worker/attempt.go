@@ -143,7 +143,8 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 		if waits, err = a.takeKey(ctx, tx); err != nil || waits != "" {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job); err != nil { // begun, but no answer came
+		// begun, but no answer came
+		if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job); err != nil {
 			return err
 		}
 		var lost int
@@ -173,7 +174,8 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 // mine locks the job and checks that it still is this worker's. Whether it is to be
 // cancelled is told, too.
 func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
-	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
+	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = "+
+		"'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}

@@ -111,7 +111,8 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 		waiting, message = message, ""
 	}
 	if a.id == 0 { // it did not start
-		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+" where job_id = $3", waiting, final, a.job)
+		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+" where job_id = $3",
+			waiting, final, a.job)
 	} else {
 		err = a.noteRun(ctx, tx, e, code, final, ended, waiting, message)
 	}
@@ -121,7 +122,8 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 	return errors.Join(a.s.store.SetStateTx(ctx, tx, a.job, e.outcome, e.delay), a.s.store.NotifyTx(ctx, tx, a.job))
 }
 
-func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, final, ended, waiting, message string) error {
+func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, final, ended, waiting,
+	message string) error {
 	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+`, exit_code = $3, message = $4, tries = $5
 		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job, a.epoch)
 	if err != nil {
@@ -130,7 +132,8 @@ func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, fin
 	if n, err := changed.RowsAffected(); err != nil || n == 0 {
 		return errors.Join(err, errTaken)
 	}
-	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now()+", exit_code = $1, outcome = $2 where id = $3 and ended_at is null", code, string(e.outcome), a.id)
+	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now()+", exit_code = $1, outcome = $2 where "+
+		"id = $3 and ended_at is null", code, string(e.outcome), a.id)
 	return err
 }
 

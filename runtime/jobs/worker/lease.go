@@ -21,7 +21,8 @@ type Times struct {
 }
 
 // DefaultTimes take over the jobs of a dead worker within 20 s.
-var DefaultTimes = Times{Beat: 3 * time.Second, Lease: 15 * time.Second, Hold: 12 * time.Second, Reap: 2 * time.Second, Poll: 250 * time.Millisecond}
+var DefaultTimes = Times{Beat: 3 * time.Second, Lease: 15 * time.Second, Hold: 12 * time.Second,
+	Reap: 2 * time.Second, Poll: 250 * time.Millisecond}
 
 // errFenced ends a session: others have taken over the jobs of this worker.
 var errFenced = errors.New("the lease of this worker expired and its jobs went to other workers")
@@ -56,7 +57,8 @@ func (l *lease) beat(ctx context.Context) error {
 	if err != nil {
 		if l.steady = 0; !l.away && !errors.Is(ctx.Err(), context.Canceled) {
 			l.away = true
-			l.log.Warn("the database cannot be reached or written; running jobs continue for some seconds, then pause", "error", notice.Explain(err))
+			l.log.Warn("the database cannot be reached or written; running jobs continue for some seconds, then pause",
+				"error", notice.Explain(err))
 		}
 		return err
 	}
@@ -70,7 +72,8 @@ func (l *lease) beat(ctx context.Context) error {
 	l.deadline = before + l.times.Hold
 	if off := now.Sub(wall.Add((link.Now() - before) / 2)); off.Abs() > 5*time.Second != l.warned {
 		if l.warned = !l.warned; l.warned {
-			l.log.Warn("the clock of this machine differs from the database's; jobs start by the database's clock", "by", off.Round(time.Second))
+			l.log.Warn("the clock of this machine differs from the database's; jobs start by the database's clock", "by",
+				off.Round(time.Second))
 		}
 	}
 	if l.changed != nil {

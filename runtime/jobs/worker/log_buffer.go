@@ -190,7 +190,9 @@ func (b *logBuffer) bound(ctx context.Context, last batch) {
 		b.kept = b.kept[1:]
 	}
 	b.gap = from
-	_ = b.drop(ctx, from, to, fmt.Sprintf("(%d lines dropped here: the log of an attempt is limited to %d MiB)\n", b.dropped, maxLog>>20)) // tried again with the next
+	// tried again with the next
+	_ = b.drop(ctx, from, to, fmt.Sprintf("(%d lines dropped here: the log of an attempt is limited to %d MiB)\n",
+		b.dropped, maxLog>>20))
 }
 
 // lineWriter hands whole lines to a buffer.

@@ -114,7 +114,8 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 }
 
 // JobSetStateIfRunningMany sets the states of jobs that come to no attempt.
-func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.Executor, params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
+func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.Executor,
+	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
 	rest := p.withoutAttempt(params)
 	if len(rest.ID) == 0 || !p.lease.valid() {
 		return nil, nil

@@ -62,7 +62,8 @@ func (a *attempt) execute(w *work) end {
 		a.log.say("cannot start the process of the job: %v", err)
 		return endOf(codeTemporary, "cannot start its process: "+err.Error())
 	}
-	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
+	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()),
+		Until: s.lease.until(), TakenOver: a.takeOver}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
 	var sending sync.WaitGroup

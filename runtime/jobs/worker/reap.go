@@ -115,7 +115,9 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	var taken []orphan
 	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		for id, until := range silent {
-			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+r.store.Now()+" where id = $1 and dead_at is null and lease_until = $2", id, until); err != nil {
+			if _, err := tx.ExecContext(ctx,
+				"update tr_worker set dead_at = "+r.store.Now()+" where id = $1 and dead_at is null and lease_until = $2", id,
+				until); err != nil {
 				return err
 			}
 		}
@@ -157,7 +159,8 @@ func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[
 			mine[id] = true
 		}
 		return id, err
-	}, "select j.id, "+r.owned()+" from river_job j where j.state = 'running' and ("+r.owned()+" or "+r.orphaned()+")", r.id)
+	}, "select j.id, "+r.owned()+" from river_job j where j.state = 'running' and ("+r.owned()+" or "+r.orphaned()+")",
+		r.id)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -211,7 +214,9 @@ func (s *session) rescue(ctx context.Context, tx *jobs.Tx, orphans []orphan) err
 		if err := s.store.SetStateTx(ctx, tx, o.id, outcome, 0); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update tr_run set ended_at = "+now+", outcome = $1 where job_id = $2 and ended_at is null", string(jobs.Lost), o.id); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			"update tr_run set ended_at = "+now+", outcome = $1 where job_id = $2 and ended_at is null", string(jobs.Lost),
+			o.id); err != nil {
 			return err
 		}
 		fence, args := "update tr_job set epoch = epoch + 1", []any{o.id}

@@ -41,10 +41,12 @@ func newSession(w *Worker) *session {
 	if err != nil {
 		id = uuid.New()
 	}
-	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}),
+		release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
-	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{}, wake: func() {}}
+	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{},
+		wake: func() {}}
 	return s
 }
 
@@ -102,7 +104,8 @@ func (s *session) config() *river.Config {
 	const never = 10 * 365 * 24 * time.Hour
 	return &river.Config{
 		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
-		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}}, // the pilot counts
+		// the pilot counts
+		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}},
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
 		FetchOnlyKnownKinds: true, JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
 		// One of these alone has River delete what it should keep.

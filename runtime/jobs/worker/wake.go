@@ -42,9 +42,12 @@ func (s *session) anyDue(ctx context.Context) bool {
 	due := " from river_job where queue in (" + marks + ") and " + s.store.Due() + " and state in "
 	const later = "('scheduled', 'retryable')"
 	var available, come bool // an update would wait for others on SQLite
-	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1"+due+"('available')), exists (select 1"+due+later+")", args...).Scan(&available, &come)
+	err := s.store.DB().QueryRowContext(ctx,
+		"select exists (select 1"+due+"('available')), exists (select 1"+due+later+")", args...).Scan(&available, &come)
 	if err == nil && come {
-		_, err = s.store.DB().ExecContext(ctx, "update river_job set state = 'available' where id in (select id"+due+later+s.store.Lock("for update skip locked")+")", args...)
+		_, err = s.store.DB().ExecContext(ctx,
+			"update river_job set state = 'available' where id in (select "+
+				"id"+due+later+s.store.Lock("for update skip locked")+")", args...)
 	}
 	return err == nil && (available || come) // the lease tells of a database that is away
 }
@@ -58,7 +61,9 @@ func (s *session) cancelAsked(ctx context.Context) {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(ids)
-	asked, _ := jobs.Column[int64](ctx, s.store.DB(), "select j.id from river_job j where j.id in ("+marks+") and "+jobs.CancelAskedSQL, args...) // after an error it is asked again
+	// after an error it is asked again
+	asked, _ := jobs.Column[int64](ctx, s.store.DB(),
+		"select j.id from river_job j where j.id in ("+marks+") and "+jobs.CancelAskedSQL, args...)
 	for _, a := range s.all() {
 		if slices.Contains(asked, a.job) {
 			a.cancel()

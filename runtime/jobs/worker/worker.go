@@ -49,10 +49,11 @@ type Options struct {
 	Secrets   []string // that must not stand in logs
 	Log       *slog.Logger
 	Times     Times
-	KillAfter time.Duration                          // how long a process that was asked to end may take; 5 s when 0
-	Backoff   func(tries int) time.Duration          // before the next try after a temporary failure; nil for the usual
-	Readable  func(op string, r *ledger.Result) bool // answers that ledgers need not keep, see jobs.ShortenLedgers; may be nil
-	Beside    []func(context.Context)                // run until their context ends, such as the schedules
+	KillAfter time.Duration                 // how long a process that was asked to end may take; 5 s when 0
+	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the usual
+	// answers that ledgers need not keep, see jobs.ShortenLedgers; may be nil
+	Readable func(op string, r *ledger.Result) bool
+	Beside   []func(context.Context) // run until their context ends, such as the schedules
 }
 
 // backoff is 10 s, 20 s, 40 s … up to 15 minutes, and a little by chance.
@@ -121,7 +122,8 @@ func (s *session) register(ctx context.Context) error {
 			return tx.QueryRowContext(ctx, `insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9)
 				on conflict (id) do update set lease_until = excluded.lease_until where tr_worker.dead_at is null returning `+now,
-				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, jobs.Bit(o.Sandbox), o.Times.Lease.Milliseconds()).Scan(&ms)
+				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, jobs.Bit(o.Sandbox),
+				o.Times.Lease.Milliseconds()).Scan(&ms)
 		})
 		return time.UnixMilli(ms), fenced(err)
 	}
@@ -153,7 +155,8 @@ func (s *session) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
 	defer cancel()
 	_ = s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		_, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now()+" where id = $1 and dead_at is null", s.id)
+		_, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now()+" where id = $1 and dead_at is null",
+			s.id)
 		return err
 	})
 }

@@ -44,12 +44,14 @@ func NewJob(name string, when *timetable.Times, folder string, env, command []st
 	}
 	text := "cd " + quote(folder) + " && " + strings.Join(words, " ")
 	if strings.ContainsAny(text, "\n\r\x00") {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains a line break, which a crontab cannot"), "put it into the script or a file")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains a line break, which a crontab cannot"),
+			"put it into the script or a file")
 	}
 	j := &Job{Name: name, Times: when, Expr: when.Text, Command: text}
 	escaped := text + mark + name
 	if len(escaped) > maxCommand {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command has %d characters, the limit of cron is %d", len(escaped), maxCommand),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command has %d characters, the limit of cron is %d",
+			len(escaped), maxCommand),
 			"put the flags into a configuration file, or the arguments into the script")
 	}
 	j.Line = when.Text + " " + escaped
@@ -116,7 +118,9 @@ func (j *Job) Words() (folder string, env, command []string, err error) {
 		env, command = append(env, command[0]), command[1:]
 	}
 	if err != nil || len(command) < 2 {
-		return "", nil, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the line of the job %s was edited to something else", j.Name), "correct it with crontab -e, or add it again with transect cron add --replace %s", j.Name)
+		return "", nil, nil, fault.Hinted(fault.Of(&fault.UsageError{},
+			"the line of the job %s was edited to something else", j.Name),
+			"correct it with crontab -e, or add it again with transect cron add --replace %s", j.Name)
 	}
 	return folder, env, command, nil
 }
@@ -129,7 +133,8 @@ func isVariable(word string) bool { return variable().MatchString(word) }
 func Split(text string) ([]string, error) {
 	words, err := shellwords.Parse(text)
 	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be split into words", text), "a quote may be missing")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be split into words", text),
+			"a quote may be missing")
 	}
 	return words, nil
 }

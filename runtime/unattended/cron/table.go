@@ -121,7 +121,8 @@ func (p Program) run(ctx context.Context, input string, args ...string) (out, me
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		err = fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot find the program crontab"),
-			"install cron (Debian: apt install cron), or name the program in TRANSECT_CRONTAB; without cron, call transect run from the scheduler of the system")
+			"install cron (Debian: apt install cron), or name the program in TRANSECT_CRONTAB; without cron, call "+
+				"transect run from the scheduler of the system")
 	}
 	return stdout.String(), strings.TrimSpace(stderr.String()), err
 }
@@ -154,7 +155,8 @@ func (p Program) Write(ctx context.Context, t *Table) error {
 	}
 	now, err := p.Read(ctx)
 	if err == nil && now.text != t.text {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the crontab is not what was written: it may have been changed concurrently"), "check it with crontab -l")
+		err = fault.Hinted(fault.Of(&fault.FileError{},
+			"the crontab is not what was written: it may have been changed concurrently"), "check it with crontab -l")
 	}
 	return err
 }
@@ -166,5 +168,6 @@ func problem(what, message string, err error) error {
 	if message != "" {
 		err = errors.New(message)
 	}
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: %w", what, err), "try crontab -l yourself; cron may not be allowed for this user")
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: %w", what, err),
+		"try crontab -l yourself; cron may not be allowed for this user")
 }

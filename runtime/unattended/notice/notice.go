@@ -59,12 +59,14 @@ type Outcome struct {
 
 // Of is the notice of an outcome.
 func Of(headline, text string, o Outcome) Notice {
-	n := Notice{Headline: headline, Text: text, Fields: map[string]any{"script": o.Script, "outcome": o.Outcome, "error": o.Error, "seconds": o.Seconds, "exit_code": o.ExitCode}}
+	n := Notice{Headline: headline, Text: text, Fields: map[string]any{"script": o.Script, "outcome": o.Outcome,
+		"error": o.Error, "seconds": o.Seconds, "exit_code": o.ExitCode}}
 	code := ""
 	if o.ExitCode != nil {
 		code = strconv.Itoa(*o.ExitCode)
 	}
-	n.Env = []string{"TRANSECT_EXIT_CODE=" + code, "TRANSECT_OUTCOME=" + o.Outcome, "TRANSECT_SCRIPT=" + o.Script, "TRANSECT_RUN=" + o.Run, "TRANSECT_ERROR=" + o.Message}
+	n.Env = []string{"TRANSECT_EXIT_CODE=" + code, "TRANSECT_OUTCOME=" + o.Outcome, "TRANSECT_SCRIPT=" + o.Script,
+		"TRANSECT_RUN=" + o.Run, "TRANSECT_ERROR=" + o.Message}
 	if o.Run != "" {
 		n.Fields["run"], n.Fields["host"] = o.Run, o.Host
 	}
@@ -126,8 +128,10 @@ func (s *Sender) mail(ctx context.Context, to *url.URL, n Notice) error {
 	if err != nil {
 		return fault.Of(&fault.ConfigError{}, "%q is not a mail address", to.Opaque)
 	}
-	m := notify.Mail{Server: server, Security: notify.StartTLS, To: strings.Split(receiver, ","), From: setting("TRANSECT_MAIL_FROM"),
-		User: setting("TRANSECT_SMTP_USER"), Password: setting("TRANSECT_SMTP_PASSWORD"), Subject: "transect: " + n.Headline, Text: n.Text, Timeout: timeout}
+	m := notify.Mail{Server: server, Security: notify.StartTLS, To: strings.Split(receiver, ","),
+		From: setting("TRANSECT_MAIL_FROM"),
+		User: setting("TRANSECT_SMTP_USER"), Password: setting("TRANSECT_SMTP_PASSWORD"), Subject: "transect: " +
+			n.Headline, Text: n.Text, Timeout: timeout}
 	for prefix, security := range map[string]string{"smtp://": notify.None, "smtps://": notify.TLS} {
 		if address, ok := strings.CutPrefix(server, prefix); ok {
 			m.Server, m.Security = address, security
