@@ -14,51 +14,40 @@ import (
 // in documented order followed by a table of named ones.
 func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	a := declare.Args{Values: map[string]any{}}
-	positional := s.Positional()
 	n := L.GetTop()
 	if n > 0 && ManagerOf(L.Get(1)) != "" {
-		return a, fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(s.Manager, s.Name)))
+		return a, fault.In(s.FullName(),
+			fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(s.Manager, s.Name)))
 	}
-	for n > len(positional) && L.Get(n) == lua.LNil {
+	for n > 0 && L.Get(n) == lua.LNil {
 		n-- // what a variable without a value adds at the end
 	}
-	for i := 1; i <= n; i++ {
-		v := L.Get(i)
-		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, i-1) {
-			return a, fault.In(s.FullName(), readNamed(L, &a, t))
-		}
-		if i > len(positional) {
-			return a, tooMany(s, len(positional))
-		}
-		value, err := toGo(L, v)
+	var last *declare.Table
+	table, ok := L.Get(n).(*lua.LTable)
+	if ok && n > 0 {
+		last = &declare.Table{}
+		table.ForEach(func(k, _ lua.LValue) {
+			last.Keys = append(last.Keys, k.String())
+			last.List = last.List || k.Type() != lua.LTString
+		})
+	}
+	positional, named, err := s.Bind(n, last)
+	if err != nil {
+		return a, err
+	}
+	for i, p := range positional {
+		value, err := toGo(L, L.Get(i+1))
 		if err != nil {
-			return a, fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %w", positional[i-1].Name, err))
+			return a, fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %w", p.Name, err))
 		}
 		if value != nil {
-			a.Values[positional[i-1].Name] = value
+			a.Values[p.Name] = value
 		}
 	}
-	return a, nil
-}
-
-func tooMany(s *declare.Spec, positional int) error {
-	f := fault.Of(&fault.ParameterError{}, "takes at most %d by position", positional)
-	if positional == 0 {
-		f = fault.Of(&fault.ParameterError{}, "takes its arguments by name")
+	if named {
+		err = fault.In(s.FullName(), readNamed(L, &a, table))
 	}
-	f.Hint = "call it as " + s.Signature()
-	return fault.In(s.FullName(), f)
-}
-
-// named reports whether the last table of a call holds named arguments.
-func named(t *lua.LTable, s *declare.Spec, at int) bool {
-	var keys []string
-	list := false
-	t.ForEach(func(k, _ lua.LValue) {
-		keys = append(keys, k.String())
-		list = list || k.Type() != lua.LTString
-	})
-	return s.TakesNamed(keys, list, at)
+	return a, err
 }
 
 func readNamed(L *lua.LState, a *declare.Args, t *lua.LTable) error {

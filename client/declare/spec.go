@@ -8,8 +8,6 @@ package declare
 import (
 	"context"
 	"reflect"
-	"slices"
-	"strings"
 
 	"transect/client/schema"
 )
@@ -112,70 +110,3 @@ func (s *Spec) Param(name string) *schema.Param { return schema.Find(s.Params, n
 
 // ParamNames lists the argument names, in documented order.
 func (s *Spec) ParamNames() []string { return schema.Names(s.Params) }
-
-// Positional lists the parameters that may be given by position.
-func (s *Spec) Positional() []*schema.Param {
-	var list []*schema.Param
-	for i := range s.Params {
-		if s.Params[i].Positional {
-			list = append(list, &s.Params[i])
-		}
-	}
-	return list
-}
-
-// TakesNamed reports whether a table with these keys, the last argument of a call
-// at an index, has named arguments. Otherwise it is the value of the positional
-// argument there. A list has other keys, too.
-func (s *Spec) TakesNamed(keys []string, list bool, at int) bool {
-	positional := s.Positional()
-	known, record := 0, false
-	for _, key := range keys {
-		if s.Names(key) {
-			known++
-		}
-		record = record || key == "_id" || key == "id"
-	}
-	switch {
-	case list:
-		return false
-	case at >= len(positional):
-		return true
-	case record && known == 0:
-		return false
-	case len(keys) == 0:
-		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
-	case known == len(keys):
-		return true
-	case geometric(positional[at].Type):
-		return !slices.Contains(keys, "type") // each geometry has one
-	case positional[at].Type.Keyed():
-		return false
-	}
-	return true
-}
-
-func geometric(t schema.Type) bool { return t == "geometry" || t == "drawing" }
-
-// Names reports whether a key of a table of named arguments is an argument.
-func (s *Spec) Names(key string) bool { return key == "extra" || s.Param(key) != nil }
-
-// Signature is the operation as a line of documentation:
-// projects.create(name, company, {geometry=}).
-func (s *Spec) Signature() string {
-	var pos, named []string
-	for _, p := range s.Params {
-		switch {
-		case p.Positional && p.Required():
-			pos = append(pos, p.Name)
-		case p.Positional:
-			pos = append(pos, "["+p.Name+"]")
-		default:
-			named = append(named, p.Name+"=")
-		}
-	}
-	if len(named) > 0 {
-		pos = append(pos, "{"+strings.Join(named, ", ")+"}")
-	}
-	return s.FullName() + "(" + strings.Join(pos, ", ") + ")"
-}

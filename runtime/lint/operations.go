@@ -33,25 +33,40 @@ func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete boo
 // operation checks a call of an operation: named arguments in one table, or
 // positional ones followed by such a table.
 func (w *walk) operation(s *declare.Spec, args []argument, at position) {
-	positional := s.Positional()
 	given := map[string]bool{}
 	complete := !openEnded(args)
-	for i, a := range args {
-		last := i == len(args)-1
-		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, len(positional), i) {
-			// The content of a variable is unknown.
-			complete = complete && a.table != nil && w.namedArguments(s, a, given)
-			break
+	var last *declare.Table
+	var table *ast.TableExpr
+	if n := len(args); n > 0 {
+		switch a := args[n-1]; {
+		case a.kind != "table" && a.kind != "":
+		case a.table != nil:
+			values, all := w.fields(a.table)
+			keys := slices.Collect(maps.Keys(values))
+			table, last = a.table, &declare.Table{Keys: keys, List: !all && !slices.ContainsFunc(keys, s.Names)}
+		default: // the content of a variable is unknown
+			complete = false
 		}
-		if last && !complete {
-			break
+		if !complete {
+			args = args[:n-1]
 		}
-		if i >= len(positional) {
-			w.report(a.at, TooManyArguments, fmt.Sprintf("%s takes at most %d by position", s.FullName(), len(positional)), "call it as "+s.Signature())
-			return
-		}
-		given[positional[i].Name] = a.kind != "nil"
-		w.value(s, positional[i], a)
+	}
+	positional, named, err := s.Bind(len(args), last)
+	if err != nil && last != nil && last.List { // its other keys may be names as well
+		last.List = false
+		positional, named, err = s.Bind(len(args), last)
+	}
+	if err != nil {
+		f := fault.Find(err).Facts()
+		w.report(args[len(positional)].at, TooManyArguments, s.FullName()+" "+f.Message, f.Hint)
+		return
+	}
+	for i, p := range positional {
+		given[p.Name] = args[i].kind != "nil"
+		w.value(s, p, args[i])
+	}
+	if named {
+		complete = w.namedArguments(s, table, given)
 	}
 	for i := range s.Params {
 		if p := &s.Params[i]; p.Required() && !given[p.Name] && complete {
@@ -60,18 +75,8 @@ func (w *walk) operation(s *declare.Spec, args []argument, at position) {
 	}
 }
 
-// named reports whether the last argument is a table of named ones.
-func (w *walk) named(s *declare.Spec, a argument, positional, at int) bool {
-	if a.table == nil {
-		return true
-	}
-	given, complete := w.fields(a.table)
-	keys := slices.Collect(maps.Keys(given))
-	return s.TakesNamed(keys, !complete && at < positional && !slices.ContainsFunc(keys, s.Names), at)
-}
-
-func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (complete bool) {
-	values, complete := w.fields(a.table)
+func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[string]bool) (complete bool) {
+	values, complete := w.fields(table)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := values[name]
 		p := s.Param(name)
@@ -90,7 +95,7 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 		given[p.Name] = true
 		w.value(s, p, v)
 	}
-	w.searched(s, a.table)
+	w.searched(s, table)
 	return complete
 }
 
