@@ -23,11 +23,12 @@ type datasetQuery struct {
 	Since, Until, Box         string
 	Deleted                   bool
 	Sort                      string // key of a column; - before it is descending
-	Page, Limit               int    // pages count from 1
-	Columns                   []string
-	Problems                  []string // what was given wrong
-	box                       *[4]float64
-	since, until              time.Time
+	Limit                     int
+	pager
+	Columns      []string
+	Problems     []string // what was given wrong
+	box          *[4]float64
+	since, until time.Time
 }
 
 var (
@@ -66,7 +67,7 @@ func readDatasetQuery(values url.Values, now time.Time) *datasetQuery {
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	q := &datasetQuery{Values: values, Name: text("name"), Kind: text("kind"), State: text("state"), Project: text("project"),
 		Mission: text("mission"), Product: text("product"), Run: text("run"), Since: text("since"), Until: text("until"), Box: text("box"),
-		Deleted: text("deleted") != "", Sort: text("sort"), Page: 1, Limit: 50}
+		Deleted: text("deleted") != "", Sort: text("sort"), Limit: 50, pager: pagerOf(values)}
 	wrong := func(format string, args ...any) { q.Problems = append(q.Problems, fmt.Sprintf(format, args...)) }
 	if q.Kind != "" && !slices.Contains(datasetKinds, q.Kind) {
 		wrong("There is no kind %q.", q.Kind)
@@ -92,9 +93,6 @@ func readDatasetQuery(values url.Values, now time.Time) *datasetQuery {
 		if q.box = readBox(q.Box); q.box == nil {
 			wrong("Box: %q is none; write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8.", q.Box)
 		}
-	}
-	if n, err := strconv.Atoi(text("page")); err == nil && n > 0 && n < 1e6 {
-		q.Page = n
 	}
 	if n, err := strconv.Atoi(text("limit")); err == nil && slices.Contains(pageSizes, n) {
 		q.Limit = n

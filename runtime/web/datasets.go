@@ -35,9 +35,7 @@ type choice struct{ ID, Name string }
 type datasetTable struct {
 	*datasetQuery
 	Rows               []datasetRow
-	Total              int64 // -1 when the platform does not count
 	First, Last        int
-	Previous, Next     int // pages, 0 for none
 	Shown, All         []column
 	Projects, Missions []choice
 	Kinds, States      []string
@@ -64,17 +62,14 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := datasetTable{datasetQuery: q, Total: page.Total, Everything: q.empty(), All: datasetColumns, Kinds: datasetKinds, States: datasetStates, Limits: pageSizes}
+	t := datasetTable{datasetQuery: q, Everything: q.empty(), All: datasetColumns, Kinds: datasetKinds, States: datasetStates, Limits: pageSizes}
 	if t.Rows, err = s.datasetRows(r.Context(), page.Results); err != nil {
 		return err
 	}
 	if n := len(t.Rows); n > 0 {
 		t.First, t.Last = (q.Page-1)*q.Limit+1, (q.Page-1)*q.Limit+n
-		if page.Total > int64(t.Last) || page.Total < 0 && n == q.Limit {
-			t.Next = q.Page + 1
-		}
 	}
-	t.Previous = q.Page - 1
+	t.found(page.Total, q.Limit, len(t.Rows))
 	for _, column := range datasetColumns {
 		if q.Has(column.Key) {
 			t.Shown = append(t.Shown, column)

@@ -17,9 +17,6 @@ import (
 
 // folderRoutes registers the page of a folder before it is sent, and after.
 func (s *Server) folderRoutes() {
-	if s.Folder == "" {
-		return
-	}
 	s.folder = &folderCheck{folder: s.Folder, now: s.Now}
 	s.folder.start(s.ctx)
 	s.get("/folder", s.folderPage)

@@ -16,9 +16,6 @@ import (
 
 // jobRoutes registers the jobs of a database, which may be shared by machines.
 func (s *Server) jobRoutes() {
-	if s.JobStore == nil {
-		return
-	}
 	s.livePage("/jobs", "jobs", livePage{
 		section: "/jobs",
 		parts:   []string{"day", "workers", "schedules", "list"},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"transect/client"
-	"transect/client/fault"
 	"transect/client/human"
 )
 
@@ -138,7 +137,7 @@ func described[T any](found client.Some[T], err error) (one T, _ error) {
 		return one, err
 	}
 	if len(found) == 0 {
-		return one, fault.Of(&fault.QueryError{}, "the platform does not have it")
+		return one, notFound("the platform does not have it")
 	}
 	return found[0], nil
 }

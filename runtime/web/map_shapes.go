@@ -156,19 +156,6 @@ func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, er
 	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: t.filter()}), maxMapMissions)
 }
 
-// some takes the first records of a search.
-func some[T any](all func(func(T, error) bool), most int) (list []T, err error) {
-	for record, err := range all {
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, record); len(list) == most {
-			break
-		}
-	}
-	return list, nil
-}
-
 // datasetShapes sends rasters, vectors, point clouds, meshes and located files.
 func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) error) error {
 	n, limits := 0, newVectorLimits()

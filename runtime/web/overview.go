@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -48,20 +47,14 @@ type overview struct {
 	Troubles  []board.Problem
 	Projects  []group
 	Missions  []group
-	Total     int64 // projects
 	Values    url.Values
-	Page      int
-	Previous  int
-	Next      int
-	AllFine   bool
 	Name      string
+	pager
 }
 
 func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
-	v := overview{Connected: s.Client != nil, Values: r.URL.Query(), Page: 1, Name: r.URL.Query().Get("name")}
-	if n, err := strconv.Atoi(v.Values.Get("page")); err == nil && n > 0 && n < 1e6 {
-		v.Page = n
-	}
+	values := r.URL.Query()
+	v := overview{Connected: s.Client != nil, Values: values, Name: values.Get("name"), pager: pagerOf(values)}
 	if c := s.Client; c != nil {
 		failed, err := s.failedDatasets(r.Context(), c)
 		if err != nil {
@@ -90,16 +83,7 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v.Troubles = slices.Concat(v.Troubles, runs, queued)
-	slices.SortStableFunc(v.Troubles, func(a, b board.Problem) int {
-		switch {
-		case a.Bad == b.Bad:
-			return 0
-		case a.Bad:
-			return -1
-		}
-		return 1
-	})
-	v.AllFine = len(v.Troubles) == 0
+	slices.SortStableFunc(v.Troubles, func(a, b board.Problem) int { return trueFirst(a.Bad, b.Bad) })
 	return s.render(w, r, "overview.html", view{Title: "Overview", Section: "/", Data: v, Topics: []string{"platform", "products"}})
 }
 
@@ -128,39 +112,11 @@ func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failure
 	return f, nil
 }
 
-// counting is a search for the number of records.
-func counting(filter client.Filter) client.Query {
-	return client.Query{Filter: filter, Limit: new(1), Fields: only("name")}
-}
-
 // datasetsIn counts the datasets that a filter finds.
 func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (int64, error) {
 	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: counting(filter)})
 	return max(page.Total, int64(len(page.Results))), err
 }
-
-// What searches of the page ask for.
-
-func equals(key, value string) client.Filter {
-	return client.Filter{key: map[string]any{"$eq": value}}
-}
-
-func among(key string, values []string) client.Filter {
-	list := make([]any, len(values))
-	for i, v := range values {
-		list[i] = v
-	}
-	return client.Filter{key: map[string]any{"$in": list}}
-}
-
-// only names the fields that a search reads.
-func only(fields ...any) client.Object { return client.Object{"include": fields} }
-
-// Orders of searches.
-var (
-	newestFirst = client.Sort{{Attribute: "_id", Direction: -1}}
-	byName      = client.Sort{{Attribute: "name", Direction: 1}}
-)
 
 func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview, failed *failures) error {
 	filter := client.Filter{}
@@ -172,10 +128,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 	if err != nil {
 		return err
 	}
-	v.Total, v.Previous = page.Total, v.Page-1
-	if int64(v.Page*projectsOnPage) < page.Total {
-		v.Next = v.Page + 1
-	}
+	v.found(page.Total, projectsOnPage, len(page.Results))
 	v.Projects = make([]group, len(page.Results))
 	asking, ctx := errgroup.WithContext(ctx)
 	asking.SetLimit(askedAtOnce)
@@ -306,13 +259,9 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}})
+	p, err := described(c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}}))
 	if err != nil {
 		return err
-	}
-	p := found.One()
-	if p.ID == "" {
-		return notFound("there is no project %s", r.PathValue("project"))
 	}
 	v := projectView{Project: p, Record: indented(p.JSON())}
 	failed, err := s.failedDatasets(r.Context(), c)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -44,14 +43,11 @@ type productRow struct {
 
 type productTable struct {
 	Rows           []productRow
-	Total          int64
 	State, Project string
 	States         []string
 	Values         url.Values
-	Page           int
-	Previous, Next int
 	Everything     bool
-	Running        bool
+	pager
 }
 
 const productsOnPage = 50
@@ -62,7 +58,7 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	values := r.URL.Query()
-	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates, Page: 1}
+	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates, pager: pagerOf(values)}
 	filter := client.Filter{}
 	if slices.Contains(productStates, t.State) {
 		filter["status"] = map[string]any{"$eq": t.State}
@@ -73,21 +69,14 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	t.Everything = len(filter) == 0
-	if n, err := strconv.Atoi(values.Get("page")); err == nil && n > 0 && n < 1e6 {
-		t.Page = n
-	}
 	page, err := c.Products.Search.Page(r.Context(), client.ProductQuery{Query: client.Query{Filter: filter, Limit: new(productsOnPage), Page: new(t.Page - 1),
 		Sort: newestFirst}})
 	if err != nil {
 		return err
 	}
-	t.Total = page.Total
+	t.found(page.Total, productsOnPage, len(page.Results))
 	if t.Rows, err = s.productRows(r.Context(), page.Results); err != nil {
 		return err
-	}
-	t.Previous = t.Page - 1
-	if int64(t.Page*productsOnPage) < page.Total {
-		t.Next = t.Page + 1
 	}
 	return s.render(w, r, "products.html", view{Title: "Products", Section: "/products", Data: t, Topics: []string{"platform", "products"}})
 }

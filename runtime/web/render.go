@@ -31,7 +31,7 @@ type view struct {
 	After   string   // cursors of the topics that the page shows the state of, such as runs%3A=4711
 	Wide    bool     // use the whole window, without margins
 
-	Nav      []*section
+	Nav      []section
 	Platform string
 	Version  string
 	Actions  bool
@@ -72,11 +72,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, name string, v v
 }
 
 func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
-	for _, e := range s.sections {
-		if e.shown {
-			v.Nav = append(v.Nav, e)
-		}
-	}
+	v.Nav = s.sections
 	v.Platform, v.Version, v.Actions, v.Form = s.Platform, s.Version, s.Actions, s.gate.FormToken(r)
 	var page bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
@@ -97,12 +93,8 @@ type problem struct {
 	Away    bool   `json:"away,omitempty"` // the platform cannot be reached: the page tries again by itself
 }
 
-// missing is the error of something that does not exist.
-type missing struct{ what string }
-
-func (e *missing) Error() string { return e.what }
-
-func notFound(format string, args ...any) error { return &missing{fmt.Sprintf(format, args...)} }
+// notFound is the error of something that does not exist.
+func notFound(format string, args ...any) error { return fault.Of(&fault.KeyError{}, format, args...) }
 
 func describe(err error) problem {
 	p := problem{Status: http.StatusInternalServerError, Title: "This did not work", Message: transport.Redact(err.Error())}
@@ -111,15 +103,16 @@ func describe(err error) problem {
 	}
 	var response *fault.ResponseError
 	errors.As(err, &response)
-	denied := (*refusal)(nil)
-	switch gone := (*missing)(nil); {
-	case errors.As(err, &denied):
+	answered := func(status int) bool { return response != nil && response.Status == status }
+	switch {
+	case is[*refusal](err):
 		p.Status, p.Title = http.StatusForbidden, "This is not permitted"
-	case errors.As(err, &gone), errors.As(err, new(*fault.KeyError)), response != nil && response.Status == http.StatusNotFound:
+	case is[*fault.KeyError](err), answered(http.StatusNotFound):
 		p.Status, p.Title = http.StatusNotFound, "Not found"
 	case errors.Is(err, client.ErrNoConnection):
-		p.Status, p.Title, p.Message = http.StatusServiceUnavailable, "No platform is connected", "This page shows the data of a platform."
-	case errors.As(err, new(*fault.UsageError)), errors.As(err, new(*fault.ParameterError)), errors.As(err, new(*fault.SearchError)), errors.As(err, new(*fault.ValueError)):
+		p.Status, p.Title = http.StatusServiceUnavailable, "No platform is connected"
+		p.Message = "This page shows the data of a platform."
+	case is[*fault.UsageError](err), is[*fault.ParameterError](err), is[*fault.SearchError](err), is[*fault.ValueError](err):
 		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true
@@ -132,6 +125,12 @@ func describe(err error) problem {
 		}
 	}
 	return p
+}
+
+// is reports whether an error is of a type, or wraps one.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // fail answers with an error: JSON below /api/, else a page.

@@ -74,7 +74,7 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *subject) int {
-		return cmp.Or(-compareBool(a.Bad(), b.Bad()), b.started().Compare(a.started()), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(trueFirst(a.Bad(), b.Bad()), b.started().Compare(a.started()), cmp.Compare(a.Name, b.Name))
 	})
 	for _, b := range all {
 		slices.Reverse(b.Recent)
@@ -95,16 +95,6 @@ func (b *subject) started() time.Time {
 		return time.Time{}
 	}
 	return b.Last.Started
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // crontabAge is how long the crontab is not read again.

@@ -213,12 +213,8 @@ func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 			}
 		}
 	}
-	rank := func(c *cause) int {
-		if c.Verdict.Bad() {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(f.Causes, func(a, b *cause) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Count, a.Count)) })
+	slices.SortStableFunc(f.Causes, func(a, b *cause) int {
+		return cmp.Or(trueFirst(a.Verdict.Bad(), b.Verdict.Bad()), cmp.Compare(b.Count, a.Count))
+	})
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ type Server struct {
 	live      map[string]livePage // by name
 	named     named
 	watched   kept[platformState]
-	sections  []*section
+	sections  []section
 	runs      *history.Cache
 	cron      kept[[]*cron.Job]
 	assets    map[string]asset
@@ -67,10 +68,10 @@ type Server struct {
 	sentFiles kept[map[string]sentFile] // by path
 }
 
-// section is an entry of the navigation.
+// section is an entry of the navigation, with what registers its pages.
 type section struct {
 	Path, Title string
-	shown       bool
+	routes      func()
 }
 
 // New makes the page. What is live ends with ctx.
@@ -83,15 +84,18 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Options: o, ctx: ctx, mux: http.NewServeMux(), live: map[string]livePage{}}
-	s.sections = []*section{
-		{"/", "Overview", true},
-		{"/folder", "Folder", o.Folder != ""},
-		{"/map", "Map", true},
-		{"/datasets", "Datasets", true},
-		{"/products", "Products", true},
-		{"/runs", "Runs", true},
-		{"/jobs", "Jobs", o.JobStore != nil},
+	s.sections = []section{
+		{"/", "Overview", s.overviewRoutes},
+		{"/folder", "Folder", s.folderRoutes},
+		{"/map", "Map", s.mapRoutes},
+		{"/datasets", "Datasets", s.datasetRoutes},
+		{"/products", "Products", s.productRoutes},
+		{"/runs", "Runs", s.runRoutes},
+		{"/jobs", "Jobs", s.jobRoutes},
 	}
+	s.sections = slices.DeleteFunc(s.sections, func(e section) bool {
+		return e.Path == "/folder" && o.Folder == "" || e.Path == "/jobs" && o.JobStore == nil
+	})
 	var err error
 	if s.gate, err = httpserve.NewGate(o.Listen, o.Names); err != nil {
 		return nil, err
@@ -113,13 +117,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.pictureRoutes()
 	s.anotherRoutes()
 	s.actionRoutes()
-	s.overviewRoutes()
-	s.folderRoutes()
-	s.mapRoutes()
-	s.datasetRoutes()
-	s.productRoutes()
-	s.runRoutes()
-	s.jobRoutes()
+	for _, section := range s.sections {
+		section.routes()
+	}
 	s.mux.HandleFunc("GET /", s.answer(func(_ http.ResponseWriter, r *http.Request) error {
 		return notFound("there is no page %s", r.URL.Path)
 	}))
