@@ -66,7 +66,7 @@ them searches filter and sort by.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without NAME the whole reference")
-	cmd.Flags().BoolVarP(&search, "search", "s", false, "list what is documented with all of the words")
+	cmd.Flags().BoolVarP(&search, "search", "s", false, "list what contains all of the words")
 	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference to `DIR`, as go generate does")
 	cobra.CheckErr(cmd.Flags().MarkHidden("markdown"))
 	return cmd

@@ -27,14 +27,14 @@ func (w *walk) decides(e ast.Expr, f fact) {
 		w.decides(e.Lhs, w.facts[e.Lhs])
 		right := w.facts[e.Rhs]
 		if _, compared := e.Lhs.(*ast.RelationalOpExpr); compared && e.Operator == "or" && right.constant != nil && right.kind != "boolean" {
-			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: "+shown(right)+" follows or alone", "repeat the comparison: x == a or x == b")
+			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: after or there is only "+shown(right), "repeat the comparison: x == a or x == b")
 			return
 		}
 		w.decides(e.Rhs, right)
 	case *ast.UnaryNotOpExpr:
 		w.decides(e.Expr, w.facts[e.Expr])
 	case *ast.UnaryLenOpExpr:
-		w.report(w.positionOf(e.Expr, at), SameAlways, "a length is always true, also 0", "write #… > 0")
+		w.report(w.positionOf(e.Expr, at), SameAlways, "a length is always true, even 0", "write #… > 0")
 	case *ast.NumberExpr, *ast.StringExpr, *ast.TableExpr:
 		w.report(at, SameAlways, "the condition is always true: only nil and false are false", "")
 	case *ast.FuncCallExpr:
@@ -42,7 +42,7 @@ func (w *walk) decides(e ast.Expr, f fact) {
 		case f.noValue:
 			w.empty(f, at)
 		case f.list, f.each != 0, f.kind == "number", f.kind == "string":
-			w.report(at, SameAlways, "the result of "+f.name+" is always true, also when empty", "compare it, or its length")
+			w.report(at, SameAlways, "the result of "+f.name+" is always true, even when it is empty", "compare it, or its length")
 		}
 	case *ast.AttrGetExpr:
 		if f.isDocumented() || f.bound != "" {

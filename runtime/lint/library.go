@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/human"
 	"transect/client/schema"
 	"transect/runtime/module"
 )
@@ -122,9 +123,9 @@ func (w *walk) format(args []argument, at position) {
 	switch {
 	case openEnded(args):
 	case given < wanted:
-		w.report(at, MissingArgument, fmt.Sprintf("string.format: the format needs %d values, got %d", wanted, given), "")
+		w.report(at, MissingArgument, fmt.Sprintf("string.format: the format needs %s, got %d", human.Count(wanted, "value"), given), "")
 	case given > wanted:
-		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the format needs %d values, got %d", wanted, given), "")
+		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the format needs %s, got %d", human.Count(wanted, "value"), given), "")
 	}
 }
 

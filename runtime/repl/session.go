@@ -14,6 +14,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
@@ -215,7 +216,7 @@ func (s *Session) waits(tasks int) {
 	run := *s.running.Load()
 	time.AfterFunc(time.Second, func() {
 		if run.Err() == nil {
-			s.note(fmt.Sprintf("waiting for %d tasks of this input; Ctrl-C cancels them", tasks))
+			s.note("waiting for " + human.Count(tasks, "task") + " of this input; Ctrl-C cancels")
 		}
 	})
 }

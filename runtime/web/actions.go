@@ -48,7 +48,7 @@ func (s *Server) actionRoutes() {
 	s.post("/actions/order", s.permitted(bounded(s.order)))
 }
 
-var errReadOnly = &refusal{"this page only reads; start transect ui with --allow-actions to change something"}
+var errReadOnly = &refusal{"this page is read-only; start transect ui with --allow-actions to allow changes"}
 
 // permitted refuses what changes something unless actions are allowed.
 func (s *Server) permitted(h handler) handler {

@@ -24,7 +24,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	case r.URL.Path == openPath:
 		s.open(w, r)
 	case s.gate.Session(r) == "":
-		s.refuse(w, r, http.StatusUnauthorized, "This browser has not been let in.", howToEnter)
+		s.refuse(w, r, http.StatusUnauthorized, "This browser has no access yet.", howToEnter)
 	default:
 		return true
 	}
@@ -38,11 +38,11 @@ const howToEnter = "Open the address with a token that transect printed. Each ad
 // open turns a token into a cookie.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
-		s.refuse(w, r, http.StatusMethodNotAllowed, "This address is for opening.", howToEnter)
+		s.refuse(w, r, http.StatusMethodNotAllowed, "This address can only be opened.", howToEnter)
 		return
 	}
 	if !s.gate.Open(w, r) {
-		s.refuse(w, r, http.StatusUnauthorized, "This address has been used, or was never given.", howToEnter)
+		s.refuse(w, r, http.StatusUnauthorized, "This address has been used already, or was never issued.", howToEnter)
 		return
 	}
 	// A redirect would carry no cookie where a link of another site was followed.

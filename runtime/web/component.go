@@ -75,7 +75,7 @@ func (c *component) block(number int64) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusPartialContent && to-from < c.size {
-		return nil, errors.New("the platform sends no parts of files")
+		return nil, errors.New("the platform does not send parts of files")
 	}
 	data := make([]byte, to-from)
 	if _, err := io.ReadFull(answer.Body, data); err != nil {

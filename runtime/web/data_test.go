@@ -55,7 +55,7 @@ func TestDatasetsAreSearchedOnThePlatform(t *testing.T) {
 			t.Errorf("%s lists %d datasets, want %d: %v", c.query, len(list), c.want, list)
 		}
 	}
-	for query, want := range map[string]string{"box=1,2,3": "west,south,east,north", "since=someday": "not a date", "kind=cake": "no kind", "sort=id": "cannot be sorted", "name=nothing": "Nothing fits"} {
+	for query, want := range map[string]string{"box=1,2,3": "west,south,east,north", "since=someday": "not a date", "kind=cake": "no kind", "sort=id": "cannot be sorted", "name=nothing": "No dataset matches"} {
 		if _, body := listed(query); !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q", query, want)
 		}

@@ -49,7 +49,7 @@ func (s *Server) features(ctx context.Context, c *client.Client, d client.Datase
 	switch {
 	case errors.Is(err, errEnough), err == nil:
 	case ctx.Err() != nil:
-		t.Problem = "reading them takes too long"
+		t.Problem = "reading the features takes too long"
 	default:
 		t.Problem = describe(err).Message
 	}

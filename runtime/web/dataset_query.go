@@ -91,7 +91,7 @@ func readDatasetQuery(values url.Values, now time.Time) *datasetQuery {
 	q.since, q.until = day("Since", q.Since, 0), day("Until", q.Until, 1)
 	if q.Box != "" {
 		if q.box = readBox(q.Box); q.box == nil {
-			wrong("Box: %q is none; write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8.", q.Box)
+			wrong("Box: %q is not a box; write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8.", q.Box)
 		}
 	}
 	if n, err := strconv.Atoi(text("limit")); err == nil && slices.Contains(pageSizes, n) {

@@ -134,7 +134,7 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	}
 	for _, c := range state.Result.counts {
 		if more := c.Count - listed[c.Code]; more > 0 {
-			v.More = append(v.More, human.Number(more)+" more of the kind "+c.Code)
+			v.More = append(v.More, human.Number(more)+" more problems of the kind "+c.Code)
 		}
 	}
 	return v

@@ -59,7 +59,7 @@ func TestFolderBeforeAnythingIsSent(t *testing.T) {
 		}
 	}
 	_, html := get(t, browser, at+"/folder")
-	for _, want := range []string{"&lt;i&gt;cut.JPG", `<span class="badge bad">damaged</span>`, `<span class="badge warn">duplicate</span>`, "8 ready to send", "it is the same file as copy.JPG", "Nothing of this folder was sent"} {
+	for _, want := range []string{"&lt;i&gt;cut.JPG", `<span class="badge bad">damaged</span>`, `<span class="badge warn">duplicate</span>`, "8 ready to send", "it is the same file as copy.JPG", "Nothing in this folder has been sent"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -190,6 +190,6 @@ func TestNight(t *testing.T) {
 	if status, _ := get(t, browser, address+"/runs/job-9999"); status != http.StatusNotFound {
 		t.Error(status)
 	}
-	inOrder("/jobs?queue=nothing", "There are no such jobs")
+	inOrder("/jobs?queue=nothing", "No job matches")
 	inOrder("/schedules/nightly", "overdue", "None of its slots has passed yet")
 }

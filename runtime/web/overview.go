@@ -201,7 +201,7 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		list = append(list, board.Problem{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
 	}
 	if more := products.Total - int64(len(products.Results)); more > 0 {
-		list = append(list, board.Problem{Bad: true, Text: human.Count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
+		list = append(list, board.Problem{Bad: true, Text: human.Count(more, "more product") + " failed in the last 7 days", Link: "/products?state=failed"})
 	}
 	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 		kind = "small"
 	}
 	if formats.PreviewSides[kind] == 0 {
-		return notFound("there are no pictures of the kind %q: tiny and small", kind)
+		return notFound("there are no pictures of the kind %q; the kinds are tiny and small", kind)
 	}
 	content, err := s.pictures.get(r.Context(), r.PathValue("dataset"), kind, query.Get("v"))
 	if err != nil && query.Get("else") == "text" && !describe(err).Away {
@@ -165,10 +165,10 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 	}
 	main, beside := pictureFiles(ctx, c, found.One())
 	if main == nil {
-		return nil, notFound("the files of dataset %s are not there yet", dataset)
+		return nil, notFound("the files of dataset %s have not been uploaded yet", dataset)
 	}
 	if main.Size > maxDrawn {
-		return nil, notFound("%s is too large to draw it here", main.Name)
+		return nil, notFound("%s is too large to be drawn here", main.Name)
 	}
 	return drawPicture(ctx, *main, beside, kind)
 }
@@ -191,7 +191,7 @@ func platformPicture(ctx context.Context, c *client.Client, dataset, kind string
 	defer answer.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(answer.Body, maxPicture+1))
 	if err != nil {
-		return nil, fault.Of(&fault.ConnectionError{}, "the preview broke off: %w", fault.Reason(err))
+		return nil, fault.Of(&fault.ConnectionError{}, "the download of the preview was interrupted: %w", fault.Reason(err))
 	}
 	declared, _, _ := mime.ParseMediaType(http.DetectContentType(content))
 	if len(content) > maxPicture || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, declared) {

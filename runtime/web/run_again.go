@@ -55,7 +55,7 @@ func (s *Server) runAgain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !startable(run) {
-		return &refusal{"the command of this run is not kept whole, because it names a secret: run it in a shell"}
+		return &refusal{"the recorded command of this run is incomplete, because it named a secret: run it in a shell"}
 	}
 	folder, words := againWords(run)
 	if err := s.Again(folder, words[1:]); err != nil {

@@ -265,7 +265,7 @@ func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 		r.Gaps = append(r.Gaps, gapLine{[4]float64{g.From[0], g.From[1], g.To[0], g.To[1]}, g.Message})
 		name := photos[g.Photo].Name
 		r.Problems = append(r.Problems, finding{preflight.Problem{Code: "gap", Severity: preflight.Warning, Name: name, Message: g.Message,
-			Hint: "were photos left on the card, or is this part to be flown again?"}, part.ids[name]})
+			Hint: "were photos left on the card, or does this part have to be flown again?"}, part.ids[name]})
 	}
 	if len(gaps) > 0 {
 		r.counts = append(r.counts, preflight.Count{Code: "gap", Severity: preflight.Warning, Count: len(gaps)})

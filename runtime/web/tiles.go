@@ -38,7 +38,7 @@ func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	for i, name := range []string{"z", "x", "y"} {
 		n, err := strconv.Atoi(strings.TrimSuffix(r.PathValue(name), ".png"))
 		if err != nil || n < 0 || n >= 1<<deepestTile {
-			return notFound("%q is not a number of a tile", r.PathValue(name))
+			return notFound("%q is not a tile number", r.PathValue(name))
 		}
 		at[i] = n
 	}
@@ -50,7 +50,7 @@ func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !strings.HasPrefix(tile.Type, "image/") || strings.Contains(tile.Type, "svg") {
-		return notFound("the platform answered something else than a picture")
+		return notFound("the platform did not answer with a picture")
 	}
 	w.Header().Set("Content-Type", tile.Type)
 	w.Header().Set("Cache-Control", "private, max-age=600")

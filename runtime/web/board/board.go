@@ -36,7 +36,7 @@ type Row struct {
 // States are the states to choose from.
 func (*Page) States() []jobs.State { return jobs.States }
 
-// NotWell stands for all states of jobs that ended otherwise than well.
+// NotWell stands for all states of jobs that did not end well.
 const NotWell = "not well"
 
 // jobsOnPage is how many jobs a page lists.

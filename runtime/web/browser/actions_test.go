@@ -26,7 +26,7 @@ func TestDeleteAndRestore(t *testing.T) {
 	p.enter("main form button")
 	p.reads(".problem", "Deleted")
 	p.visit("/datasets?name=FLIGHT_0001")
-	p.reads("main", "Nothing fits.")
+	p.reads("main", "No dataset matches.")
 	p.visit(one)
 	p.click(`a[href^="/actions/restore"]`)
 	p.reads("h1", "Restore datasets?")

@@ -119,7 +119,7 @@ func TestRuns(t *testing.T) {
 	p.visit("/runs?since=someday")
 	p.reads(".problem", "is not a time")
 	p.visit("/runs?job=nobody")
-	p.reads("#runs-history", "There are no such runs")
+	p.reads("#runs-history", "No run matches")
 
 	// By keyboard to the run whose name is markup.
 	p.visit("/runs?failed=1")
