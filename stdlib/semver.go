@@ -90,7 +90,7 @@ func semverFuncs() []module.Func {
 			Returns: "the text of the next version",
 			Call: func(c *module.Call) (any, error) {
 				v := versionArg(c, "version").String()
-				next, err := semrange.Options{}.Increment(v, c.String("release"), semrange.Prerelease{Identifier: c.String("identifier")})
+				next, err := semrange.Increment(v, c.String("release"), c.String("identifier"))
 				if err != nil {
 					return nil, fault.Of(&fault.ValueError{}, "no next version: %w", err)
 				}

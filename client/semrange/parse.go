@@ -10,24 +10,15 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Parse reads a range with the default options. An empty text is the range of
-// all versions.
-func Parse(text string) (Range, error) { return Options{}.Parse(text) }
-
-// Parse reads a range.
-func (o Options) Parse(text string) (Range, error) {
-	r := Range{options: o}
+// Parse reads a range. An empty text is the range of all versions.
+func Parse(text string) (Range, error) {
+	var r Range
 	for alternative := range strings.SplitSeq(text, "||") {
-		set, err := o.parseSet(strings.Fields(alternative))
+		set, err := parseSet(strings.Fields(alternative))
 		if err != nil {
 			return Range{}, fmt.Errorf("%q is not a version range: %w", text, err)
 		}
-		if len(set) > 0 {
-			r.sets = append(r.sets, o.tidy(set))
-		}
-	}
-	if len(r.sets) == 0 {
-		return Range{}, fmt.Errorf("%q is not a version range: write one such as ^1.2.0, 1.x or >=1.2 <3", text)
+		r.sets = append(r.sets, tidy(set))
 	}
 	r.simplify()
 	return r, nil
@@ -38,7 +29,7 @@ func (r *Range) simplify() {
 	begins := func(bound string) func([]comparator) bool {
 		return func(set []comparator) bool { return set[0].String() == bound }
 	}
-	if all := slices.IndexFunc(r.sets, begins(r.options.lowest().String())); all >= 0 {
+	if all := slices.IndexFunc(r.sets, begins(lowest().String())); all >= 0 {
 		r.sets = r.sets[all : all+1]
 	} else if some := slices.DeleteFunc(slices.Clone(r.sets), begins(nothing)); len(some) > 0 {
 		r.sets = some
@@ -48,8 +39,8 @@ func (r *Range) simplify() {
 }
 
 // tidy drops repeated comparators and those that exclude nothing.
-func (o Options) tidy(set []comparator) (tidied []comparator) {
-	lowest := o.lowest()
+func tidy(set []comparator) (tidied []comparator) {
+	lowest := lowest()
 	for _, c := range set {
 		text := c.String()
 		if text == nothing {
@@ -72,38 +63,36 @@ var comparators = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // parseSet reads one alternative: comparators separated by white space, or a
-// hyphen range. It is empty when Loose left nothing of it.
-func (o Options) parseSet(words []string) (set []comparator, err error) {
+// hyphen range.
+func parseSet(words []string) (set []comparator, err error) {
 	if len(words) == 0 {
-		return []comparator{o.lowest()}, nil
+		return []comparator{lowest()}, nil
 	}
 	if len(words) == 3 && words[1] == "-" {
-		from, errFrom := o.parseWord(words[0])
-		to, errTo := o.parseWord(words[2])
+		from, errFrom := parseWord(words[0])
+		to, errTo := parseWord(words[2])
 		if errFrom == nil && errTo == nil {
-			return o.hyphen(from, to)
+			return hyphen(from, to)
 		}
 	}
 	for _, m := range comparators().FindAllStringSubmatch(strings.Join(words, " "), -1) {
-		bounds, err := o.bounds(m[1], m[2])
-		if err != nil && !o.Loose {
+		bounds, err := bounds(m[1], m[2])
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			set = append(set, bounds...)
-		}
+		set = append(set, bounds...)
 	}
 	return set, nil
 }
 
-func (o Options) parseWord(word string) (partial, error) {
-	return o.parsePartial(strings.TrimLeft(word, "v="))
+func parseWord(word string) (partial, error) {
+	return parsePartial(strings.TrimLeft(word, "v="))
 }
 
 // bounds turns one comparator into plain ones. A partial version stands for all
 // it holds, so >1.x begins at 2.0.0 and <=1.x ends before it.
-func (o Options) bounds(op, word string) ([]comparator, error) {
-	p, err := o.parseWord(word)
+func bounds(op, word string) ([]comparator, error) {
+	p, err := parseWord(word)
 	if err != nil {
 		return nil, fmt.Errorf("%q means nothing", op+word)
 	}
@@ -116,27 +105,23 @@ func (o Options) bounds(op, word string) ([]comparator, error) {
 	}
 	fixed := p.given - 1 // the last number given
 	p.build = ""
-	pre := ""
-	if o.IncludePrerelease {
-		pre = firstPrerelease
-	}
 	switch {
 	case fixed < 0:
 		if op == ">" || op == "<" {
 			return []comparator{{"<", semver.New(0, 0, 0, firstPrerelease, "")}}, nil
 		}
-		return []comparator{o.lowest()}, nil
+		return []comparator{lowest()}, nil
 	case op == "^": // the leftmost number that is not zero must not change
 		if i := slices.IndexFunc(p.numbers[:p.given], func(n uint64) bool { return n != 0 }); i >= 0 {
 			fixed = i
 		}
-		return o.between(p, fixed)
+		return between(p, fixed)
 	case isTilde:
-		return o.between(p, min(fixed, 1))
+		return between(p, min(fixed, 1))
 	case op == "" && fixed < 2:
-		return o.between(p, fixed)
+		return between(p, fixed)
 	case op == ">" && fixed < 2:
-		v, err := p.next(fixed, pre)
+		v, err := p.next(fixed, "")
 		return []comparator{{">=", v}}, err
 	case op == "<=" && fixed < 2:
 		v, err := p.next(fixed, firstPrerelease)
@@ -144,34 +129,28 @@ func (o Options) bounds(op, word string) ([]comparator, error) {
 	case op == "<" && fixed < 2:
 		p.pre = firstPrerelease
 	case fixed < 2:
-		p.pre = pre
+		p.pre = ""
 	}
 	return []comparator{{op, p.version()}}, nil
 }
 
 // between is what p begins, up to the next version that differs in number fixed.
-func (o Options) between(p partial, fixed int) ([]comparator, error) {
-	if p.given < 3 && o.IncludePrerelease {
-		p.pre = firstPrerelease
-	}
+func between(p partial, fixed int) ([]comparator, error) {
 	high, err := p.next(fixed, firstPrerelease)
 	return []comparator{{">=", p.version()}, {"<", high}}, err
 }
 
 // hyphen is "1.2 - 3.4".
-func (o Options) hyphen(from, to partial) ([]comparator, error) {
-	low := o.lowest()
+func hyphen(from, to partial) ([]comparator, error) {
+	low := lowest()
 	from.build, to.build = "", ""
 	if from.given > 0 {
-		if o.IncludePrerelease && from.pre == "" {
-			from.pre = firstPrerelease
-		}
 		low.version = from.version()
 	}
 	switch {
 	case to.given == 0:
 		return []comparator{low}, nil
-	case to.given < 3 || to.pre == "" && o.IncludePrerelease:
+	case to.given < 3:
 		next, err := to.next(to.given-1, firstPrerelease)
 		return []comparator{low, {"<", next}}, err
 	}

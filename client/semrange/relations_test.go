@@ -10,9 +10,9 @@ import (
 	"transect/client/semrange"
 )
 
-func parse(t testing.TB, o semrange.Options, text string) semrange.Range {
+func parse(t testing.TB, text string) semrange.Range {
 	t.Helper()
-	r, err := o.Parse(text)
+	r, err := semrange.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,55 +21,25 @@ func parse(t testing.TB, o semrange.Options, text string) semrange.Range {
 
 func TestIntersectsAroundPrereleases(t *testing.T) {
 	for _, c := range []struct {
-		a, b               string
-		strict, prerelease bool // without and with IncludePrerelease
+		a, b string
+		want bool
 	}{
-		{"1.3.0-beta", ">=1.0.0", false, true},
-		{"1.3.0-beta", ">=1.3.0-alpha <2", true, true},
-		{">=1.3.0-alpha <2", "1.3.0-beta", true, true},
-		{"<0.0.0", "*", false, true},
-		{"<0.0.0-beta", "<0.0.0-gamma", true, true},
-		{"<0.0.0-0", "*", false, false},
-		{">1.0.0", "<1.0.1", true, true},
-		{">=1.0.0 1.2.3", "<=1.2.3", true, true},
-		{"1.2.3 1.2.4", "*", false, false},
+		{"1.3.0-beta", ">=1.0.0", false},
+		{"1.3.0-beta", ">=1.3.0-alpha <2", true},
+		{">=1.3.0-alpha <2", "1.3.0-beta", true},
+		{"<0.0.0", "*", false},
+		{"<0.0.0-beta", "<0.0.0-gamma", true},
+		{"<0.0.0-0", "*", false},
+		{">1.0.0", "<1.0.1", true},
+		{">=1.0.0 1.2.3", "<=1.2.3", true},
+		{"1.2.3 1.2.4", "*", false},
 	} {
-		for _, prerelease := range []bool{false, true} {
-			want := c.strict
-			if prerelease {
-				want = c.prerelease
-			}
-			o := semrange.Options{IncludePrerelease: prerelease}
-			if got := parse(t, o, c.a).Intersects(parse(t, o, c.b)); got != want {
-				t.Errorf("%s and %s, IncludePrerelease %v: got %v, want %v", c.a, c.b, prerelease, got, want)
-			}
+		if got := parse(t, c.a).Intersects(parse(t, c.b)); got != c.want {
+			t.Errorf("%s and %s: got %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
-	if all := parse(t, semrange.Options{}, "*"); all.Intersects(semrange.Range{}) || (semrange.Range{}).Intersects(all) {
+	if all := parse(t, "*"); all.Intersects(semrange.Range{}) || (semrange.Range{}).Intersects(all) {
 		t.Error("the zero range intersects another")
-	}
-}
-
-func TestAboveAndBelow(t *testing.T) {
-	for _, c := range []struct {
-		rng, version string
-		above, below bool
-	}{
-		{">=1.0.0 <=1.0.0", "2.0.0", true, false},
-		{">1.0.0 >=2.0.0 <3.0.0", "1.5.0", false, true},
-		{"1.x || 3.x", "2.0.0", false, false},
-		{"1.x || 3.x", "4.0.0", true, false},
-		{"1.x || >=3", "2.0.0", false, false},
-		{"*", "1.0.0", false, false},
-		{"1.x", "1.5.0-beta", true, true},
-	} {
-		r, v := parse(t, semrange.Options{}, c.rng), semver.MustParse(c.version)
-		if above, below := r.Above(v), r.Below(v); above != c.above || below != c.below {
-			t.Errorf("%s of %s: above %v, below %v, want %v, %v", c.version, c.rng, above, below, c.above, c.below)
-		}
-	}
-	if v := semver.MustParse("1.0.0"); (semrange.Range{}).Above(v) || (semrange.Range{}).Below(v) {
-		t.Error("a version is outside the zero range")
 	}
 }
 
@@ -90,7 +60,7 @@ func TestIncrement(t *testing.T) {
 		{"1.2.3-rc.1", "pre", "", ""},
 		{"1.2", "major", "", ""},
 	} {
-		got, err := semrange.Options{}.Increment(c.version, c.release, semrange.Prerelease{Identifier: c.identifier})
+		got, err := semrange.Increment(c.version, c.release, c.identifier)
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("Increment(%q, %q, %q) = %q, %v, want %q", c.version, c.release, c.identifier, got, err, c.want)
 		}
@@ -104,7 +74,7 @@ func drawVersion(t *rapid.T, label string) string {
 	return fmt.Sprintf("%d.%d.%d%s", n.Draw(t, label), n.Draw(t, label), n.Draw(t, label), pre)
 }
 
-func drawRange(t *rapid.T, o semrange.Options, label string) semrange.Range {
+func drawRange(t *rapid.T, label string) semrange.Range {
 	text := ""
 	for i := range rapid.IntRange(1, 3).Draw(t, label+" length") {
 		if i > 0 {
@@ -112,7 +82,7 @@ func drawRange(t *rapid.T, o semrange.Options, label string) semrange.Range {
 		}
 		text += rapid.SampledFrom([]string{"", "<", "<=", ">", ">=", "^", "~"}).Draw(t, label) + drawVersion(t, label)
 	}
-	r, err := o.Parse(text)
+	r, err := semrange.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,24 +91,13 @@ func drawRange(t *rapid.T, o semrange.Options, label string) semrange.Range {
 
 func TestRelationsAgreeWithWhatRangesHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := semrange.Options{IncludePrerelease: rapid.Bool().Draw(t, "prereleases")}
-		a, b := drawRange(t, o, "a"), drawRange(t, o, "b")
+		a, b := drawRange(t, "a"), drawRange(t, "b")
 		v := semver.MustParse(drawVersion(t, "v"))
-		held := semver.MustParse(drawVersion(t, "held"))
 		if a.Contains(v) && b.Contains(v) && !a.Intersects(b) {
 			t.Fatalf("%s and %s both hold %s but do not intersect", a, b, v)
 		}
 		if a.Intersects(b) != b.Intersects(a) {
 			t.Fatalf("%s and %s: the order matters", a, b)
-		}
-		if a.Contains(v) && (a.Above(v) || a.Below(v)) {
-			t.Fatalf("%s is in %s and outside of it", v, a)
-		}
-		// A prerelease within the bounds counts as outside of them.
-		if (v.Prerelease() == "" || o.IncludePrerelease) && a.Contains(held) {
-			if a.Above(v) && !v.GreaterThan(held) || a.Below(v) && !v.LessThan(held) {
-				t.Fatalf("%s is on the wrong side of %s in %s", v, held, a)
-			}
 		}
 	})
 }
@@ -147,7 +106,7 @@ func TestIncrementGoesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := drawVersion(t, "version")
 		release := rapid.SampledFrom(semrange.Releases).Draw(t, "release")
-		next, err := semrange.Options{}.Increment(version, release, semrange.Prerelease{FromOne: rapid.Bool().Draw(t, "from one")})
+		next, err := semrange.Increment(version, release, "")
 		if err != nil {
 			if release != "release" {
 				t.Fatal(err)

@@ -4,10 +4,8 @@
 //
 // Versions are those of github.com/Masterminds/semver/v3. Ranges are read
 // here: that library's constraints agree with npm on everyday ranges, but not
-// on empty alternatives, prerelease bounds, build metadata after wildcards or
-// the two options below. Two oddities of npm are not followed: white space
-// after a "v" inside a range ("v 1.2.3"), and the way Loose tells meaningless
-// operators such as "<<" or ">=~" from the versions beside them.
+// on empty alternatives, prerelease bounds or build metadata after wildcards.
+// White space after a "v" inside a range ("v 1.2.3") is refused, other than by npm.
 //
 // Begin at Range; version.go has the grammar of a version, parse.go that of a
 // range, increment.go the next versions.
@@ -20,23 +18,9 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Options changes how versions and ranges are read. The zero value is what
-// npm does by default.
-type Options struct {
-	// Loose accepts leading zeros, "=" and "v" before a version, a prerelease
-	// without its hyphen ("1.2.3beta"), and ignores comparators that mean
-	// nothing.
-	Loose bool
-	// IncludePrerelease treats prereleases as ordinary versions. Otherwise a
-	// range holds a prerelease only when one of its comparators names a
-	// prerelease of the same major.minor.patch.
-	IncludePrerelease bool
-}
-
 // Range is a set of versions. The zero value holds none.
 type Range struct {
-	sets    [][]comparator // alternatives; within one, all must hold
-	options Options
+	sets [][]comparator // alternatives; within one, all must hold
 }
 
 // comparator is one bound.
@@ -73,13 +57,14 @@ func (c comparator) isUpper() bool { return strings.HasPrefix(c.op, "<") }
 
 // Contains reports whether the range holds v.
 func (r Range) Contains(v *semver.Version) bool {
-	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return r.options.holds(set, v) })
+	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return holds(set, v) })
 }
 
-// holds reports whether all of set hold v.
-func (o Options) holds(set []comparator, v *semver.Version) bool {
+// holds reports whether all of set hold v. A set holds a prerelease only when it names
+// one of the same version.
+func holds(set []comparator, v *semver.Version) bool {
 	return !slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) != 0 }) &&
-		(v.Prerelease() == "" || o.IncludePrerelease || namesPrerelease(set, v))
+		(v.Prerelease() == "" || namesPrerelease(set, v))
 }
 
 // namesPrerelease reports whether a comparator opts in to prereleases of v's
@@ -99,7 +84,7 @@ func (r Range) Highest(versions []string) (string, bool) {
 	var best *semver.Version
 	text := ""
 	for _, candidate := range versions {
-		v, err := r.options.ParseVersion(candidate)
+		v, err := ParseVersion(candidate)
 		if err == nil && r.Contains(v) && (best == nil || v.GreaterThan(best)) {
 			best, text = v, candidate
 		}
@@ -129,29 +114,28 @@ func (r Range) String() string {
 		alternatives[i] = strings.Join(texts, " ")
 	}
 	text := strings.Join(alternatives, "||")
-	if text == r.options.lowest().String() {
+	if text == lowest().String() {
 		return "*"
 	}
 	return text
 }
 
-// Intersects reports whether the ranges overlap, each read with its own options.
-// As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no release
+// Intersects reports whether the ranges overlap. As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no release
 // lies between them.
 func (r Range) Intersects(other Range) bool {
 	return slices.ContainsFunc(r.sets, func(a []comparator) bool {
-		return slices.ContainsFunc(other.sets, func(b []comparator) bool { return overlap(a, b, r.options, other.options) })
+		return slices.ContainsFunc(other.sets, func(b []comparator) bool { return overlap(a, b) })
 	})
 }
 
 // overlap reports whether two alternatives have something in common.
-func overlap(a, b []comparator, optionsA, optionsB Options) bool {
-	bounds := slices.Concat(a, b, []comparator{optionsA.floor(a), optionsB.floor(b)})
+func overlap(a, b []comparator) bool {
+	bounds := slices.Concat(a, b, []comparator{floor(a), floor(b)})
 	for _, c := range bounds {
 		if c.op == "" {
 			// An exact version is all that can be common, and whether a range
 			// holds it depends on more than bounds when it is a prerelease.
-			return optionsA.holds(a, c.version) && optionsB.holds(b, c.version)
+			return holds(a, c.version) && holds(b, c.version)
 		}
 	}
 	// Intervals have a point in common when each two of them have.
@@ -168,42 +152,14 @@ func overlap(a, b []comparator, optionsA, optionsB Options) bool {
 	return true
 }
 
-// lowest is the bound that every version meets, as far as ranges hold
-// prereleases without naming them.
-func (o Options) lowest() comparator {
-	pre := ""
-	if o.IncludePrerelease {
-		pre = firstPrerelease
-	}
-	return comparator{">=", semver.New(0, 0, 0, pre, "")}
-}
+// lowest is the bound that every version meets but prereleases of 0.0.0.
+func lowest() comparator { return comparator{">=", semver.New(0, 0, 0, "", "")} }
 
 // floor is the bound that every alternative has: no version is lower than
-// 0.0.0, or than its first prerelease where the alternative holds prereleases.
-func (o Options) floor(set []comparator) comparator {
-	o.IncludePrerelease = o.IncludePrerelease || namesPrerelease(set, o.lowest().version)
-	return o.lowest()
-}
-
-// Above reports whether v is higher than everything the range holds (npm's gtr).
-// A range without an upper bound has nothing above it.
-//
-// A prerelease between the bounds that the range does not hold (see
-// Options.IncludePrerelease) is both above and below it, as in npm. Unlike
-// npm, which looks at the outermost comparators of an alternative, all of them
-// count: 2.0.0 is above ">=1.0.0 <=1.0.0".
-func (r Range) Above(v *semver.Version) bool { return r.beyond(v, 1, comparator.isLower) }
-
-// Below reports whether v is lower than everything the range holds (npm's ltr).
-// A range such as "<2.0.0", without a lower bound, has nothing below it; see
-// Above for prereleases.
-func (r Range) Below(v *semver.Version) bool { return r.beyond(v, -1, comparator.isUpper) }
-
-// beyond reports whether v is on one side (see order) of all alternatives. Bounds
-// that are open on that side do not end them there.
-func (r Range) beyond(v *semver.Version, side int, open func(comparator) bool) bool {
-	return len(r.sets) > 0 && !r.Contains(v) && !slices.ContainsFunc(r.sets, func(set []comparator) bool {
-		ends := slices.ContainsFunc(set, func(c comparator) bool { return !open(c) })
-		return !ends || slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) == -side })
-	})
+// 0.0.0, or than its first prerelease where the alternative names one.
+func floor(set []comparator) comparator {
+	if low := lowest(); !namesPrerelease(set, low.version) {
+		return low
+	}
+	return comparator{">=", semver.New(0, 0, 0, firstPrerelease, "")}
 }

@@ -19,22 +19,13 @@ const (
 	firstPrerelease = "0" // comes before all others of a version
 )
 
-// ParseVersion reads a complete version with the default options. A leading
-// "v" and surrounding white space are accepted.
-func ParseVersion(text string) (*semver.Version, error) { return Options{}.ParseVersion(text) }
-
-// ParseVersion reads a complete version.
-func (o Options) ParseVersion(text string) (*semver.Version, error) {
+// ParseVersion reads a complete version. A leading "v" and surrounding white space
+// are accepted.
+func ParseVersion(text string) (*semver.Version, error) {
 	if len(text) > semver.MaxVersionLen {
 		return nil, fmt.Errorf("a version has at most %d characters, this one has %d", semver.MaxVersionLen, len(text))
 	}
-	trimmed := strings.TrimSpace(text)
-	if o.Loose {
-		trimmed = strings.TrimLeft(trimmed, "v= \t\r\n")
-	} else {
-		trimmed = strings.TrimPrefix(trimmed, "v")
-	}
-	p, err := o.parsePartial(trimmed)
+	p, err := parsePartial(strings.TrimPrefix(strings.TrimSpace(text), "v"))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a version: %w", text, err)
 	}
@@ -78,25 +69,19 @@ func (p partial) next(i int, pre string) (*semver.Version, error) {
 
 var errTooGreat = fmt.Errorf("no number is greater than %d", maxNumber)
 
-var strictGrammar = sync.OnceValue(func() *regexp.Regexp { return grammar(`(?:0|[1-9]\d*)`, `-`) })
-var looseGrammar = sync.OnceValue(func() *regexp.Regexp { return grammar(`\d+`, `-?`) })
-
 // grammar is that of a partial version: numbers, prerelease and build.
-func grammar(number, hyphen string) *regexp.Regexp {
-	part := `(` + number + `|[xX*])`
-	identifier := `(?:\d*[A-Za-z-][0-9A-Za-z-]*|` + number + `)`
-	pre := `(?:` + hyphen + `(` + identifier + `(?:\.` + identifier + `)*))?`
-	build := `(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?`
+var grammar = sync.OnceValue(func() *regexp.Regexp {
+	const number = `(?:0|[1-9]\d*)`
+	const part = `(` + number + `|[xX*])`
+	const identifier = `(?:\d*[A-Za-z-][0-9A-Za-z-]*|` + number + `)`
+	const pre = `(?:-(` + identifier + `(?:\.` + identifier + `)*))?`
+	const build = `(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?`
 	return regexp.MustCompile(`^` + part + `(?:\.` + part + `(?:\.` + part + pre + `)?)?` + build + `$`)
-}
+})
 
 // parsePartial reads the whole text.
-func (o Options) parsePartial(text string) (p partial, err error) {
-	pattern := strictGrammar
-	if o.Loose {
-		pattern = looseGrammar
-	}
-	m := pattern().FindStringSubmatch(text)
+func parsePartial(text string) (p partial, err error) {
+	m := grammar().FindStringSubmatch(text)
 	if m == nil {
 		return p, fmt.Errorf("%s", wantVersion)
 	}
@@ -115,18 +100,6 @@ func (o Options) parsePartial(text string) (p partial, err error) {
 	p.build = m[5]
 	if p.given == 3 { // 1.x.x-beta is npm's 1.x.x
 		p.pre = m[4]
-	}
-	if o.Loose && p.pre != "" {
-		ids := strings.Split(p.pre, ".")
-		for i, id := range ids {
-			if trimmed := strings.TrimLeft(id, "0"); isNumeric(id) {
-				ids[i] = trimmed
-				if trimmed == "" {
-					ids[i] = "0"
-				}
-			}
-		}
-		p.pre = strings.Join(ids, ".")
 	}
 	return p, nil
 }
