@@ -19,8 +19,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"transect/client/fault"
+	"transect/client/wait"
 	"transect/runtime/module"
-	"transect/stdlib/filetree"
 )
 
 // hashMethods are the checksums; HMAC is for the keyed ones.
@@ -156,7 +156,7 @@ func sumOf(c *module.Call, method string) (any, error) {
 	f := atPath(c, c.In.OpenToRead)
 	defer f.Close()
 	c.Must(namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error {
-		_, err := io.Copy(h, filetree.Reader{Context: ctx, From: f})
+		_, err := io.Copy(h, wait.Reader(ctx, f))
 		return err
 	})))
 	return sumText(c, h)

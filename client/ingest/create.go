@@ -25,7 +25,7 @@ const (
 // create creates the missing datasets in batches, and passes all items on. The
 // first batch goes out soon, so that uploads can begin; while batches are in
 // flight the next ones fill up.
-func (r *run) create(ctx context.Context, from <-chan turn, to chan<- *item) error {
+func (r *run) create(ctx context.Context, from <-chan sequencedItem, to chan<- *item) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchesInFlight)
 	err := r.fillBatches(ctx, from, to, func(batch []*item) {
@@ -36,7 +36,7 @@ func (r *run) create(ctx context.Context, from <-chan turn, to chan<- *item) err
 
 // fillBatches calls send with the items that need a dataset, a batch at a time
 // and in order of the scan: of equal files the first is the original.
-func (r *run) fillBatches(ctx context.Context, from <-chan turn, to chan<- *item, send func([]*item)) error {
+func (r *run) fillBatches(ctx context.Context, from <-chan sequencedItem, to chan<- *item, send func([]*item)) error {
 	var seen, begun keySet
 	var batch, gathered []*item
 	var delay <-chan time.Time
@@ -56,7 +56,7 @@ func (r *run) fillBatches(ctx context.Context, from <-chan turn, to chan<- *item
 		switch {
 		case r.stopping() || r.overBudget() != nil:
 		case it.resumed && !begun.add(it.key), !it.resumed && repeated && it.replaces == "":
-			r.twins = append(r.twins, it)
+			r.duplicateCandidates = append(r.duplicateCandidates, it)
 		case gathers:
 			gathered = append(gathered, it)
 		default:

@@ -10,10 +10,10 @@ import (
 // finish does what follows the uploads.
 func (r *run) finish(ctx context.Context) error {
 	if r.options.DryRun {
-		return r.resolveTwins(ctx)
+		return r.resolveCandidates(ctx)
 	}
 	for _, step := range []func(context.Context) error{
-		r.waitForOthers, r.resolveTwins, r.deleteDuplicates, r.deleteOrphans, r.nameDatasets, r.waitForIngestion, r.verify,
+		r.waitForOthers, r.resolveCandidates, r.deleteDuplicates, r.deleteOrphans, r.nameDatasets, r.waitForIngestion, r.verify,
 	} {
 		if err := step(ctx); err != nil {
 			return err

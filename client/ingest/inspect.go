@@ -19,13 +19,13 @@ import (
 
 // inspect decides what to do with an item. Files that are already uploaded, or
 // cannot be read, end here; the others go on to the creation of datasets.
-func (r *run) inspect(ctx context.Context, it *item, to chan<- turn) error {
+func (r *run) inspect(ctx context.Context, it *item, to chan<- sequencedItem) error {
 	// What must be read whole does not keep those after it waiting.
-	next, err := r.inspected(ctx, it, func() error { return put(ctx, to, turn{it.order, nil}) })
+	next, err := r.inspected(ctx, it, func() error { return put(ctx, to, sequencedItem{it.order, nil}) })
 	if err != nil {
 		return err
 	}
-	return put(ctx, to, turn{it.order, next})
+	return put(ctx, to, sequencedItem{it.order, next})
 }
 
 // inspected returns the item when it goes on, else nil. It calls slow before it

@@ -35,20 +35,20 @@ type run struct {
 
 	callback sync.Mutex // one call of Filter or Name at a time
 
-	mu               sync.Mutex // of what follows, and of OnOutcome
-	counts           verdict.Counts
-	reached          int64 // items of the source that have a verdict
-	failures         []Outcome
-	notes            []Outcome
-	project, mission string            // names of the target
-	pending          int64             // files that the platform has not read yet
-	temporary        int64             // failed files that may succeed later
-	relocated        map[string]bool   // datasets that hold a relocated file of this run
-	waiting          []*item           // files that another run has just created a dataset for
-	twins            []*item           // files with the samples of an earlier one
-	discarded        map[string]string // duplicates this run deleted, and the datasets kept instead
-	orphans          []reconcile.Orphan
-	refused          error // of the first file that the budget does not allow
+	mu                  sync.Mutex // of what follows, and of OnOutcome
+	counts              verdict.Counts
+	reached             int64 // items of the source that have a verdict
+	failures            []Outcome
+	notes               []Outcome
+	project, mission    string            // names of the target
+	pending             int64             // files that the platform has not read yet
+	temporary           int64             // failed files that may succeed later
+	relocated           map[string]bool   // datasets that hold a relocated file of this run
+	waiting             []*item           // files that another run has just created a dataset for
+	duplicateCandidates []*item           // files with the samples of an earlier one
+	discarded           map[string]string // duplicates this run deleted, and the datasets kept instead
+	orphans             []reconcile.Orphan
+	refused             error // of the first file that the budget does not allow
 }
 
 // item is a file, or several that form one dataset, on its way through the
@@ -163,7 +163,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err != nil {
 		return err
 	}
-	inspected := make(chan turn, 2*r.options.Batch)
+	inspected := make(chan sequencedItem, 2*r.options.Batch)
 	ready := make(chan *item, 2*r.options.Workers)
 	group, ctx := errgroup.WithContext(ctx)
 	if r.options.Check != CheckStrict {

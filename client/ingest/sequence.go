@@ -6,12 +6,12 @@ import (
 )
 
 // maxAhead is how many items may wait for one that is scanned before them and
-// inspected longer, on a slow disk for instance. Then it loses its turn.
+// inspected longer, on a slow disk for instance. Then they go before it.
 const maxAhead = 2000
 
-// turn is an item that was inspected; it is nil for one that ends there, or whose
-// inspection takes long: that one comes when it is ready.
-type turn struct {
+// sequencedItem is an inspected item with its place in the scan. The item is nil
+// when it ends there, or when its inspection takes long: then it follows later.
+type sequencedItem struct {
 	order int
 	item  *item
 }
@@ -25,9 +25,9 @@ type sequence struct {
 
 func newSequence() *sequence { return &sequence{waiting: map[int]*item{}} }
 
-// add takes a turn and returns the items whose turn it is.
-func (s *sequence) add(t turn) (ready []*item) {
-	if t.order < s.next { // it lost its turn
+// add takes an item and returns those that follow next in the order of the scan.
+func (s *sequence) add(t sequencedItem) (ready []*item) {
+	if t.order < s.next { // others went before it
 		if t.item != nil {
 			ready = append(ready, t.item)
 		}

@@ -8,7 +8,7 @@ import (
 
 func TestSequence(t *testing.T) {
 	t.Parallel()
-	var turns []turn
+	var turns []sequencedItem
 	var want []int
 	for n := range 1000 {
 		it := &item{order: n}
@@ -17,7 +17,7 @@ func TestSequence(t *testing.T) {
 		} else {
 			want = append(want, n)
 		}
-		turns = append(turns, turn{n, it})
+		turns = append(turns, sequencedItem{n, it})
 	}
 	rand.Shuffle(len(turns), func(i, j int) { turns[i], turns[j] = turns[j], turns[i] })
 	s := newSequence()
@@ -37,12 +37,12 @@ func TestSequenceIsBounded(t *testing.T) {
 	t.Parallel()
 	s, passed := newSequence(), 0
 	for n := 1; n <= maxAhead+1; n++ {
-		passed += len(s.add(turn{n, &item{order: n}}))
+		passed += len(s.add(sequencedItem{n, &item{order: n}}))
 	}
 	if passed != maxAhead+1 {
 		t.Errorf("%d items passed", passed)
 	}
-	if late := s.add(turn{0, &item{}}); len(late) != 1 {
+	if late := s.add(sequencedItem{0, &item{}}); len(late) != 1 {
 		t.Errorf("the late item: %v", late)
 	}
 }

@@ -1,9 +1,10 @@
 // Package wait holds the waits of retries: a sleep that ends with its context
-// and the exponential backoff between attempts.
+// and the exponential backoff between attempts, and readers that a context ends.
 package wait
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
 	"time"
 )
@@ -35,4 +36,19 @@ func Backoff(n int, first, longest time.Duration) time.Duration {
 		return d
 	}
 	return d/2 + rand.N(d/2)
+}
+
+// Reader reads from r until ctx ends.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"transect/client/fault"
+	"transect/client/wait"
 	"transect/runtime/sandbox"
 )
 
@@ -114,7 +115,7 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 		return err
 	}
 	defer f.Discard()
-	if _, err := io.Copy(f, Reader{ctx, source}); err != nil {
+	if _, err := io.Copy(f, wait.Reader(ctx, source)); err != nil {
 		return err
 	}
 	if err := f.Like(info); err != nil {
@@ -154,17 +155,4 @@ func (c *Copier) into(from, to string) (string, error) {
 		return filepath.Join(to, filepath.Base(from)), nil
 	}
 	return to, nil
-}
-
-// Reader ends with its context.
-type Reader struct {
-	Context context.Context
-	From    io.Reader
-}
-
-func (r Reader) Read(p []byte) (int, error) {
-	if err := r.Context.Err(); err != nil {
-		return 0, err
-	}
-	return r.From.Read(p)
 }

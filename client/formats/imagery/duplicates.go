@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"transect/client/wait"
 )
 
 // dropDuplicates turns photos that are identical to an earlier one into problems.
@@ -133,19 +135,6 @@ func (open Opener) Hash(ctx context.Context, path string, h hash.Hash) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.CopyBuffer(h, stoppable{ctx, f}, make([]byte, 256<<10))
+	_, err = io.CopyBuffer(h, wait.Reader(ctx, f), make([]byte, 256<<10))
 	return err
-}
-
-// stoppable is a reader that stops when its context ends.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stoppable) Read(b []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(b)
 }

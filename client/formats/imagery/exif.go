@@ -11,10 +11,6 @@ import (
 
 // EXIF tags (CIPA DC-008).
 const (
-	tagMake               = 0x010F
-	tagModel              = 0x0110
-	tagExifIFD            = 0x8769
-	tagGPSIFD             = 0x8825
 	tagDateTimeOriginal   = 0x9003
 	tagOffsetTimeOriginal = 0x9011
 	tagFocalLength        = 0x920A
@@ -45,13 +41,13 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 	if !ok {
 		return
 	}
-	p.Make, p.Model = t.Text(d, tagMake), t.Text(d, tagModel)
-	if at, ok := t.Number(d, tagGPSIFD); ok {
+	p.Make, p.Model = t.Text(d, tiff.Make), t.Text(d, tiff.Model)
+	if at, ok := t.Number(d, tiff.GPSIFD); ok {
 		if gps, ok := t.Directory(int64(at)); ok {
 			p.addGPS(t, gps)
 		}
 	}
-	at, ok := t.Number(d, tagExifIFD)
+	at, ok := t.Number(d, tiff.ExifIFD)
 	if !ok {
 		return
 	}

@@ -6,18 +6,6 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// TIFF tags for the location of the pixels (TIFF 6.0).
-const (
-	tagNewSubfileType  = 0x00FE
-	tagImageWidth      = 0x0100
-	tagImageLength     = 0x0101
-	tagStripOffsets    = 0x0111
-	tagStripByteCounts = 0x0117
-	tagTileOffsets     = 0x0144
-	tagTileByteCounts  = 0x0145
-	tagXMP             = 0x02BC
-)
-
 // maxDirectories bounds reading files whose directories form a loop.
 const maxDirectories = 256
 
@@ -56,13 +44,13 @@ func readTIFF(s *source) (layout, error) {
 		if err := checkPixels(t, d); err != nil {
 			return err
 		}
-		if e, ok := d.Entries[tagXMP]; ok && l.xmp == nil && t.Inside(e) {
+		if e, ok := d.Entries[tiff.XMP]; ok && l.xmp == nil && t.Inside(e) {
 			l.xmp = io.NewSectionReader(t.R, e.Offset, e.Length())
 		}
 		// DNG files have the full image in a subdirectory.
-		kind, _ := t.Number(d, tagNewSubfileType)
-		width, _ := t.Number(d, tagImageWidth)
-		height, _ := t.Number(d, tagImageLength)
+		kind, _ := t.Number(d, tiff.NewSubfileType)
+		width, _ := t.Number(d, tiff.ImageWidth)
+		height, _ := t.Number(d, tiff.ImageLength)
 		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
 			l.width, l.height, reduced = int(width), int(height), preview
 		}
@@ -74,7 +62,7 @@ func readTIFF(s *source) (layout, error) {
 // checkPixels checks that strips and tiles are within the file.
 func checkPixels(t tiff.Reader, d tiff.Directory) error {
 	for _, tags := range [][2]uint16{
-		{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts},
+		{tiff.StripOffsets, tiff.StripByteCounts}, {tiff.TileOffsets, tiff.TileByteCounts},
 	} {
 		if e, ok := d.Entries[tags[0]]; ok && !t.Inside(e) {
 			return defectf(Truncated, "the end of the image is missing")

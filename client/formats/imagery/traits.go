@@ -6,18 +6,6 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// TIFF tags that tell photos, rasters and maps apart (GeoTIFF 1.1; DNG 1.7; TIFF 6.0).
-const (
-	tagSamplesPerPixel = 0x0115
-	tagSampleFormat    = 0x0153
-	tagModelPixelScale = 0x830E
-	tagModelTiepoint   = 0x8482
-	tagModelTransform  = 0x85D8
-	tagGeoKeys         = 0x87AF
-	tagGDALNoData      = 0xA481
-	tagDNGVersion      = 0xC612
-)
-
 // Traits tell the purpose of a TIFF file.
 type Traits struct {
 	// Georeferenced: it has a georeference (GeoTIFF).
@@ -49,15 +37,15 @@ func TraitsOf(r io.ReaderAt, size int64) (traits Traits, ok bool) {
 		}
 		return false
 	}
-	samples, known := t.Number(d, tagSamplesPerPixel)
+	samples, known := t.Number(d, tiff.SamplesPerPixel)
 	if !known {
 		samples = 1
 	}
-	format, _ := t.Number(d, tagSampleFormat)
+	format, _ := t.Number(d, tiff.SampleFormat)
 	return Traits{
-		Georeferenced: has(tagGeoKeys, tagModelTransform) || has(tagModelTiepoint) && has(tagModelPixelScale),
-		Camera:        has(tagExifIFD, tagGPSIFD) || t.Text(d, tagMake) != "" && t.Text(d, tagModel) != "",
-		DNG:           has(tagDNGVersion),
-		Picture:       (samples == 1 || samples == 3 || samples == 4) && format <= 1 && !has(tagGDALNoData),
+		Georeferenced: has(tiff.GeoKeys, tiff.Transformation) || has(tiff.Tiepoints) && has(tiff.PixelScale),
+		Camera:        has(tiff.ExifIFD, tiff.GPSIFD) || t.Text(d, tiff.Make) != "" && t.Text(d, tiff.Model) != "",
+		DNG:           has(tiff.DNGVersion),
+		Picture:       (samples == 1 || samples == 3 || samples == 4) && format <= 1 && !has(tiff.NoData),
 	}, true
 }

@@ -8,8 +8,6 @@ import (
 
 // Tags of the smaller pictures in a file (TIFF 6.0; CIPA DC-008 and DC-007).
 const (
-	tagCompression     = 0x0103
-	tagOrientation     = 0x0112
 	tagThumbnailOffset = 0x0201
 	tagThumbnailLength = 0x0202
 	tagMPEntry         = 0xB002
@@ -60,7 +58,7 @@ func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
 	}
 	_, start, _ := record.Outer()
 	_ = t.Directories(first, maxPictures, func(at int64, d tiff.Directory, _ bool) error {
-		if turned, ok := t.Number(d, tagOrientation); ok && at == first && turned >= 1 && turned <= 8 {
+		if turned, ok := t.Number(d, tiff.Orientation); ok && at == first && turned >= 1 && turned <= 8 {
 			v.Orientation = int(turned)
 		}
 		if offset, length, ok := picture(t, d); ok {
@@ -73,9 +71,9 @@ func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
 // picture returns where the JPEG picture of a directory is.
 func picture(t tiff.Reader, d tiff.Directory) (offset, length int64, ok bool) {
 	tags := [2]uint16{tagThumbnailOffset, tagThumbnailLength}
-	if kind, _ := t.Number(d, tagNewSubfileType); int(kind)&1 == 1 {
-		if packed, _ := t.Number(d, tagCompression); packed == 7 {
-			tags = [2]uint16{tagStripOffsets, tagStripByteCounts}
+	if kind, _ := t.Number(d, tiff.NewSubfileType); int(kind)&1 == 1 {
+		if packed, _ := t.Number(d, tiff.Compression); packed == 7 {
+			tags = [2]uint16{tiff.StripOffsets, tiff.StripByteCounts}
 		}
 	}
 	offsets, lengths := t.Integers(d, tags[0]), t.Integers(d, tags[1])

@@ -11,16 +11,6 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// Tags of GeoTIFF.
-const (
-	tagPixelScale     = 33550
-	tagTiepoints      = 33922
-	tagTransformation = 34264
-	tagGeoKeys        = 34735
-	tagGeoDoubles     = 34736
-	tagGeoASCII       = 34737
-)
-
 // Extent is the size of a raster and where it is.
 type Extent struct {
 	Width, Height int // pixels
@@ -223,8 +213,8 @@ func (r *Raster) computeExtent(f frame) {
 }
 
 func geoKeys(t tiff.Reader, d tiff.Directory) crs.GeoKeys {
-	keys := crs.GeoKeys{Doubles: t.Numbers(d, tagGeoDoubles), ASCII: string(t.Bytes(d, tagGeoASCII))}
-	for _, v := range t.Integers(d, tagGeoKeys) {
+	keys := crs.GeoKeys{Doubles: t.Numbers(d, tiff.GeoDoubles), ASCII: string(t.Bytes(d, tiff.GeoASCII))}
+	for _, v := range t.Integers(d, tiff.GeoKeys) {
 		keys.Directory = append(keys.Directory, uint16(min(v, math.MaxUint16)))
 	}
 	return keys
@@ -232,7 +222,7 @@ func geoKeys(t tiff.Reader, d tiff.Directory) crs.GeoKeys {
 
 // transform reads how pixels become coordinates.
 func transform(t tiff.Reader, d tiff.Directory, pixelIsPoint bool) (a affine, err error) {
-	matrix, ties, scale := t.Numbers(d, tagTransformation), t.Numbers(d, tagTiepoints), t.Numbers(d, tagPixelScale)
+	matrix, ties, scale := t.Numbers(d, tiff.Transformation), t.Numbers(d, tiff.Tiepoints), t.Numbers(d, tiff.PixelScale)
 	switch {
 	case len(matrix) >= 8:
 		a = affine{matrix[3], matrix[0], matrix[1], matrix[7], matrix[4], matrix[5]}

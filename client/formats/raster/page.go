@@ -10,32 +10,6 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// Tags of TIFF 6.0, of its supplements, and of GDAL.
-const (
-	tagNewSubfileType  = 254
-	tagImageWidth      = 256
-	tagImageLength     = 257
-	tagBitsPerSample   = 258
-	tagCompression     = 259
-	tagPhotometric     = 262
-	tagDescription     = 270
-	tagStripOffsets    = 273
-	tagSamplesPerPixel = 277
-	tagRowsPerStrip    = 278
-	tagStripByteCounts = 279
-	tagPlanar          = 284
-	tagPredictor       = 317
-	tagColorMap        = 320
-	tagTileWidth       = 322
-	tagTileLength      = 323
-	tagTileOffsets     = 324
-	tagTileByteCounts  = 325
-	tagExtraSamples    = 338
-	tagSampleFormat    = 339
-	tagJPEGTables      = 347
-	tagNoData          = 42113
-)
-
 // Values of the tag photometric.
 const (
 	whiteIsZero = 0
@@ -101,14 +75,14 @@ func newPage(t tiff.Reader, d tiff.Directory, c *Cache) *page {
 		return otherwise
 	}
 	p := &page{reader: t, cache: c, directory: d, alpha: -1,
-		width: number(tagImageWidth, 0), height: number(tagImageLength, 0),
-		samples: number(tagSamplesPerPixel, 1), bits: number(tagBitsPerSample, 1), format: number(tagSampleFormat, unsigned),
-		planar: number(tagPlanar, 1) == 2, compression: number(tagCompression, plain), predictor: number(tagPredictor, 1),
-		photometric: number(tagPhotometric, blackIsZero), description: string(t.Bytes(d, tagDescription)),
+		width: number(tiff.ImageWidth, 0), height: number(tiff.ImageLength, 0),
+		samples: number(tiff.SamplesPerPixel, 1), bits: number(tiff.BitsPerSample, 1), format: number(tiff.SampleFormat, unsigned),
+		planar: number(tiff.Planar, 1) == 2, compression: number(tiff.Compression, plain), predictor: number(tiff.Predictor, 1),
+		photometric: number(tiff.Photometric, blackIsZero), description: string(t.Bytes(d, tiff.Description)),
 	}
-	kind := number(tagNewSubfileType, 0)
+	kind := number(tiff.NewSubfileType, 0)
 	p.reduced, p.mask = kind&1 != 0, kind&4 != 0
-	for _, tag := range []uint16{tagBitsPerSample, tagSampleFormat} {
+	for _, tag := range []uint16{tiff.BitsPerSample, tiff.SampleFormat} {
 		values := t.Integers(d, tag)
 		for _, v := range values {
 			p.mixed = p.mixed || v != values[0]
@@ -117,29 +91,29 @@ func newPage(t tiff.Reader, d tiff.Directory, c *Cache) *page {
 	if p.format == 4 { // undefined
 		p.format = unsigned
 	}
-	_, p.tiled = d.Entries[tagTileOffsets]
+	_, p.tiled = d.Entries[tiff.TileOffsets]
 	if p.tiled {
-		p.chunkW, p.chunkH = number(tagTileWidth, 0), number(tagTileLength, 0)
-		p.offsets, p.counts = d.Entries[tagTileOffsets], d.Entries[tagTileByteCounts]
+		p.chunkW, p.chunkH = number(tiff.TileWidth, 0), number(tiff.TileLength, 0)
+		p.offsets, p.counts = d.Entries[tiff.TileOffsets], d.Entries[tiff.TileByteCounts]
 	} else {
-		p.chunkW, p.chunkH = p.width, min(number(tagRowsPerStrip, math.MaxInt32), p.height)
-		p.offsets, p.counts = d.Entries[tagStripOffsets], d.Entries[tagStripByteCounts]
+		p.chunkW, p.chunkH = p.width, min(number(tiff.RowsPerStrip, math.MaxInt32), p.height)
+		p.offsets, p.counts = d.Entries[tiff.StripOffsets], d.Entries[tiff.StripByteCounts]
 	}
 	p.index = p.indexed
 	p.description, _, _ = strings.Cut(p.description, "\x00")
-	p.tables = t.Bytes(d, tagJPEGTables)
-	extra := t.Integers(d, tagExtraSamples)
+	p.tables = t.Bytes(d, tiff.JPEGTables)
+	extra := t.Integers(d, tiff.ExtraSamples)
 	for i, v := range extra {
 		if (v == 1 || v == 2) && p.alpha < 0 {
 			p.alpha, p.premultiplied = p.samples-len(extra)+i, v == 1
 		}
 	}
-	if text := t.Text(d, tagNoData); text != "" {
+	if text := t.Text(d, tiff.NoData); text != "" {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
 			p.noData = &v
 		}
 	}
-	p.readPalette(t.Integers(d, tagColorMap))
+	p.readPalette(t.Integers(d, tiff.ColorMap))
 	return p
 }
 

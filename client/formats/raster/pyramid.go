@@ -192,19 +192,19 @@ func (w *pyramid) finish(text []byte) error {
 			reduced = 0
 		}
 		fields := []field{
-			{tagNewSubfileType, fieldLong, 1, reduced}, {tagImageWidth, fieldLong, 1, uint64(l.width)}, {tagImageLength, fieldLong, 1, uint64(l.height)},
-			{tagBitsPerSample, fieldShort, 4, 0x0008000800080008}, {tagCompression, fieldShort, 1, deflated}, {tagPhotometric, fieldShort, 1, rgb},
+			{tiff.NewSubfileType, fieldLong, 1, reduced}, {tiff.ImageWidth, fieldLong, 1, uint64(l.width)}, {tiff.ImageLength, fieldLong, 1, uint64(l.height)},
+			{tiff.BitsPerSample, fieldShort, 4, 0x0008000800080008}, {tiff.Compression, fieldShort, 1, deflated}, {tiff.Photometric, fieldShort, 1, rgb},
 		}
 		if i == 0 {
 			if len(text) < 8 {
 				return fmt.Errorf("the description %q is too short", text)
 			}
-			fields = append(fields, field{tagDescription, fieldASCII, uint64(len(text) + 1), inline(append(text, 0))})
+			fields = append(fields, field{tiff.Description, fieldASCII, uint64(len(text) + 1), inline(append(text, 0))})
 		}
-		fields = append(fields, field{tagSamplesPerPixel, fieldShort, 1, 4}, field{tagPlanar, fieldShort, 1, 1}, field{tagPredictor, fieldShort, 1, 2},
-			field{tagTileWidth, fieldLong, 1, overviewW}, field{tagTileLength, fieldLong, 1, uint64(l.chunkH)},
-			field{tagTileOffsets, fieldLong16, n, long(l.offsets)}, field{tagTileByteCounts, fieldLong16, n, long(l.lengths)},
-			field{tagExtraSamples, fieldShort, 1, 1})
+		fields = append(fields, field{tiff.SamplesPerPixel, fieldShort, 1, 4}, field{tiff.Planar, fieldShort, 1, 1}, field{tiff.Predictor, fieldShort, 1, 2},
+			field{tiff.TileWidth, fieldLong, 1, overviewW}, field{tiff.TileLength, fieldLong, 1, uint64(l.chunkH)},
+			field{tiff.TileOffsets, fieldLong16, n, long(l.offsets)}, field{tiff.TileByteCounts, fieldLong16, n, long(l.lengths)},
+			field{tiff.ExtraSamples, fieldShort, 1, 1})
 		at := uint64(start) + uint64(body.Len())
 		directory := binary.LittleEndian.AppendUint64(nil, uint64(len(fields)))
 		for _, f := range fields {

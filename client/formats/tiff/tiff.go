@@ -113,9 +113,6 @@ func (t Reader) Directory(offset int64) (d Directory, ok bool) {
 	return d, true
 }
 
-// tagSubIFDs lists the offsets of directories below one (PageMaker 6.0 notes).
-const tagSubIFDs = 330
-
 // Directories visits the directories from an offset on, with those below them, each
 // once and limit at most; ok is false for one that is truncated. An error of visit
 // ends it.
@@ -131,7 +128,7 @@ func (t Reader) Directories(first int64, limit int, visit func(offset int64, d D
 		if err := visit(offset, d, ok); err != nil {
 			return err
 		}
-		below := t.Integers(d, tagSubIFDs)
+		below := t.Integers(d, SubIFDs)
 		pending = append(append(pending, below[:min(len(below), limit)]...), d.Next)
 	}
 	return nil

@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"transect/client/formats/source"
+	"transect/client/wait"
 )
 
 // maxUnpacked limits what of an archive is unpacked into memory, in bytes.
@@ -65,11 +65,11 @@ func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
 		return File{}, fmt.Errorf("%s in it cannot be read: %w", entry.Name, err)
 	}
 	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(stoppable{ctx, r}, limit+1))
+	b, err := io.ReadAll(io.LimitReader(wait.Reader(ctx, r), limit+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return File{}, ctx.Err()
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, zip.ErrChecksum), err != nil:
+	case err != nil:
 		return File{}, fmt.Errorf("%s in it is damaged: %w", entry.Name, err)
 	case int64(len(b)) > limit:
 		return File{}, large
@@ -77,17 +77,4 @@ func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
 		return File{}, fmt.Errorf("%s in it is an archive again", entry.Name)
 	}
 	return File{Name: path.Base(entry.Name), Data: bytes.NewReader(b), Size: int64(len(b))}, nil
-}
-
-// stoppable fails once its context has ended.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }

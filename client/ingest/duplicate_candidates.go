@@ -14,22 +14,22 @@ import (
 	"transect/client/verdict"
 )
 
-// A twin is a file with the samples of an earlier file of the run. Whether it is
-// a duplicate only the checksums of both can tell, and whether it needs to be
-// sent only the end of the run, when that of the other file is known.
+// A duplicate candidate is a file with the samples of an earlier file of the run.
+// Only the checksums of both tell whether it is a duplicate, and only at the end of
+// the run, when the outcome of the other file is known, whether it must be sent.
 
-// original is the file that a twin repeats.
+// original is the file that a candidate repeats.
 type original struct {
 	name, dataset string
 	failed        bool
 }
 
-// resolveTwins records the twins that are duplicates and sends the others.
-func (r *run) resolveTwins(ctx context.Context) error {
-	if err := r.hashTwins(ctx); err != nil {
+// resolveCandidates records the candidates that are duplicates and sends the others.
+func (r *run) resolveCandidates(ctx context.Context) error {
+	if err := r.hashCandidates(ctx); err != nil {
 		return err
 	}
-	left, err := r.recordDuplicates(ctx, r.twins)
+	left, err := r.recordDuplicates(ctx, r.duplicateCandidates)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func copyFailed() error {
 	return fault.Hinted(fault.Of(&fault.UploadError{}, "it is a copy of a file that failed"), "run again")
 }
 
-// hashTwins computes the checksums of all twins.
-func (r *run) hashTwins(ctx context.Context) error {
+// hashCandidates computes the checksums of all candidates.
+func (r *run) hashCandidates(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, it := range r.twins {
+	for _, it := range r.duplicateCandidates {
 		group.Go(func() error {
 			it.md5s = make([]string, len(it.Members))
 			for i, m := range it.Members {
@@ -91,14 +91,14 @@ func (r *run) hashTwins(ctx context.Context) error {
 	return group.Wait()
 }
 
-// recordDuplicates records the twins of files that were sent or are there, and
+// recordDuplicates records the copies of files that were sent or are there, and
 // the copies of files that failed. It returns the others.
-func (r *run) recordDuplicates(ctx context.Context, twins []*item) (left []*item, _ error) {
-	if len(twins) == 0 {
+func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []*item, _ error) {
+	if len(candidates) == 0 {
 		return nil, nil
 	}
 	byPrint, byKey := map[string]*original{}, map[string]*original{}
-	for _, it := range twins {
+	for _, it := range candidates {
 		byPrint[fingerprint(it.result())] = &original{}
 		byKey[it.key] = &original{}
 	}
@@ -120,7 +120,7 @@ func (r *run) recordDuplicates(ctx context.Context, twins []*item) (left []*item
 			of.name, of.dataset = o.Name, o.Dataset
 		}
 	}
-	for _, it := range twins {
+	for _, it := range candidates {
 		of := byPrint[fingerprint(it.result())]
 		var err error
 		switch {
