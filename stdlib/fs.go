@@ -44,8 +44,8 @@ func fsFuncs() []module.Func {
 			Call: write,
 		},
 		kindFunc("exists", "Reports whether a file or folder exists.", func(fs.FileMode) bool { return true }),
-		kindFunc("is_file", "Says whether there is a file, and no folder.", fs.FileMode.IsRegular),
-		kindFunc("is_dir", "Says whether there is a folder.", fs.FileMode.IsDir),
+		kindFunc("is_file", "Reports whether a path is a file.", fs.FileMode.IsRegular),
+		kindFunc("is_dir", "Reports whether a path is a folder.", fs.FileMode.IsDir),
 		{
 			Name: "stat", Doc: "Describes a file or folder.", Params: []module.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",

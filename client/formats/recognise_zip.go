@@ -2,6 +2,7 @@ package formats
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ var vectorNames = map[string]string{
 // of it.
 func sniffZip(f File, ext string) Content {
 	plain := Content{Kind: "file", Format: "zip"}
-	if length, ok := zipDirectory(f); !ok || length > maxDirectory {
+	end, _ := zipEnd(f.Data, f.Size)
+	if len(end) < 16 || binary.LittleEndian.Uint32(end[12:]) > maxDirectory {
 		return plain
 	}
 	archive, err := zip.NewReader(f.Data, f.Size)
@@ -61,15 +63,14 @@ func sniffZip(f File, ext string) Content {
 	return c
 }
 
-// zipDirectory finds the length of the central directory (APPNOTE 4.3.16).
-func zipDirectory(f File) (int64, bool) {
-	tail := make([]byte, min(f.Size, 22+1<<16))
-	if _, err := f.Data.ReadAt(tail, f.Size-int64(len(tail))); err != nil && err != io.EOF {
-		return 0, false
+// zipEnd finds the record at the end of a zip (APPNOTE 4.3.16); nil without one.
+func zipEnd(f io.ReaderAt, size int64) ([]byte, error) {
+	tail := make([]byte, min(size, 22+1<<16))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return nil, err
 	}
-	at := strings.LastIndex(string(tail), "PK\x05\x06")
-	if at < 0 || at+16 > len(tail) {
-		return 0, false
+	if at := bytes.LastIndex(tail, []byte("PK\x05\x06")); at >= 0 {
+		return tail[at:], nil
 	}
-	return int64(binary.LittleEndian.Uint32(tail[at+12:])), true
+	return nil, nil
 }

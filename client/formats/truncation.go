@@ -3,12 +3,15 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 
 	"transect/client/formats/imagery"
+	"transect/client/formats/pointcloud"
+	"transect/client/formats/source"
 )
 
 // Truncation returns what shows that a file of an item lacks its end, "" when nothing
@@ -35,11 +38,11 @@ func Truncation(file File, format, component string) string {
 			}
 		}
 	case "archive", "file":
-		return truncatedArchive(f, size, format)
+		return truncatedArchive(f, size)
 	case "pcl", "mesh", "vector":
 		switch format {
 		case "las", "laz":
-			return truncatedLAS(f, size, format == "laz")
+			return truncatedCloud(f, size)
 		case "shapefile":
 			return byHeader(f, size, 28, shapeSize)
 		case "glb":
@@ -64,47 +67,14 @@ func tooShort(size, want int64) string {
 
 const headerCut = "it ends within its header"
 
-// truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
-// number of the points. Compressed points have no fixed size, but the offset of
-// their chunk table, which comes last.
-func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
-	head := make([]byte, 375)
-	n, _ := f.ReadAt(head, 0)
-	if n < 227 {
-		return headerCut
+// truncatedCloud goes by the header of a LAS file and the table of a LAZ file.
+func truncatedCloud(f io.ReaderAt, size int64) string {
+	cloud, err := pointcloud.Open(f, size)
+	if err == nil {
+		err = cloud.CheckEnd()
 	}
-	points := int64(binary.LittleEndian.Uint32(head[96:]))
-	length := int64(binary.LittleEndian.Uint16(head[105:]))
-	count := uint64(binary.LittleEndian.Uint32(head[107:]))
-	if head[25] >= 4 && n >= 255 {
-		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
-			count = long
-		}
-	}
-	switch {
-	case points > size:
-		return headerCut
-	case count == 0:
-		return ""
-	case !compressed:
-		if length > 0 && count > math.MaxInt64/2/uint64(length) {
-			return "its header counts more points than any file can hold"
-		}
-		return tooShort(size, points+length*int64(count))
-	}
-	var table [8]byte
-	if n, _ := f.ReadAt(table[:], points); n < len(table) {
-		return headerCut
-	}
-	at := int64(binary.LittleEndian.Uint64(table[:]))
-	if at == -1 { // written in one pass: the offset is in the last bytes
-		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
-			return headerCut
-		}
-		at = int64(binary.LittleEndian.Uint64(table[:]))
-	}
-	if at < points || at+8 > size {
-		return "the table of its points lies past its end: its end is missing"
+	if errors.Is(err, source.ErrTruncated) {
+		return err.Error()
 	}
 	return ""
 }
@@ -150,17 +120,13 @@ func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8
 
 // truncatedArchive looks for the table of contents, which comes last in zip files
 // and is pointed at by the header of 7z files.
-func truncatedArchive(f io.ReaderAt, size int64, format string) string {
+func truncatedArchive(f io.ReaderAt, size int64) string {
 	head := make([]byte, 32)
 	n, _ := f.ReadAt(head, 0)
 	switch {
 	case bytes.HasPrefix(head[:n], []byte("PK\x03\x04")):
-		tail := make([]byte, min(size, 22+1<<16))
-		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
-			return ""
-		}
-		if !bytes.Contains(tail, []byte("PK\x05\x06")) {
-			return "the table of contents of the zip is missing: its end is"
+		if end, err := zipEnd(f, size); err == nil && end == nil {
+			return "the table of contents at the end of the zip is missing"
 		}
 	case bytes.HasPrefix(head[:n], []byte("7z\xbc\xaf\x27\x1c")):
 		if n < 32 {
@@ -174,7 +140,7 @@ func truncatedArchive(f io.ReaderAt, size int64, format string) string {
 	return ""
 }
 
-// endsWith looks at the last character that is no blank.
+// endsWith looks at the last character other than blanks.
 func endsWith(f io.ReaderAt, size int64, end string) string {
 	tail := make([]byte, min(size, 1024))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {

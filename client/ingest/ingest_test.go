@@ -247,7 +247,7 @@ func TestReports(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, []byte(text))
 		for _, err := range OpenReport(path, nil) {
-			if err == nil || !strings.Contains(err.Error(), "is no report") {
+			if err == nil || !strings.Contains(err.Error(), "is not the report") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -220,7 +220,7 @@ func OpenReport(path string, open imagery.Opener) iter.Seq2[Outcome, error] {
 }
 
 func notReport(path string, err error) error {
-	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is no report of an ingest: %w", path, err), reportHint)
+	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is not the report of an ingest: %w", path, err), reportHint)
 }
 
 // readJSON reads up to the list of files, then one by one.
@@ -240,7 +240,7 @@ func readJSON(in io.Reader) func() (Outcome, error) {
 
 func findFiles(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("it is not a JSON object")
+		return errors.New("not a JSON object")
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -249,7 +249,7 @@ func findFiles(d *json.Decoder) error {
 		}
 		if key == "files" {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
-				return errors.New("its files are no list")
+				return errors.New("its files are not a list")
 			}
 			return nil
 		}

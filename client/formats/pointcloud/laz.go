@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"transect/client/formats/source"
 )
 
 // packing is how the points of a LAZ file are compressed: the record "laszip
@@ -79,7 +81,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 	if ok && at <= c.points { // it was not known when the points were written
 		at, ok = c.integer(c.size - 8)
 	}
-	missing := errors.New("it is cut short: the table of its chunks is missing")
+	missing := source.Truncated("it is cut short: the table of its chunks is missing")
 	if !ok || at <= c.points+8 || at+8 > c.size {
 		return nil, missing
 	}
@@ -114,7 +116,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 		}
 	}
 	if left > 0 {
-		return nil, fmt.Errorf("it is cut short: %d of its %d points are there", c.Count-left, c.Count)
+		return nil, c.cut(c.Count - left)
 	}
 	return all, nil
 }

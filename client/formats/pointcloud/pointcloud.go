@@ -57,10 +57,10 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		return nil, err
 	}
 	if string(head[:4]) != "LASF" {
-		return nil, errors.New("it is not a LAS point cloud")
+		return nil, errors.New("not a LAS point cloud")
 	}
 	if n < 227 {
-		return nil, errors.New("it ends within its header")
+		return nil, source.Truncated("it ends within its header")
 	}
 	c := &Cloud{
 		Version: fmt.Sprintf("%d.%d", head[24], head[25]), Format: int(head[104] & 0x3F), Compressed: head[104]&0xC0 != 0,
@@ -88,7 +88,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		}
 	}
 	if c.points > size {
-		return nil, errors.New("it ends before its points")
+		return nil, source.Truncated("it ends before its points")
 	}
 	if err := c.readRecords(int64(little.Uint16(head[94:])), int64(little.Uint32(head[100:])), 54); err != nil {
 		return nil, err
@@ -106,10 +106,21 @@ func (c *Cloud) check() error {
 	}
 	if !c.Compressed {
 		if there := (c.size - c.points) / int64(c.length); there < c.Count {
-			return fmt.Errorf("it is cut short: %d of its %d points are there", there, c.Count)
+			return c.cut(there)
 		}
 	}
 	return nil
+}
+
+func (c *Cloud) cut(there int64) error {
+	return source.Truncated(fmt.Sprintf("it is cut short: %d of its %d points are there", there, c.Count))
+}
+
+// CheckEnd checks that the points of a cloud are there to the last. Those of a LAZ file
+// have no fixed size, but a table at its end, which Open does not read.
+func (c *Cloud) CheckEnd() error {
+	_, err := c.chunks()
+	return err
 }
 
 // maxRecord is the longest record of a header that is read.

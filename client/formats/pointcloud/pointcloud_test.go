@@ -118,7 +118,7 @@ func TestDamagedClouds(t *testing.T) {
 		return b
 	}
 	for want, b := range map[string][]byte{
-		"it is not a LAS point cloud":                               []byte("LAS"),
+		"not a LAS point cloud":                                     []byte("LAS"),
 		"it ends within its header":                                 plain[:200],
 		"it is cut short: 1000 of its 1065 points are there":        plain[:227+1000*34],
 		"it is cut short: the table of its chunks is missing":       packed[:10_000],

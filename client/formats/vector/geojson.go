@@ -63,7 +63,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return source.ErrTruncated
 		}
-		return fmt.Errorf("it is not valid JSON: %w", err)
+		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	for n := 0; ; n++ {
 		switch kind := d.PeekKind(); {
@@ -218,7 +218,7 @@ func geometryOf(text []byte, depth int) (orb.Geometry, error) {
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("%.40q is no type of GeoJSON", g.Type)
+	return nil, fmt.Errorf("%.40q is not a type of GeoJSON", g.Type)
 }
 
 func coordinates[G orb.Geometry](text []byte) (orb.Geometry, error) {

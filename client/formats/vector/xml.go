@@ -43,7 +43,7 @@ func elements(ctx context.Context, f File, begin func(xml.StartElement) error, t
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return fmt.Errorf("it is not valid XML: %w", err)
+			return fmt.Errorf("not valid XML: %w", err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
