@@ -160,7 +160,7 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 // waiting lists the first jobs of a kind, without those that run. Those that
 // failed come after those that were not begun.
 func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
-	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? AND "+notDeleted+" ORDER BY attempts, id LIMIT ?", kind, limit) {
+	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY attempts, id LIMIT ?", kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
 		running := w.running[j] != nil
@@ -196,13 +196,9 @@ func (w *workers) run(ctx context.Context, j job) {
 	w.wake()
 }
 
-// notDeleted is true of jobs for what was not deleted. Those of a dataset that is
-// restored begin then.
-const notDeleted = `NOT EXISTS (SELECT 1 FROM docs WHERE collection IN ('datasets', 'products') AND docs.id = jobs.id AND deletion_date IS NOT NULL)`
-
 // wants reports whether a job was neither cancelled nor started over.
 func (t tx) wants(j job) (wanted bool) {
-	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ? AND "+notDeleted+")", j.id, j.attempt).Scan(&wanted))
+	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted))
 	return wanted
 }
 

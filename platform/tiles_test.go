@@ -324,29 +324,6 @@ func TestTilesThatTakeLong(t *testing.T) {
 	}
 }
 
-// The jobs of a deleted dataset wait for its restoration.
-func TestJobsOfADeletedDataset(t *testing.T) {
-	s := inside(t, Options{IngestDelay: time.Hour})
-	id := s.dataset("file", store.Doc{"project": s.project("p")}, "file")
-	s.upload(id, "file", "a.txt", []byte("hello"))
-	w := &workers{p: s.p}
-	waiting := func() (n int) {
-		check(s.p.read(t.Context(), func(t tx) { n = len(w.waiting(t, ingestionJob, 8)) }))
-		return n
-	}
-	if n := waiting(); n != 1 {
-		t.Errorf("%d jobs, want the ingestion", n)
-	}
-	s.ok("data-manager/delete-datasets", store.Doc{"datasets": []any{id}})
-	if n := waiting(); n != 0 {
-		t.Errorf("%d jobs of a deleted dataset", n)
-	}
-	s.ok("data-manager/restore-datasets", store.Doc{"datasets": []any{id}})
-	if n := waiting(); n != 1 {
-		t.Errorf("%d jobs of a restored dataset", n)
-	}
-}
-
 // BenchmarkTileRequest asks for warm tiles over TCP. "times" is how many times as
 // long that takes as encoding a tile of the same size and answering it.
 func BenchmarkTileRequest(b *testing.B) {

@@ -180,8 +180,8 @@ func visitGeometry(text []byte, properties json.RawMessage, visit visitor) error
 	return visit(g, properties)
 }
 
-// geometryOf reads a geometry. (orb's reader of GeoJSON needs the driver of a
-// database.)
+// geometryOf reads a geometry. (orb's reader sets no bound to collections inside one
+// another.)
 func geometryOf(text []byte, depth int) (orb.Geometry, error) {
 	var g struct {
 		Type        string
