@@ -3,6 +3,7 @@
 package suggest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,19 +15,26 @@ import (
 const longest = 200
 
 // Nearest returns the candidate with the smallest edit distance to name, without
-// case, or "" when more than a third of the letters (and more than two) differ.
+// case, where at most a third of the letters differ or two are transposed; else the
+// shortest that begins with name; else "".
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
 	}
-	best, bestDistance := "", len(name)/3+2
+	name = strings.ToLower(name)
+	best, bestDistance, longer := "", len(name)+1, ""
 	for _, c := range candidates {
-		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
-		if d < bestDistance || d == bestDistance && best != "" && closer(name, c, best) {
+		candidate := strings.ToLower(c)
+		d := levenshtein.ComputeDistance(name, candidate)
+		near := d <= max(1, len(name)/3) && d < len(name) || d == 2 && sameLetters(name, candidate)
+		switch {
+		case near && (d < bestDistance || d == bestDistance && closer(name, c, best)):
 			best, bestDistance = c, d
+		case len(name) >= 3 && strings.HasPrefix(candidate, name) && (longer == "" || len(c) < len(longer)):
+			longer = c
 		}
 	}
-	return best
+	return cmp.Or(best, longer)
 }
 
 // Misspelt returns the candidate of which name is most likely a misspelling: one
@@ -55,9 +63,12 @@ func sameLetters(a, b string) bool {
 	return string(x) == string(y)
 }
 
-// closer decides between candidates of one distance: the one as long as the
-// name, whose letters were swapped, then the first by name.
+// closer decides between candidates of one distance: the one that the name begins with,
+// the one as long as the name, whose letters were swapped, then the first by name.
 func closer(name, c, best string) bool {
+	if begins := strings.HasPrefix(name, c); begins != strings.HasPrefix(name, best) {
+		return begins
+	}
 	if same := len(c) == len(name); same != (len(best) == len(name)) {
 		return same
 	}

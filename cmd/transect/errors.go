@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ var secretFlags = []string{"password", "passwd", "pass", "pwd", "secret", "clien
 
 // unknownFlag suggests a flag with a similar name.
 func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	if args := a.process.Args; !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return a.unknownCommand(cmd, args) // its flags are unknown for that reason
+	}
 	name := unknown.GetSpecifiedName()
 	if unknown.GetSpecifiedShortnames() != "" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown flag -%s", name), "%s", helpFor(cmd))
@@ -99,6 +103,13 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	return fault.Hinted(err, "%s", helpFor(cmd))
 }
 
+// synonyms are what other programs call the commands.
+var synonyms = map[string]string{
+	"upload": "put", "send": "put", "push": "put", "copy": "put", "cp": "put", "download": "get", "fetch": "get", "pull": "get",
+	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs", "tail": "logs",
+	"info": "show", "describe": "show", "cat": "show", "exec": "run", "execute": "run", "signin": "login", "man": "doc",
+}
+
 // nearestCommand is the hint for an unknown command.
 func nearestCommand(cmd *cobra.Command, name string) string {
 	var known []string
@@ -107,8 +118,12 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 			known = append(known, sub.Name())
 		}
 	}
-	if near := suggest.Nearest(name, known); near != "" {
-		return "did you mean " + cmd.CommandPath() + " " + near + "?"
+	candidates := known
+	if !cmd.HasParent() {
+		candidates = slices.AppendSeq(slices.Clone(known), maps.Keys(synonyms))
+	}
+	if near := suggest.Nearest(name, candidates); near != "" {
+		return "did you mean " + cmd.CommandPath() + " " + cmp.Or(synonyms[near], near) + "?"
 	}
 	return "the commands are " + strings.Join(known, ", ")
 }
