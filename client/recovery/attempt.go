@@ -233,7 +233,6 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		a.row.Leave()
 		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, or the next start of the run, finds out; transect runs show %s lists it as open", a.ledger.Run()))
 	}
-	return err
 }
 
 // closeBySteps notes what became of a composed call that failed: nothing is unknown
