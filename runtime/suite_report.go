@@ -131,7 +131,8 @@ func (c *Coverage) Print(p *Process, out io.Writer) {
 		if within, err := filepath.Rel(cmp.Or(p.Dir, "."), file); err == nil && filepath.IsLocal(within) {
 			name = within
 		}
-		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)), len(lines), ranges(missed))
+		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)),
+			len(lines), ranges(missed))
 	}
 }
 

@@ -57,7 +57,8 @@ browser; press Enter for another address. The page changes nothing, unless
   transect ui --jobs=postgres://me@db.example.com/jobs`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[1]), "one FOLDER at most; quote a name with spaces")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[1]),
+					"one FOLDER at most; quote a name with spaces")
 			}
 			return nil
 		},
@@ -125,13 +126,15 @@ func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error)
 }
 
 func pageFlags(cmd *cobra.Command, o *pageOptions) {
-	cmd.Flags().BoolVar(&o.actions, "allow-actions", false, "let the page delete and restore datasets, order and run again, each after a confirmation")
+	cmd.Flags().BoolVar(&o.actions, "allow-actions", false,
+		"let the page delete and restore datasets, order and run again, each after a confirmation")
 	addOptions(cmd.Flags(), option{name: "tiles", kind: "URL", parse: toTiles(&o.tiles),
 		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask that host for them"})
 }
 
 // page makes the page over a connection, for a listener.
-func (a *app) page(ctx context.Context, c *client.Client, label, folder string, listener net.Listener, o pageOptions) (*web.Server, error) {
+func (a *app) page(ctx context.Context, c *client.Client, label, folder string, listener net.Listener,
+	o pageOptions) (*web.Server, error) {
 	store, err := a.history()
 	if err != nil {
 		return nil, err
@@ -140,8 +143,10 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	if name, _, err := net.SplitHostPort(o.listen); err == nil && name != "" {
 		names = append(names, strings.ToLower(name))
 	}
-	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
+	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder,
+		Cache:   filepath.Join(a.process.StateDir(), "pictures"),
+		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(),
+		Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {
@@ -227,7 +232,8 @@ func (a *app) runAgain(folder string, arguments []string) error {
 	cmd.Dir = folder
 	tty.Detach(cmd)
 	if err := cmd.Start(); err != nil {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot run it again in %s: %w", folder, fault.Reason(err)), "the folder may have been moved: run the command in a shell")
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot run it again in %s: %w", folder, fault.Reason(err)),
+			"the folder may have been moved: run the command in a shell")
 	}
 	go func() { _ = cmd.Wait() }() // its exit code is in the history
 	return nil

@@ -135,7 +135,8 @@ func (w *walk) arguments(called string, params []module.Param, args []argument, 
 		w.param(called, p, args[i], "argument")
 	}
 	if len(args) > len(params) && !(len(args) == len(params)+1 && openEnded(args)) {
-		w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", called, upTo(len(params)), len(args)), "")
+		w.report(args[len(params)].at, TooManyArguments,
+			fmt.Sprintf("%s takes %s, not %d", called, upTo(len(params)), len(args)), "")
 	}
 }
 
@@ -167,7 +168,8 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	case p.Fields != nil && a.kind != "" && a.kind != "table":
 		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be a table, not a %s", called, what, p.Name, a.kind), p.Doc)
 	case p.Fields == nil && p.Type != "" && a.kind != "" && !module.Accepts(p.Type, sample(a.fact)):
-		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s %s", called, what, p.Name, &schema.Mismatch{Want: p.Type, Got: shown(a.fact)}), p.Doc)
+		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s %s", called, what, p.Name,
+			&schema.Mismatch{Want: p.Type, Got: shown(a.fact)}), p.Doc)
 	case a.kind == "string" && a.constant != nil:
 		if err := p.Choose(a.constant.String()); err != nil {
 			w.report(a.at, WrongValue, fmt.Sprintf("%s: %s %s %s", called, what, p.Name, err), p.Doc)
@@ -183,7 +185,8 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 		p := schema.Find(params, name)
 		if p == nil {
 			names := schema.Names(params)
-			w.report(given[name].at, UnknownArgument, called+" has no option "+name, near(name, names, "it has "+strings.Join(names, ", ")))
+			w.report(given[name].at, UnknownArgument, called+" has no option "+name,
+				near(name, names, "it has "+strings.Join(names, ", ")))
 			continue
 		}
 		seen[p.Name] = true

@@ -26,7 +26,8 @@ func (w *walk) decides(e ast.Expr, f fact) {
 	case *ast.LogicalOpExpr:
 		w.decides(e.Lhs, w.facts[e.Lhs])
 		right := w.facts[e.Rhs]
-		if _, compared := e.Lhs.(*ast.RelationalOpExpr); compared && e.Operator == "or" && right.constant != nil && right.kind != "boolean" {
+		if _, compared := e.Lhs.(*ast.RelationalOpExpr); compared && e.Operator == "or" && right.constant != nil &&
+			right.kind != "boolean" {
 			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: after or there is only "+shown(right), "repeat the comparison: x == a or x == b")
 			return
 		}
@@ -42,7 +43,8 @@ func (w *walk) decides(e ast.Expr, f fact) {
 		case f.noValue:
 			w.empty(f, at)
 		case f.list, f.each != 0, f.kind == "number", f.kind == "string":
-			w.report(at, SameAlways, "the result of "+f.name+" is always true, even when it is empty", "compare it, or its length")
+			w.report(at, SameAlways, "the result of "+f.name+" is always true, even when it is empty",
+				"compare it, or its length")
 		}
 	case *ast.AttrGetExpr:
 		if f.isDocumented() || f.bound != "" {
@@ -70,12 +72,14 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	_, not := e.Lhs.(*ast.UnaryNotOpExpr)
 	_, made := e.Lhs.(*ast.TableExpr)
 	_, make := e.Rhs.(*ast.TableExpr)
-	if name, ok := right.constant.(lua.LString); ok && equality && left.name == "type" && !slices.Contains(kinds, string(name)) {
+	if name, ok := right.constant.(lua.LString); ok && equality && left.name == "type" &&
+		!slices.Contains(kinds, string(name)) {
 		w.report(at, SameAlways, "type never returns "+strconv.Quote(string(name)), near(string(name), kinds, ""))
 		return
 	}
 	if right.constant == lua.LString("complete") && equality && isField(e.Lhs, "ingestion", "status") {
-		w.report(at, SameAlways, "an ingestion status is never \"complete\"", "the platform says \"completed\"; filters take both")
+		w.report(at, SameAlways, "an ingestion status is never \"complete\"",
+			"the platform says \"completed\"; filters take both")
 		return
 	}
 	switch {
@@ -83,15 +87,18 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 		w.report(at, SameAlways, "not … "+e.Operator+" … compares a boolean with "+shown(right), "write ~= or not (a == b)")
 	case equality && (made || make):
 		w.report(at, SameAlways, "a new table never equals another", "compare the length with 0, or field by field")
-	case equality && right.kind == "nil" && (left.manager != nil || left.module != nil || left.isDocumented() || left.list):
+	case equality && right.kind == "nil" && (left.manager != nil || left.module != nil || left.isDocumented() ||
+		left.list):
 		w.report(at, SameAlways, left.name+" is never nil", "errors are raised; try(f, …) returns nil and the error")
-	case left.kind == "" || right.kind == "" || left.kind == right.kind && (equality || left.kind == "number" || left.kind == "string"):
+	case left.kind == "" || right.kind == "" || left.kind == right.kind &&
+		(equality || left.kind == "number" || left.kind == "string"):
 	case equality && (left.kind == "nil" || right.kind == "nil"):
 	case equality:
 		w.report(at, SameAlways, shown(left)+" is never "+shown(right), "convert with tonumber or tostring")
 	case left.kind == right.kind && left.kind == "table" && !left.list && !right.list: // a metatable may define it
 	default:
-		w.report(at, WrongType, shown(left)+" and "+shown(right)+" cannot be compared with "+e.Operator, "convert with tonumber or tostring")
+		w.report(at, WrongType, shown(left)+" and "+shown(right)+" cannot be compared with "+e.Operator,
+			"convert with tonumber or tostring")
 	}
 }
 
@@ -119,7 +126,8 @@ func (w *walk) repeated(s *ast.IfStmt) {
 			return
 		}
 		if same(s.Condition, other.Condition) {
-			w.report(w.tokens.line(other.Condition.Line()), SameAlways, "an earlier branch has the same condition", "this branch never runs")
+			w.report(w.tokens.line(other.Condition.Line()), SameAlways, "an earlier branch has the same condition",
+				"this branch never runs")
 			return
 		}
 		next = other

@@ -28,7 +28,8 @@ type environment struct {
 }
 
 func newEnvironment() *environment {
-	v := &environment{libraries: map[string][]string{}, modules: map[string]*module.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
+	v := &environment{libraries: map[string][]string{}, modules: map[string]*module.Module{},
+		managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
 		types: map[string]*module.Type{}, standard: standardParams()}
 	in := luastd.New(context.Background(), vm.Options{})
 	defer in.Close()

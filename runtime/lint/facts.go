@@ -162,7 +162,8 @@ func (w *walk) table(e *ast.TableExpr) fact {
 		if key, ok := f.Key.(*ast.StringExpr); ok {
 			w.positions[key] = w.key(key)
 			if given[key.Value] {
-				w.report(w.positions[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one is used", "remove one of them")
+				w.report(w.positions[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one is used",
+					"remove one of them")
 			}
 			given[key.Value] = true
 		} else if f.Key != nil {

@@ -14,16 +14,22 @@ import (
 // standard declares the functions of Lua whose arguments are checked. A question
 // mark makes one optional.
 var standard = map[string]string{
-	"tonumber": "value:any base:number?", "ipairs": "list:table", "pairs": "table:table", "setmetatable": "table:table metatable:table|nil",
-	"string.upper": "text:string", "string.lower": "text:string", "string.len": "text:string", "string.reverse": "text:string",
-	"string.rep": "text:string n:number|string", "string.sub": "text:string from:number|string to:number|string?",
+	"tonumber": "value:any base:number?", "ipairs": "list:table", "pairs": "table:table",
+	"setmetatable": "table:table metatable:table|nil",
+	"string.upper": "text:string", "string.lower": "text:string", "string.len": "text:string",
+	"string.reverse": "text:string",
+	"string.rep":     "text:string n:number|string", "string.sub": "text:string from:number|string to:number|string?",
 	"string.find":  "text:string pattern:string from:number|string? plain:any?",
 	"string.match": "text:string pattern:string from:number|string?", "string.gmatch": "text:string pattern:string",
 	"string.gsub":  "text:string pattern:string with:string|table|function n:number|string?",
-	"table.concat": "list:table separator:string? from:number|string? to:number|string?", "table.insert": "list:table at:any value:any?",
-	"table.sort": "list:table before:function?", "table.remove": "list:table at:number|string?", "unpack": "list:table from:number? to:number?",
-	"math.floor": "x:number|string", "math.ceil": "x:number|string", "math.abs": "x:number|string", "math.sqrt": "x:number|string",
-	"os.remove": "path:string", "os.rename": "from:string to:string", "os.getenv": "name:string", "io.open": "path:string mode:string?",
+	"table.concat": "list:table separator:string? from:number|string? to:number|string?",
+	"table.insert": "list:table at:any value:any?",
+	"table.sort":   "list:table before:function?", "table.remove": "list:table at:number|string?",
+	"unpack":     "list:table from:number? to:number?",
+	"math.floor": "x:number|string", "math.ceil": "x:number|string", "math.abs": "x:number|string",
+	"math.sqrt": "x:number|string",
+	"os.remove": "path:string", "os.rename": "from:string to:string", "os.getenv": "name:string",
+	"io.open": "path:string mode:string?",
 }
 
 // standardParams parses standard.
@@ -70,7 +76,8 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 		plain := name == "string.find" && len(args) > 3
 		if text, ok := texts(args, 1); ok && !plain {
 			if wrong := malformed(text); wrong != "" {
-				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong, "escape the characters ^$()%.[]*+-? with %")
+				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong,
+					"escape the characters ^$()%.[]*+-? with %")
 			}
 		}
 	case "tonumber":
@@ -114,7 +121,8 @@ func (w *walk) format(args []argument, at position) {
 		case i < len(text) && text[i] == '%':
 			continue
 		case i >= len(text) || strings.IndexByte("cdiouxXeEfFgGaAqs", text[i]) < 0:
-			w.report(args[0].at, WrongValue, "string.format: invalid directive in "+fmt.Sprintf("%q", text), "write %% for a percent sign")
+			w.report(args[0].at, WrongValue, "string.format: invalid directive in "+fmt.Sprintf("%q", text),
+				"write %% for a percent sign")
 			return
 		}
 		wanted++
@@ -123,9 +131,11 @@ func (w *walk) format(args []argument, at position) {
 	switch {
 	case openEnded(args):
 	case given < wanted:
-		w.report(at, MissingArgument, fmt.Sprintf("string.format: the format needs %s, got %d", human.Count(wanted, "value"), given), "")
+		w.report(at, MissingArgument, fmt.Sprintf("string.format: the format needs %s, got %d",
+			human.Count(wanted, "value"), given), "")
 	case given > wanted:
-		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the format needs %s, got %d", human.Count(wanted, "value"), given), "")
+		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the format needs %s, got %d",
+			human.Count(wanted, "value"), given), "")
 	}
 }
 

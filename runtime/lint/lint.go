@@ -128,8 +128,10 @@ type use struct {
 type position struct{ line, column int }
 
 func newWalk(c *Checker, file string, code []byte, reassigned map[declaration]bool) *walk {
-	w := &walk{Checker: c, file: file, tokens: newTokens(code), plain: !bytes.Contains(code, []byte("setmetatable")), facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
-		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")), assigned: map[string]position{}}
+	w := &walk{Checker: c, file: file, tokens: newTokens(code), plain: !bytes.Contains(code, []byte("setmetatable")),
+		facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
+		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")),
+		assigned: map[string]position{}}
 	if !w.final {
 		w.reassigned = map[declaration]bool{}
 	}
@@ -142,5 +144,6 @@ func (w *walk) chunk(stmts []ast.Stmt) {
 }
 
 func (w *walk) report(at position, rule, message, hint string) {
-	w.problems = append(w.problems, Problem{File: w.file, Line: at.line, Column: at.column, Rule: rule, Message: message, Hint: hint})
+	w.problems = append(w.problems, Problem{File: w.file, Line: at.line, Column: at.column, Rule: rule,
+		Message: message, Hint: hint})
 }

@@ -28,7 +28,8 @@ func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, positions []positio
 		f.kind == "number", f.kind == "string", f.kind == "boolean", f.kind == "nil":
 		w.report(at, NoIterator, "this is not an iterator", "use pairs(…), ipairs(…), or a function that returns an iterator")
 	case f.each == 1 && len(s.Names) > 1 && !strings.HasPrefix(s.Names[1], "_"):
-		w.report(positions[1], NoValue, f.name+" returns one value per step; "+s.Names[1]+" is always nil", "write for "+s.Names[1]+" in … do")
+		w.report(positions[1], NoValue, f.name+" returns one value per step; "+s.Names[1]+" is always nil",
+			"write for "+s.Names[1]+" in … do")
 	}
 }
 
@@ -39,14 +40,16 @@ func (w *walk) counted(s *ast.NumberForStmt, from, to fact) {
 		fact
 	}{{s.Init, from}, {s.Limit, to}} {
 		if what := w.notOperand(limit.expr, limit.fact); what != "" {
-			w.report(w.positionOf(limit.expr, w.tokens.line(s.Line())), WrongType, what+" cannot be the limit of a loop", "write #… for a length")
+			w.report(w.positionOf(limit.expr, w.tokens.line(s.Line())), WrongType, what+" cannot be the limit of a loop",
+				"write #… for a length")
 			return
 		}
 	}
 	first, known := from.constant.(lua.LNumber)
 	last, ends := to.constant.(lua.LNumber)
 	if known && ends && first > last && s.Step == nil {
-		w.report(w.positionOf(s.Limit, w.tokens.line(s.Line())), SameAlways, "the loop never runs from "+first.String()+" to "+last.String(), "to count down, add the step -1")
+		w.report(w.positionOf(s.Limit, w.tokens.line(s.Line())), SameAlways,
+			"the loop never runs from "+first.String()+" to "+last.String(), "to count down, add the step -1")
 	}
 }
 
@@ -57,7 +60,8 @@ func (w *walk) dropped(e ast.Expr, result fact) {
 		return
 	}
 	if result.each != 0 {
-		w.report(w.positions[call], UnusedValue, "the iterator of "+result.name+" is not used", "write for … in "+result.name+"(…) do")
+		w.report(w.positions[call], UnusedValue, "the iterator of "+result.name+" is not used",
+			"write for … in "+result.name+"(…) do")
 		return
 	}
 	name := w.facts[call.Func].standard
@@ -74,12 +78,14 @@ func (w *walk) dropped(e ast.Expr, result fact) {
 	}
 	pure := strings.HasPrefix(name, "string.") || strings.HasPrefix(name, "path.") ||
 		strings.HasPrefix(name, "math.") && !strings.HasPrefix(name, "math.random") ||
-		name == "table.concat" || name == "tostring" || name == "tonumber" || name == "type" || name == "pairs" || name == "ipairs"
+		name == "table.concat" || name == "tostring" || name == "tonumber" || name == "type" || name == "pairs" ||
+		name == "ipairs"
 	if name == "string.gsub" && len(call.Args) > 0 {
 		with := w.facts[call.Args[len(call.Args)-1]]
 		pure = with.kind == "string" // a function may have side effects
 	}
 	if pure {
-		w.report(w.positions[call], UnusedValue, "the result of "+name+" is not used", "it has no other effect: write local x = …")
+		w.report(w.positions[call], UnusedValue, "the result of "+name+" is not used",
+			"it has no other effect: write local x = …")
 	}
 }

@@ -77,7 +77,8 @@ func (w *walk) indexed(object fact, key string, at position) {
 			w.report(at, UnknownField, "a "+declare.Singular(object.records)+" has no field "+key, "did you mean "+meant+"?")
 		}
 	case object.list && slices.Contains([]string{"id", "_id", "name"}, key):
-		w.report(at, UnknownArgument, "the list of "+object.name+" has no "+key, "its items have: loop with ipairs, or take the first one with [1]")
+		w.report(at, UnknownArgument, "the list of "+object.name+" has no "+key,
+			"its items have: loop with ipairs, or take the first one with [1]")
 	}
 }
 
@@ -89,13 +90,15 @@ func (w *walk) stored(e ast.Expr) {
 		return
 	}
 	object := w.facts[field.Object]
-	if name, ok := field.Object.(*ast.IdentExpr); ok && object.kind == "table" && object.module == nil && object.manager == nil && !object.sdk {
+	if name, ok := field.Object.(*ast.IdentExpr); ok && object.kind == "table" && object.module == nil &&
+		object.manager == nil && !object.sdk {
 		if v := w.find(name.Value); v != nil {
 			w.reassigned[v.from] = true // its later content is unknown
 		}
 	}
 	if object.resource {
-		w.report(w.at(e), ReadOnly, "records are read-only", "change it with the operations of its manager, or copy it with :totable()")
+		w.report(w.at(e), ReadOnly, "records are read-only",
+			"change it with the operations of its manager, or copy it with :totable()")
 	}
 }
 
@@ -143,7 +146,8 @@ func (w *walk) tried(by string, first argument) {
 	known := first.noValue || first.list || first.resource || first.kind != "" && first.kind != "function"
 	switch {
 	case name != "" && (known || w.facts[call.Func].operation != nil):
-		w.report(first.at, WrongCall, by+" receives the result of "+name+", after the call", "pass the function and its arguments: "+by+"("+name+", …)")
+		w.report(first.at, WrongCall, by+" receives the result of "+name+", after the call",
+			"pass the function and its arguments: "+by+"("+name+", …)")
 	case known && !called:
 		w.report(first.at, WrongCall, by+" needs a function", "write "+by+"(f, …)")
 	}
@@ -159,11 +163,13 @@ func (w *walk) callable(e *ast.FuncCallExpr, callee fact, args []argument) {
 	case callee.bound != "" && callee.standard == "":
 		self, _ := e.Func.(*ast.AttrGetExpr)
 		if len(args) == 0 || !same(self.Object, args[0].expr) {
-			w.report(at, WrongCall, callee.name+" is called without its object", "write it with a colon: "+strings.TrimSuffix(callee.name, "."+callee.bound)+":"+callee.bound+"(…)")
+			w.report(at, WrongCall, callee.name+" is called without its object",
+				"write it with a colon: "+strings.TrimSuffix(callee.name, "."+callee.bound)+":"+callee.bound+"(…)")
 		}
 	case callee.isModule():
 		w.report(at, WrongCall, "a module is not a function", "call one of its functions")
-	case callee.list, callee.resource, callee.noValue, callee.kind == "number", callee.kind == "string", callee.kind == "boolean", callee.kind == "nil":
+	case callee.list, callee.resource, callee.noValue, callee.kind == "number", callee.kind == "string",
+		callee.kind == "boolean", callee.kind == "nil":
 		w.report(at, WrongCall, "this is not a function", "")
 	}
 	w.shadowed(e)

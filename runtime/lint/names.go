@@ -43,17 +43,20 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 		for _, s := range m.Ops {
 			known = append(append(known, s.Name), s.Aliases...)
 		}
-		w.among(known, key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value, "transect doc "+m.Name+" lists them")
+		w.among(known, key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value,
+			"transect doc "+m.Name+" lists them")
 	case object.module != nil:
 		m := object.module
 		if f := function(m.Funcs, key.Value); f != nil {
 			return fact{kind: "function", function: f, name: m.Name + "." + key.Value}
 		}
 		if m.Open == nil {
-			w.among(fields(m), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value, "transect doc "+m.Name+" lists its functions")
+			w.among(fields(m), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value,
+				"transect doc "+m.Name+" lists its functions")
 		}
 	case object.library != "":
-		w.among(w.env.libraries[object.library], key.Value, at, UnknownFunction, "Lua's "+object.library+" has no "+key.Value, "")
+		w.among(w.env.libraries[object.library], key.Value, at, UnknownFunction,
+			"Lua's "+object.library+" has no "+key.Value, "")
 		return fact{standard: object.library + "." + key.Value, name: object.library + "." + key.Value}
 	case object.object != nil:
 		if function(object.object.Methods, key.Value) != nil {
@@ -61,7 +64,8 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 		}
 		if object.object.Get == nil {
 			known := functions(object.object.Methods)
-			w.among(known, key.Value, at, UnknownFunction, "a "+object.object.Name+" has no "+key.Value, "it has "+strings.Join(known, ", "))
+			w.among(known, key.Value, at, UnknownFunction, "a "+object.object.Name+" has no "+key.Value,
+				"it has "+strings.Join(known, ", "))
 		}
 	case object.names != nil:
 		w.among(object.names, key.Value, at, UnknownArgument, "script.args does not declare the argument "+key.Value,

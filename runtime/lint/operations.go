@@ -25,7 +25,8 @@ func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete boo
 			complete = false
 			continue
 		}
-		given[key.Value] = argument{w.facts[f.Value], f.Value, w.positionOf(key, w.positionOf(f.Value, w.tokens.line(key.Line())))}
+		given[key.Value] = argument{w.facts[f.Value], f.Value,
+			w.positionOf(key, w.positionOf(f.Value, w.tokens.line(key.Line())))}
 	}
 	return given, complete
 }
@@ -167,7 +168,8 @@ func (w *walk) constant(f fact) (any, bool) {
 func (w *walk) searched(s *declare.Spec, t *ast.TableExpr) {
 	values, _ := names(t).(map[string]any)
 	for _, m := range client.FieldMistakes(s, values) {
-		w.report(w.located(t, m.Name), UnknownField, fmt.Sprintf("%s: %s: a %s has no field %s", s.FullName(), m.Argument, declare.Singular(s.Manager), m.Name),
+		w.report(w.located(t, m.Name), UnknownField, fmt.Sprintf("%s: %s: a %s has no field %s", s.FullName(), m.Argument,
+			declare.Singular(s.Manager), m.Name),
 			"did you mean "+m.Meant+"?")
 	}
 }

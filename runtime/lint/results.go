@@ -59,7 +59,8 @@ func (w *walk) result(callee fact, args []argument) fact {
 	default:
 		// "a response", "the task", "a logger, with …"
 		words, _, _ = strings.Cut(words, ",")
-		if article, name, _ := strings.Cut(strings.TrimSuffix(words, " object"), " "); article == "a" || article == "an" || article == "the" {
+		if article, name, _ := strings.Cut(strings.TrimSuffix(words, " object"), " "); article == "a" || article == "an" ||
+			article == "the" {
 			known.object = w.env.types[name]
 		}
 	}
@@ -96,7 +97,8 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 			return fact{kind: "function", function: f, name: receiver.object.Name + ":" + name}, true
 		}
 		known := functions(receiver.object.Methods)
-		w.among(known, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, "it has "+strings.Join(known, ", "))
+		w.among(known, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name,
+			"it has "+strings.Join(known, ", "))
 		return fact{}, true
 	case receiver.kind == "string":
 		w.among(w.env.libraries["string"], name, at, UnknownFunction, "a string has no method "+name, "")

@@ -176,7 +176,8 @@ func (e *Entry) returnType(module *Group) string {
 		return "string[]"
 	}
 	for _, o := range module.Objects {
-		if slices.Contains([]string{"the " + o.Name, "a " + o.Name, "a " + o.Name + " object"}, e.Returns) { // task.spawn returns the task
+		if slices.Contains([]string{"the " + o.Name, "a " + o.Name, "a " + o.Name + " object"},
+			e.Returns) { // task.spawn returns the task
 			return objectClass(o.Name)
 		}
 	}

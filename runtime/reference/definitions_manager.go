@@ -90,16 +90,19 @@ func (e *Entry) calls(w io.Writer, positional, named []Parameter) []call {
 		top = e.FullName() + ".opts"
 		writeClass(w, top, options, positional[1:], false)
 		rest := slices.Concat(positional[1:], named)
-		list = append(list, call{positional: positional[:1], table: top, tableName: "opts", required: anyRequired(rest), values: values})
+		list = append(list, call{positional: positional[:1], table: top, tableName: "opts", required: anyRequired(rest),
+			values: values})
 	}
 	writeClass(w, e.FullName()+".args", top, positional[:1], false)
-	list = append(list, call{table: e.FullName() + ".args", tableName: "args", required: anyRequired(e.Parameters), values: values})
+	list = append(list, call{table: e.FullName() + ".args", tableName: "args", required: anyRequired(e.Parameters),
+		values: values})
 	if e.acceptsList() {
 		list[0].positional = slices.Clone(positional)
 		list[0].positional[0].lua = "ID"
 		ids := positional[0]
 		ids.lua, ids.Required = "ID[]", true
-		list = append(list, call{positional: []Parameter{ids}, table: main.table, tableName: "opts", required: main.required, values: []string{values[0] + "[]"}})
+		list = append(list, call{positional: []Parameter{ids}, table: main.table, tableName: "opts",
+			required: main.required, values: []string{values[0] + "[]"}})
 	}
 	return list
 }

@@ -187,7 +187,8 @@ func (e *Entry) Document() *Document {
 	}
 	arguments := section{title: "Arguments", rows: rows(e.Parameters, "", e.Manager != "")}
 	if e.Extra {
-		arguments.rows = append(arguments.rows, []string{"extra", "table", "further keys, sent unchanged; so are unknown arguments unless they resemble one of these"})
+		arguments.rows = append(arguments.rows, []string{"extra", "table",
+			"further keys, sent unchanged; so are unknown arguments unless they resemble one of these"})
 	}
 	d.add(arguments)
 	d.add(section{title: "Returns", text: strings.TrimSuffix(e.Returns, ".")})

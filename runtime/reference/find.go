@@ -70,7 +70,8 @@ func (r *Reference) Find(name string) (*Group, *Entry, error) {
 func (r *Reference) FindOperation(name string) (*Entry, error) {
 	_, e, err := r.Find(name)
 	if err == nil && (e == nil || e.Manager == "") {
-		err = fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not an operation", name), "such as projects.search; transect doc lists them")
+		err = fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not an operation", name),
+			"such as projects.search; transect doc lists them")
 	}
 	return e, err
 }

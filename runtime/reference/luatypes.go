@@ -12,8 +12,9 @@ import (
 
 // parameter describes an argument of an operation or of a module's function.
 func parameter(p schema.Param) Parameter {
-	out := Parameter{Name: p.Name, Aliases: p.Aliases, Type: p.Type.String(), Doc: p.Doc, Required: p.Required(), Positional: p.Positional,
-		Default: p.Default, Choices: p.Choices, Secret: p.Secret, lua: typeInLua(p)}
+	out := Parameter{Name: p.Name, Aliases: p.Aliases, Type: p.Type.String(), Doc: p.Doc, Required: p.Required(),
+		Positional: p.Positional,
+		Default:    p.Default, Choices: p.Choices, Secret: p.Secret, lua: typeInLua(p)}
 	if p.Type == "" {
 		out.Type = "table"
 		for _, f := range p.Fields {

@@ -113,7 +113,8 @@ func recordDocument(r *client.RecordType) *Document {
 	add(r.Fields, "")
 	d.add(fields)
 	d.add(others)
-	d.add(section{title: "Use", text: "Fields are read as attributes: " + example(r) + "; a field the platform did not send is nil.\n" +
+	d.add(section{title: "Use", text: "Fields are read as attributes: " + example(r) +
+		"; a field the platform did not send is nil.\n" +
 		"record:totable() copies it, record:fields() lists what was sent. filter and sort name the fields a search takes: transect doc filter"})
 	return d
 }
@@ -122,7 +123,8 @@ func recordDocument(r *client.RecordType) *Document {
 // documented under another one, or lies below one.
 func travels(fields []client.RecordField, name string) bool {
 	for _, f := range fields {
-		if f.Wire != "" && f.Wire != "_id" && (f.Wire == name || strings.HasPrefix(name, f.Wire+".")) || travels(f.Fields, name) {
+		if f.Wire != "" && f.Wire != "_id" && (f.Wire == name || strings.HasPrefix(name, f.Wire+".")) ||
+			travels(f.Fields, name) {
 			return true
 		}
 	}

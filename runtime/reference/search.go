@@ -58,7 +58,8 @@ func (r *Reference) Search(words []string) (*Document, error) {
 		}
 	}
 	if len(hits) == 0 {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "nothing in the reference contains %s", strings.Join(words, " and ")), "try one word, or another one; transect doc lists all names")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "nothing in the reference contains %s",
+			strings.Join(words, " and ")), "try one word, or another one; transect doc lists all names")
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	found := section{title: fmt.Sprintf("%d found", len(hits))}

@@ -48,7 +48,8 @@ func isCommand(line string) bool {
 }
 
 // aliases are commands of other prompts.
-var aliases = map[string]string{"exit": ":quit", "quit": ":quit", "exit()": ":quit", "quit()": ":quit", "help": ":help", "?": ":help", ":q": ":quit", ":?": ":help"}
+var aliases = map[string]string{"exit": ":quit", "quit": ":quit", "exit()": ":quit", "quit()": ":quit",
+	"help": ":help", "?": ":help", ":q": ":quit", ":?": ":help"}
 
 // execute runs a command or Lua.
 func (s *Session) execute(text string) error {
@@ -72,7 +73,8 @@ func (s *Session) execute(text string) error {
 	for _, c := range commands() {
 		if c.name == name {
 			if c.argument != "" && !strings.HasPrefix(c.argument, "[") && argument == "" {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, ":%s needs %s", c.name, c.argument), ":%s %s: %s", c.name, c.argument, c.doc)
+				return fault.Hinted(fault.Of(&fault.UsageError{}, ":%s needs %s", c.name, c.argument), ":%s %s: %s", c.name,
+					c.argument, c.doc)
 			}
 			return c.run(s, argument)
 		}
@@ -88,7 +90,8 @@ func (s *Session) execute(text string) error {
 func (s *Session) timed(code string) error {
 	command := isCommand(code)
 	if k := classify(code); !command && (k == unfinished || k == blank) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time needs a complete statement"), "such as :time projects.search{}")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time needs a complete statement"),
+			"such as :time projects.search{}")
 	}
 	began := time.Now()
 	var err error
@@ -118,7 +121,8 @@ func (s *Session) load(path string) error {
 
 func (s *Session) trace(argument string) error {
 	if argument != "on" && argument != "off" {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, ":trace needs on or off, got %s", argument), ":trace on prints each request and response")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, ":trace needs on or off, got %s", argument),
+			":trace on prints each request and response")
 	}
 	s.cfg.Trace(argument == "on")
 	return nil

@@ -14,7 +14,8 @@ func (c *completer) recordsOf(at cursor) *client.RecordType {
 		return nil
 	}
 	e := c.find(at.of).entry
-	if e == nil || e.Manager == "" || !slices.ContainsFunc(e.Parameters, func(p reference.Parameter) bool { return p.Name == at.within[0] }) {
+	if e == nil || e.Manager == "" || !slices.ContainsFunc(e.Parameters,
+		func(p reference.Parameter) bool { return p.Name == at.within[0] }) {
 		return nil
 	}
 	return client.RecordTypeOf(e.Manager)

@@ -94,7 +94,8 @@ func (s *Session) describe(L *lua.LState, b *strings.Builder, v lua.LValue) erro
 			fmt.Fprintf(b, "%s\n\nsent: %s\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
 			return writeHelp(b, t.Name)
 		}
-		fmt.Fprintf(b, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
+		fmt.Fprintf(b, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n",
+			clean(r.Text), clean(strings.Join(r.Fields, ", ")))
 		return writeHelp(b, r.Manager)
 	}
 	operation, methods := bindings.IteratorOf(v), methodsOf(v)

@@ -42,7 +42,8 @@ func (h *history) read() []string {
 		}
 		return nil
 	}
-	lines := slices.DeleteFunc(strings.Split(strings.ToValidUTF8(string(content), "?"), "\n"), func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc(strings.Split(strings.ToValidUTF8(string(content), "?"), "\n"),
+		func(line string) bool { return line == "" })
 	return lines[max(0, len(lines)-maxEntries):]
 }
 

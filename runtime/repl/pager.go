@@ -54,7 +54,8 @@ func (s *Session) page(code string) error {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the pager %s cannot be started: %w", program, err), "name another one in PAGER; :more shows the output without a pager")
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the pager %s cannot be started: %w", program, err),
+			"name another one in PAGER; :more shows the output without a pager")
 	}
 	err = s.feed(pipe, &p)
 	_ = pipe.Close()

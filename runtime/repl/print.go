@@ -36,7 +36,8 @@ func (s *Session) printer(L *lua.LState) *printer {
 	if !s.cfg.Terminal {
 		width = noLimit
 	}
-	return &printer{L: L, width: width, texts: !s.cfg.Terminal, names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
+	return &printer{L: L, width: width, texts: !s.cfg.Terminal,
+		names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
 }
 
 // format makes the page of the values of an input; nil when there is nothing to
@@ -177,7 +178,8 @@ func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	indent := strings.Repeat("  ", depth)
 	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end) // lines in a pipe have a readable length, too
-	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) || depth >= maxDepth || p.seen[t] {
+	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) ||
+		depth >= maxDepth || p.seen[t] {
 		p.add(indent + lead + text.Snip(line, max(room, 10), "…") + end)
 		return
 	}

@@ -140,7 +140,10 @@ func returnsEarly(text string) bool {
 	}
 	var returns func([]ast.Stmt) bool
 	returns = func(stmts []ast.Stmt) bool {
-		return slices.ContainsFunc(stmts, func(s ast.Stmt) bool { return isReturn(s) || slices.ContainsFunc(lint.Blocks(s), returns) })
+		return slices.ContainsFunc(stmts, func(s ast.Stmt) bool {
+			return isReturn(s) ||
+				slices.ContainsFunc(lint.Blocks(s), returns)
+		})
 	}
 	return slices.ContainsFunc(chunk, func(s ast.Stmt) bool { return slices.ContainsFunc(lint.Blocks(s), returns) })
 }

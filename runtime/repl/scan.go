@@ -164,6 +164,8 @@ func single(path []any) (string, bool) {
 	return name, ok
 }
 
-var keywords = map[string]bool{"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true,
-	"for": true, "function": true, "if": true, "in": true, "local": true, "nil": true, "not": true, "or": true, "repeat": true,
+var keywords = map[string]bool{"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true,
+	"false": true,
+	"for":   true, "function": true, "if": true, "in": true, "local": true, "nil": true, "not": true, "or": true,
+	"repeat": true,
 	"return": true, "then": true, "true": true, "until": true, "while": true}

@@ -157,7 +157,8 @@ func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 	}
 	s.cfg.Input.during(ctx)
 	if s.cfg.Timeout > 0 {
-		late := fault.Hinted(fault.Of(&fault.TimeoutError{}, "the input reached its time limit of %s", s.cfg.Timeout), "give it more time with --timeout")
+		late := fault.Hinted(fault.Of(&fault.TimeoutError{}, "the input reached its time limit of %s", s.cfg.Timeout),
+			"give it more time with --timeout")
 		timer := time.AfterFunc(s.cfg.Timeout, func() { s.cfg.Interp.Interrupt(late) })
 		defer timer.Stop()
 	}

@@ -19,7 +19,8 @@ func (s *Session) vars(string) error {
 	values := map[string]lua.LValue{}
 	add := func(k, v lua.LValue) {
 		name, ok := k.(lua.LString)
-		if ok && !s.standard[string(name)] && s.known[string(name)] == nil && !strings.HasPrefix(string(name), "(") && bindings.ManagerOf(v) == "" {
+		if ok && !s.standard[string(name)] && s.known[string(name)] == nil && !strings.HasPrefix(string(name), "(") &&
+			bindings.ManagerOf(v) == "" {
 			values[string(name)] = v
 		}
 	}
@@ -37,7 +38,8 @@ func (s *Session) vars(string) error {
 		widest = max(widest, len(name))
 	}
 	width, _ := s.size()
-	p := &page{colour: s.colours().values, noun: "variables", left: func(shown int) (int, bool) { return len(names) - shown, true }}
+	p := &page{colour: s.colours().values, noun: "variables",
+		left: func(shown int) (int, bool) { return len(names) - shown, true }}
 	p.render = func(L *lua.LState, from, n int) (lines []string) {
 		f := s.printer(L)
 		for _, name := range names[min(from, len(names)):min(from+n, len(names))] {

@@ -204,7 +204,8 @@ func (s *Server) aboutProduct(ctx context.Context, c *client.Client, values url.
 	if err != nil {
 		return nil, err
 	}
-	return []string{strings.Join(slices.DeleteFunc([]string{rows[0].Title, rows[0].ProjectName, rows[0].MissionName, p.Status},
+	return []string{strings.Join(slices.DeleteFunc([]string{rows[0].Title, rows[0].ProjectName, rows[0].MissionName,
+		p.Status},
 		func(text string) bool { return text == "" }), ", ")}, nil
 }
 

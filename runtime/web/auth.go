@@ -20,7 +20,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		s.refuse(w, r, http.StatusForbidden, "This is not the address of the page.",
 			"The request is for the host "+r.Host+". Open the address that transect printed.")
 	case !httpserve.SameOrigin(r):
-		s.refuse(w, r, http.StatusForbidden, "The request comes from another site.", "Open the address that transect printed.")
+		s.refuse(w, r, http.StatusForbidden, "The request comes from another site.",
+			"Open the address that transect printed.")
 	case r.URL.Path == openPath:
 		s.open(w, r)
 	case s.gate.Session(r) == "":

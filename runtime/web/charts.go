@@ -78,7 +78,8 @@ func newCurve(samples []history.Sample) *curve {
 		return nil
 	}
 	c := &curve{Width: curveWidth, Height: curveHeight, Seconds: samples[len(samples)-1].Seconds}
-	sent, received := rates(samples, func(s history.Sample) int64 { return s.Sent }), rates(samples, func(s history.Sample) int64 { return s.Received })
+	sent, received := rates(samples, func(s history.Sample) int64 { return s.Sent }),
+		rates(samples, func(s history.Sample) int64 { return s.Received })
 	c.Peak = int64(max(slices.Max(sent), slices.Max(received)))
 	if c.Peak <= 0 || c.Seconds <= 0 {
 		return nil

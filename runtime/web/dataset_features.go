@@ -140,7 +140,8 @@ func mapLink(d client.Dataset, geometry json.RawMessage, id string) string {
 	wide := max((b.Max[0]-b.Min[0])/360, (b.Max[1]-b.Min[1])/180, 1e-9)
 	zoom := max(1, min(18, math.Floor(math.Log2(900/256/wide)*2)/2))
 	at := b.Center()
-	return link + "#" + strconv.FormatFloat(zoom, 'f', -1, 64) + "/" + strconv.FormatFloat(at[1], 'f', 6, 64) + "/" + strconv.FormatFloat(at[0], 'f', 6, 64) + "/" + url.PathEscape(id)
+	return link + "#" + strconv.FormatFloat(zoom, 'f', -1, 64) + "/" + strconv.FormatFloat(at[1], 'f', 6, 64) + "/" +
+		strconv.FormatFloat(at[0], 'f', 6, 64) + "/" + url.PathEscape(id)
 }
 
 // boxOf is the box around a geometry.

@@ -36,7 +36,8 @@ func ingestionSteps(record []byte) (steps []ingestionStep) {
 		}
 	}
 	if len(parts) > 0 {
-		add("Files", human.Number(arrived)+" of "+human.Number(len(parts))+" uploaded", d.Get("modification_date").Str, gjson.Result{})
+		add("Files", human.Number(arrived)+" of "+human.Number(len(parts))+" uploaded", d.Get("modification_date").Str,
+			gjson.Result{})
 	}
 	for _, s := range [][2]string{{"Ingestion", "ingestion"}, {"Tiles", "tiles"}, {"Preview", "preview"}} {
 		if said := d.Get(s[1]); said.Get("status").Str != "" {

@@ -49,8 +49,10 @@ type origin struct {
 }
 
 // otherFields are shown elsewhere on the page, or say nothing to people.
-var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion", "source", "size",
-	"acquisition_date", "geometry", "width", "height", "tiles", "footprint", "preview", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
+var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion",
+	"source", "size",
+	"acquisition_date", "geometry", "width", "height", "tiles", "footprint", "preview", "creation_date",
+	"modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
 
 func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.platform()
@@ -66,7 +68,8 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := datasetView{datasetRow: rows[0], MapLink: mapLink(d, d.Geometry, d.ID), Problem: d.Ingestion.Error.Message, Record: indented(d.JSON())}
+	v := datasetView{datasetRow: rows[0], MapLink: mapLink(d, d.Geometry, d.ID), Problem: d.Ingestion.Error.Message,
+		Record: indented(d.JSON())}
 	for _, part := range d.Components {
 		v.Version += part.Checksum
 	}
@@ -91,7 +94,8 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 			v.ProductName = strings.TrimSpace(cmp.Or(p.Name, p.AnalyticName, p.ID) + " " + p.AnalyticVersion)
 		}
 	}
-	return s.render(w, r, "dataset.html", view{Title: cmp.Or(d.Name, d.ID), Section: "/datasets", Data: v, Topics: []string{"platform"}})
+	return s.render(w, r, "dataset.html", view{Title: cmp.Or(d.Name, d.ID), Section: "/datasets", Data: v,
+		Topics: []string{"platform"}})
 }
 
 // describeDatasets describes datasets, also those that were deleted.
@@ -106,7 +110,8 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 	deleted := func(yes bool) map[string]any { return map[string]any{"deletion_date": map[string]any{"$exists": yes}} }
 	filter := among("_id", ids)
 	filter["$or"] = []any{deleted(true), deleted(false)}
-	page, failed := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Limit: new(len(ids)), Filter: filter}})
+	page, failed := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Limit: new(len(ids)),
+		Filter: filter}})
 	if failed != nil || len(page.Results) == 0 {
 		return nil, err
 	}
@@ -116,7 +121,8 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 // origin reads where a dataset came from.
 func (s *Server) origin(ctx context.Context, d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
-	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
+	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(),
+		Size:     p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
 	if said := p.Get("problem"); said.IsObject() {
 		o.Problem = sentence(said.Get("cause").Str)

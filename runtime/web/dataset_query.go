@@ -65,8 +65,10 @@ var datasetColumns = []column{
 
 func readDatasetQuery(values url.Values, now time.Time) *datasetQuery {
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	q := &datasetQuery{Values: values, Name: text("name"), Kind: text("kind"), State: text("state"), Project: text("project"),
-		Mission: text("mission"), Product: text("product"), Run: text("run"), Since: text("since"), Until: text("until"), Box: text("box"),
+	q := &datasetQuery{Values: values, Name: text("name"), Kind: text("kind"), State: text("state"),
+		Project: text("project"),
+		Mission: text("mission"), Product: text("product"), Run: text("run"), Since: text("since"), Until: text("until"),
+		Box:     text("box"),
 		Deleted: text("deleted") != "", Sort: text("sort"), Limit: 50, pager: pagerOf(values)}
 	wrong := func(format string, args ...any) { q.Problems = append(q.Problems, fmt.Sprintf(format, args...)) }
 	if q.Kind != "" && !slices.Contains(datasetKinds, q.Kind) {
@@ -222,7 +224,8 @@ func touching(box [4]float64) map[string]any {
 		}
 		return map[string]any{"$or": []any{
 			map[string]any{"geometry.type": map[string]any{"$eq": "Point"},
-				"geometry.coordinates.0": map[string]any{"$gte": west, "$lte": east}, "geometry.coordinates.1": map[string]any{"$gte": south, "$lte": north}},
+				"geometry.coordinates.0": map[string]any{"$gte": west, "$lte": east},
+				"geometry.coordinates.1": map[string]any{"$gte": south, "$lte": north}},
 			map[string]any{"geometry.type": map[string]any{"$eq": "Polygon"}, "$and": []any{
 				corner(0, "$gte", west), corner(0, "$lte", east), corner(1, "$gte", south), corner(1, "$lte", north)}},
 		}}

@@ -48,7 +48,8 @@ type datasetTable struct {
 const maxChoices = 500
 
 // rowFields are what the table reads of a dataset.
-var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquisition_date", "creation_date", "deletion_date", "size", "geometry",
+var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquisition_date", "creation_date",
+	"deletion_date", "size", "geometry",
 	"width", "height", "properties.transect", "components", "source"}
 
 func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
@@ -57,12 +58,14 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := readDatasetQuery(r.URL.Query(), s.Now())
-	page, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
-		Page: new(q.Page - 1), Fields: only(rowFields...)}})
+	page, err := c.Datasets.Search.Page(r.Context(),
+		client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
+			Page: new(q.Page - 1), Fields: only(rowFields...)}})
 	if err != nil {
 		return err
 	}
-	t := datasetTable{datasetQuery: q, Everything: q.empty(), All: datasetColumns, Kinds: datasetKinds, States: datasetStates, Limits: pageSizes}
+	t := datasetTable{datasetQuery: q, Everything: q.empty(), All: datasetColumns, Kinds: datasetKinds,
+		States: datasetStates, Limits: pageSizes}
 	if t.Rows, err = s.datasetRows(r.Context(), page.Results); err != nil {
 		return err
 	}
@@ -83,11 +86,13 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t.CSV = "/datasets.csv" + link
-	return s.render(w, r, "datasets.html", view{Title: "Datasets", Section: "/datasets", Data: t, Topics: []string{"platform"}})
+	return s.render(w, r, "datasets.html", view{Title: "Datasets", Section: "/datasets", Data: t,
+		Topics: []string{"platform"}})
 }
 
 // choices are the projects by name, and the missions of the chosen one.
-func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice, err error) {
+func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice,
+	err error) {
 	q := client.Query{Limit: new(maxChoices), Sort: byName, Fields: only("name")}
 	found, err := c.Projects.Search.Page(ctx, q)
 	if err != nil {
@@ -123,8 +128,9 @@ func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]data
 	rows := make([]datasetRow, len(list))
 	for i, d := range list {
 		origin := gjson.GetBytes(d.JSON(), "properties.transect")
-		rows[i] = datasetRow{Dataset: d, ProjectName: names[d.Project], MissionName: names[d.Mission], Position: position(d.Geometry),
-			File: origin.Get("file").String(), Run: runOf(origin)}
+		rows[i] = datasetRow{Dataset: d, ProjectName: names[d.Project], MissionName: names[d.Mission],
+			Position: position(d.Geometry),
+			File:     origin.Get("file").String(), Run: runOf(origin)}
 	}
 	return rows, nil
 }
@@ -181,7 +187,8 @@ func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	attach(w, "datasets.csv")
 	out := csv.NewWriter(w)
-	out.Write([]string{"name", "kind", "state", "project", "mission", "taken", "created", "size_bytes", "latitude", "longitude",
+	out.Write([]string{"name", "kind", "state", "project", "mission", "taken", "created", "size_bytes", "latitude",
+		"longitude",
 		"width", "height", "components", "checksum", "file", "run", "problem", "id"})
 	var batch []client.Dataset
 	for ; more; d, more, err = cursor.Next(r.Context()) {
@@ -219,8 +226,10 @@ func (s *Server) writeCSV(ctx context.Context, out *csv.Writer, list []client.Da
 		for _, part := range d.Components {
 			names = append(names, part.Name)
 		}
-		line := []string{plainCell(d.Name), d.Type, d.Ingestion.Status, plainCell(d.ProjectName), plainCell(d.MissionName), d.AcquisitionDate, d.CreationDate, bytes,
-			lat, lon, number(d.Width), number(d.Height), plainCell(strings.Join(names, " ")), d.Checksum(), plainCell(d.File), plainCell(d.Run), plainCell(d.Ingestion.Error.Message), d.ID}
+		line := []string{plainCell(d.Name), d.Type, d.Ingestion.Status, plainCell(d.ProjectName), plainCell(d.MissionName),
+			d.AcquisitionDate, d.CreationDate, bytes,
+			lat, lon, number(d.Width), number(d.Height), plainCell(strings.Join(names, " ")), d.Checksum(), plainCell(d.File),
+			plainCell(d.Run), plainCell(d.Ingestion.Error.Message), d.ID}
 		if err := out.Write(line); err != nil {
 			return err
 		}

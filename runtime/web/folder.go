@@ -85,13 +85,17 @@ func (s *Server) folderPage(w http.ResponseWriter, r *http.Request) error {
 	if v.Running {
 		w.Header().Set("Refresh", "2")
 	}
-	return s.render(w, r, "folder.html", view{Title: "Folder", Section: "/folder", Data: v, Scripts: []string{"map/main.js", "map/folder.js"}, Topics: []string{"folder"}})
+	return s.render(w, r, "folder.html", view{Title: "Folder", Section: "/folder", Data: v,
+		Scripts: []string{"map/main.js", "map/folder.js"}, Topics: []string{"folder"}})
 }
 
 // folderView is what the page says, with all rows.
 func (s *Server) folderView(ctx context.Context, state folderState, only string) *folderView {
-	v := &folderView{Folder: absolutePath(s.Folder), Quoted: "'" + strings.ReplaceAll(absolutePath(s.Folder), "'", `'\''`) + "'", Running: state.Running, Read: state.Read, Only: only, Version: s.folderVersion(),
-		Canvas: canvas{Source: "/api/folder", Thumb: "/folder/picture/{id}?kind={kind}", Empty: [2]string{"No file of this folder has a position.", "Photos without a GPS position are listed below."}}}
+	v := &folderView{Folder: absolutePath(s.Folder), Quoted: "'" +
+		strings.ReplaceAll(absolutePath(s.Folder), "'", `'\''`) + "'", Running: state.Running, Read: state.Read,
+		Only: only, Version: s.folderVersion(),
+		Canvas: canvas{Source: "/api/folder", Thumb: "/folder/picture/{id}?kind={kind}",
+			Empty: [2]string{"No file of this folder has a position.", "Photos without a GPS position are listed below."}}}
 	if state.Err != nil {
 		v.Problem = describe(state.Err).Message
 	}
@@ -178,7 +182,8 @@ func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 	out := newLineStream(w)
 	state := s.folder.state()
 	for state.Running {
-		if err := out.send(map[string]any{"kind": "progress", "text": human.Count(state.Read, "file") + " checked so far"}); err != nil {
+		if err := out.send(map[string]any{"kind": "progress", "text": human.Count(state.Read, "file") +
+			" checked so far"}); err != nil {
 			return err
 		}
 		pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)

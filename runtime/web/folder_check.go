@@ -93,7 +93,8 @@ func (f *folderCheck) run(ctx context.Context, done chan struct{}) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known = folderState{Read: f.known.Read, Items: items, Result: result, Err: err, version: f.known.version + 1, byID: byID}
+	f.known = folderState{Read: f.known.Read, Items: items, Result: result, Err: err, version: f.known.version + 1,
+		byID: byID}
 	close(done)
 }
 
@@ -101,7 +102,8 @@ func (f *folderCheck) run(ctx context.Context, done chan struct{}) {
 func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, error) {
 	all := newSurvey(f.now(), nil)
 	defer all.close()
-	part := &surveyPart{checker: preflight.New(preflight.Options{Now: f.now(), Zone: f.now().Location()}), ids: map[string]string{}}
+	part := &surveyPart{checker: preflight.New(preflight.Options{Now: f.now(), Zone: f.now().Location()}),
+		ids: map[string]string{}}
 	all.parts[""] = part
 	var items []folderItem
 	var mu sync.Mutex
@@ -116,7 +118,8 @@ func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, e
 		if skipped != nil {
 			part.checker.Add(scan.Item{}, nil, err)
 			mu.Lock()
-			items = append(items, folderItem{Name: skipped.Name, Path: absolutePath(skipped.Path), Verdict: skipped.Verdict(), Cause: skipped.Why(), Hint: skipped.Hint(), Warning: !skipped.Harmless()})
+			items = append(items, folderItem{Name: skipped.Name, Path: absolutePath(skipped.Path), Verdict: skipped.Verdict(),
+				Cause: skipped.Why(), Hint: skipped.Hint(), Warning: !skipped.Harmless()})
 			mu.Unlock()
 			continue
 		}
@@ -167,7 +170,8 @@ func checkFile(checker *preflight.Checker, found scan.Item) folderItem {
 		p, err = imagery.Opener(nil).Read(main.Path)
 		read = &p
 		if err == nil {
-			item.photo = &photo{Photo: p, name: main.Name, group: filepath.Dir(main.Path) + " " + p.Make + " " + p.Model, ground: groundOf(p)}
+			item.photo = &photo{Photo: p, name: main.Name, group: filepath.Dir(main.Path) + " " + p.Make + " " + p.Model,
+				ground: groundOf(p)}
 		}
 	}
 	if problem := checker.Add(found, read, err); problem != nil {

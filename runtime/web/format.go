@@ -94,7 +94,8 @@ func (s *Server) ago(v any) template.HTML {
 
 func (s *Server) timeTag(t time.Time, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s, %s UTC">%s</time>`, t.UTC().Format(time.RFC3339),
-		template.HTMLEscapeString(t.In(s.Now().Location()).Format("2006-01-02 15:04:05 MST")), t.UTC().Format(time.DateTime), template.HTMLEscapeString(text)))
+		template.HTMLEscapeString(t.In(s.Now().Location()).Format("2006-01-02 15:04:05 MST")),
+		t.UTC().Format(time.DateTime), template.HTMLEscapeString(text)))
 }
 
 // whole reads a number as templates have them; -1 for what is none.

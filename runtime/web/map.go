@@ -41,8 +41,10 @@ type mapView struct {
 
 func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
-	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text", Page: "/datasets/{id}", Background: s.Tiles, Topic: "map:" + t.values().Encode(),
-		Empty: [2]string{"Nothing here has a position yet.", "Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
+	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text",
+		Page: "/datasets/{id}", Background: s.Tiles, Topic: "map:" + t.values().Encode(),
+		Empty: [2]string{"Nothing here has a position yet.",
+			"Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
 	_, err := s.platform()
 	if err != nil {
 		return err
@@ -65,7 +67,8 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
 	if t != (target{}) {
 		v.Report = "/report" + t.query()
 	}
-	return s.render(w, r, "map.html", view{Title: "Map", Section: "/map", Data: v, Scripts: []string{"map/main.js"}, Wide: true})
+	return s.render(w, r, "map.html", view{Title: "Map", Section: "/map", Data: v, Scripts: []string{"map/main.js"},
+		Wide: true})
 }
 
 // mapData streams what the map shows. What fails after the first line is said in
@@ -81,7 +84,8 @@ func (s *Server) mapData(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		p := describe(err)
-		return out.send(map[string]any{"kind": "problem", "message": cmp.Or(p.Message, p.Title), "hint": p.Hint, "away": p.Away})
+		return out.send(map[string]any{"kind": "problem", "message": cmp.Or(p.Message, p.Title), "hint": p.Hint,
+			"away": p.Away})
 	}
 	return nil
 }

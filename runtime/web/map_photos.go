@@ -17,7 +17,8 @@ const maxPhotos = 250_000
 
 // photosOf streams the photos that a filter finds, and returns what the check says
 // of them; more reports that there are others.
-func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(any) error) (result *surveyResult, more bool, err error) {
+func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(any) error) (result *surveyResult,
+	more bool, err error) {
 	all := newSurvey(s.Now(), send)
 	defer all.close()
 	n := 0
@@ -33,10 +34,13 @@ func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(an
 			break
 		}
 		p, part := photoOf(d), all.part(d.Mission)
-		part.checker.Add(scan.Item{Kind: "image", Name: p.name, Members: []scan.Member{{File: scan.File{Name: p.name, Path: p.name}}}}, &p.Photo, nil)
+		part.checker.Add(scan.Item{Kind: "image", Name: p.name,
+			Members: []scan.Member{{File: scan.File{Name: p.name, Path: p.name}}}}, &p.Photo, nil)
 		if p.state == photoBad {
-			part.refused = append(part.refused, finding{preflight.Problem{Code: "refused", Severity: preflight.Error, Name: p.name, Verdict: verdict.Refused,
-				Message: cmp.Or(d.Ingestion.Error.Message, "the platform could not read it"), Hint: "look at the file: it may be damaged; upload it again"}, p.id})
+			part.refused = append(part.refused, finding{preflight.Problem{Code: "refused", Severity: preflight.Error,
+				Name: p.name, Verdict: verdict.Refused,
+				Message: cmp.Or(d.Ingestion.Error.Message, "the platform could not read it"),
+				Hint:    "look at the file: it may be damaged; upload it again"}, p.id})
 		}
 		if err := all.add(part, p); err != nil {
 			return nil, false, err

@@ -84,7 +84,8 @@ func (t target) query() string {
 
 // shapesOf sends all but the photos.
 func (s *Server) shapesOf(ctx context.Context, t target, send func(any) error) error {
-	for _, part := range []func(context.Context, target, func(any) error) error{s.missionShapes, s.datasetShapes, s.annotationShapes} {
+	for _, part := range []func(context.Context, target, func(any) error) error{s.missionShapes, s.datasetShapes,
+		s.annotationShapes} {
 		if err := part(ctx, t, send); err != nil {
 			return err
 		}
@@ -112,7 +113,8 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 		geometry = geojson.Text(box.Center()) // of many projects the places alone
 		if err := send(shape{Kind: "shape", Of: "project", ID: p.ID, Name: cmp.Or(p.Name, p.ID), Geometry: geometry,
 			Facts: rowsOf("Place", p.PlaceName, "Missions", human.Number(len(p.Missions))),
-			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)}, {"Its datasets", "/datasets?project=" + url.QueryEscape(p.ID)}}}); err != nil {
+			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)},
+				{"Its datasets", "/datasets?project=" + url.QueryEscape(p.ID)}}}); err != nil {
 			return err
 		}
 	}
@@ -131,7 +133,8 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 		}
 		if err := send(shape{Kind: "shape", Of: "mission", ID: m.ID, Name: cmp.Or(m.Name, m.ID), Geometry: geometry,
 			Facts: rowsOf("Project", names[m.Project], "Flown", day(m.SurveyDate), "Area", area),
-			Links: [][2]string{{"Show this mission alone", "/map?mission=" + url.QueryEscape(m.ID)}, {"Its datasets", "/datasets?mission=" + url.QueryEscape(m.ID)},
+			Links: [][2]string{{"Show this mission alone", "/map?mission=" + url.QueryEscape(m.ID)},
+				{"Its datasets", "/datasets?mission=" + url.QueryEscape(m.ID)},
 				{"Flight report", "/report?mission=" + url.QueryEscape(m.ID)}}}); err != nil {
 			return err
 		}
@@ -169,8 +172,10 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 			return nil
 		}
 		id := url.PathEscape(d.ID)
-		one := shape{Kind: "shape", Of: d.Type, ID: d.ID, Name: cmp.Or(d.Name, d.ID), Geometry: d.Geometry, Preview: "/picture/" + id + "?kind=small&else=text",
-			Facts: rowsOf("Format", d.Format, "Created", day(d.CreationDate)), Links: [][2]string{{"Open the dataset", "/datasets/" + id}}}
+		one := shape{Kind: "shape", Of: d.Type, ID: d.ID, Name: cmp.Or(d.Name, d.ID), Geometry: d.Geometry,
+			Preview: "/picture/" + id + "?kind=small&else=text",
+			Facts:   rowsOf("Format", d.Format, "Created", day(d.CreationDate)),
+			Links:   [][2]string{{"Open the dataset", "/datasets/" + id}}}
 		delete(d.Properties, "transect") // the ingest's own notes
 		if len(d.Properties) > 0 {
 			one.Properties, _ = json.Marshal(d.Properties)
@@ -197,7 +202,8 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 
 // vectorShapes sends the features of a vector, of its collections or of its file, and
 // reports whether it did.
-func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, limits *vectorLimits, send func(any) error) (shown bool, err error) {
+func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, limits *vectorLimits,
+	send func(any) error) (shown bool, err error) {
 	for _, c := range d.Components {
 		if c.Collection.ID == "" {
 			continue
@@ -211,7 +217,8 @@ func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, 
 				continue
 			}
 			properties := gjson.GetBytes(f.JSON(), "properties").Raw
-			one := shape{Kind: "shape", Of: "feature", ID: f.ID, Name: cmp.Or(titleOf(properties), "Feature of "+d.Name), Geometry: f.Geometry, Links: one.Links}
+			one := shape{Kind: "shape", Of: "feature", ID: f.ID, Name: cmp.Or(titleOf(properties), "Feature of "+d.Name),
+				Geometry: f.Geometry, Links: one.Links}
 			if properties != "" {
 				one.Properties = json.RawMessage(properties)
 			}
@@ -244,7 +251,8 @@ func titleOf(properties string) string {
 // annotationShapes sends the drawings in degrees.
 func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) error) error {
 	filter := t.filter()
-	annotations, err := some(s.Client.Annotations.Search.All(ctx, client.AnnotationQuery{Query: client.Query{Filter: filter}}), maxDrawings)
+	annotations, err := some(s.Client.Annotations.Search.All(ctx,
+		client.AnnotationQuery{Query: client.Query{Filter: filter}}), maxDrawings)
 	if err != nil {
 		return err
 	}
@@ -255,7 +263,8 @@ func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) 
 		record := gjson.ParseBytes(a.JSON())
 		one := shape{Kind: "shape", Of: "annotation", ID: a.ID, Name: cmp.Or(a.Name, "Annotation"), Geometry: a.Geometry,
 			Note: record.Get("description").Str, Facts: rowsOf("Created", day(record.Get("creation_date").Str)),
-			Color: colorOf(record.Get("stroke")), Fill: colorOf(record.Get("fill")), Width: min(record.Get("stroke_width").Num, 12)}
+			Color: colorOf(record.Get("stroke")), Fill: colorOf(record.Get("fill")),
+			Width: min(record.Get("stroke_width").Num, 12)}
 		if opacity := record.Get("fill_opacity"); opacity.Type == gjson.Number {
 			one.Opacity = &opacity.Num
 		}
@@ -302,7 +311,8 @@ func day(date string) string {
 // firstGeometry is the first that has coordinates, or nil.
 func firstGeometry(all ...json.RawMessage) json.RawMessage {
 	for _, g := range all {
-		if parsed := gjson.ParseBytes(g); parsed.Get("coordinates.0").Exists() || parsed.Get("geometries.0.coordinates.0").Exists() {
+		if parsed := gjson.ParseBytes(g); parsed.Get("coordinates.0").Exists() ||
+			parsed.Get("geometries.0.coordinates.0").Exists() {
 			return g
 		}
 	}

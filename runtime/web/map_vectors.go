@@ -30,7 +30,8 @@ var errEnough = errors.New("the map has enough features")
 
 // features sends those of a vector file, each like one, and reports whether it did.
 // What cannot be read is left to the outline of the file.
-func (l *vectorLimits) features(ctx context.Context, one shape, main formats.File, beside []formats.File, send func(any) error) (shown bool, err error) {
+func (l *vectorLimits) features(ctx context.Context, one shape, main formats.File, beside []formats.File,
+	send func(any) error) (shown bool, err error) {
 	if l.bytes -= main.Size; l.bytes < 0 || l.left <= 0 {
 		return false, nil
 	}

@@ -89,7 +89,8 @@ func analytics(ctx context.Context, c *client.Client) (list []choice, err error)
 // slots reads a list of declarations.
 func slots(raw json.RawMessage) (list []slot) {
 	for _, v := range gjson.ParseBytes(raw).Array() {
-		in := slot{Name: v.Get("name").String(), Title: cmp.Or(v.Get("display_name").String(), v.Get("name").String()), Doc: v.Get("description").String(),
+		in := slot{Name: v.Get("name").String(), Title: cmp.Or(v.Get("display_name").String(), v.Get("name").String()),
+			Doc:      v.Get("description").String(),
 			Required: v.Get("required").Bool(), Kind: cmp.Or(v.Get("source.resource").String(), v.Get("scheme.type").String())}
 		if d := v.Get("scheme.default"); d.Exists() {
 			in.Value = d.String()
@@ -107,7 +108,8 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	in := client.OrderAnalytic{Analytic: client.ID(r.PostForm.Get("analytic")), Mission: client.ID(r.PostForm.Get("mission")), Project: client.ID(r.PostForm.Get("project")),
+	in := client.OrderAnalytic{Analytic: client.ID(r.PostForm.Get("analytic")),
+		Mission: client.ID(r.PostForm.Get("mission")), Project: client.ID(r.PostForm.Get("project")),
 		Inputs: client.Object{}, Parameters: client.Object{}, Deliverables: r.PostForm["deliverable"]}
 	for name, list := range r.PostForm {
 		text := strings.TrimSpace(list[0])
@@ -143,9 +145,11 @@ func orderAgain(ctx context.Context, c *client.Client, values url.Values) (strin
 	if err != nil {
 		return "", err
 	}
-	in := client.OrderAnalytic{Analytic: client.ID(analyticID(p)), Project: client.ID(p.Project), Mission: client.ID(p.Mission)}
+	in := client.OrderAnalytic{Analytic: client.ID(analyticID(p)), Project: client.ID(p.Project),
+		Mission: client.ID(p.Mission)}
 	if in.Analytic == "" {
-		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the product does not name its analytic"), "order it with transect order")
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the product does not name its analytic"),
+			"order it with transect order")
 	}
 	for raw, into := range map[*json.RawMessage]*client.Object{&p.Inputs: &in.Inputs, &p.Parameters: &in.Parameters} {
 		if len(*raw) > 0 && json.Unmarshal(*raw, into) != nil {

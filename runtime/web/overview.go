@@ -84,7 +84,8 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Troubles = slices.Concat(v.Troubles, runs, queued)
 	slices.SortStableFunc(v.Troubles, func(a, b board.Problem) int { return trueFirst(a.Bad, b.Bad) })
-	return s.render(w, r, "overview.html", view{Title: "Overview", Section: "/", Data: v, Topics: []string{"platform", "products"}})
+	return s.render(w, r, "overview.html", view{Title: "Overview", Section: "/", Data: v,
+		Topics: []string{"platform", "products"}})
 }
 
 // failures counts failed datasets by project and mission.
@@ -101,7 +102,8 @@ func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failure
 	if err != nil {
 		return nil, err
 	}
-	f := &failures{total: max(page.Total, int64(len(page.Results))), byProject: map[string]int64{}, byMission: map[string]int64{}}
+	f := &failures{total: max(page.Total, int64(len(page.Results))), byProject: map[string]int64{},
+		byMission: map[string]int64{}}
 	for i, d := range page.Results {
 		if i == 0 {
 			f.first = d
@@ -124,7 +126,8 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 		filter["name"] = map[string]any{"$match": v.Name}
 	}
 	page, err := c.Projects.Search.Page(ctx, client.Query{Filter: filter, Limit: new(projectsOnPage), Page: new(v.Page),
-		Sort: client.Sort{{Attribute: "created", Direction: -1}, {Attribute: "_id", Direction: -1}}, Fields: only("name", "created", "missions")})
+		Sort:   client.Sort{{Attribute: "created", Direction: -1}, {Attribute: "_id", Direction: -1}},
+		Fields: only("name", "created", "missions")})
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,8 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 }
 
 // missions are the latest missions that a filter finds, with their content.
-func (s *Server) missions(ctx context.Context, c *client.Client, filter client.Filter, limit int, failed *failures) ([]group, error) {
+func (s *Server) missions(ctx context.Context, c *client.Client, filter client.Filter, limit int,
+	failed *failures) ([]group, error) {
 	page, err := c.Missions.Search.Page(ctx, client.Query{Filter: filter, Limit: new(limit),
 		Sort:   client.Sort{{Attribute: "survey_date", Direction: -1}, {Attribute: "_id", Direction: -1}},
 		Fields: only("name", "project", "survey_date", "created")})
@@ -169,7 +173,8 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 	asking.SetLimit(askedAtOnce)
 	for i, m := range page.Results {
 		g := &list[i]
-		*g = group{ID: m.ID, Name: m.Name, Project: m.Project, InProject: names[m.Project], Date: m.SurveyDate, Failed: failed.byMission[m.ID]}
+		*g = group{ID: m.ID, Name: m.Name, Project: m.Project, InProject: names[m.Project], Date: m.SurveyDate,
+			Failed: failed.byMission[m.ID]}
 		asking.Go(func() (err error) {
 			g.Datasets, err = datasetsIn(ctx, c, equals("mission", g.ID))
 			return err
@@ -184,12 +189,15 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 }
 
 // platformTroubles are failed datasets and products, and what waits.
-func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []board.Problem, err error) {
+func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []board.Problem,
+	err error) {
 	if failed.total > 0 {
-		list = append(list, board.Problem{Bad: true, Text: "The platform could not read " + human.Count(failed.total, "dataset"), Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
+		list = append(list, board.Problem{Bad: true, Text: "The platform could not read " +
+			human.Count(failed.total, "dataset"), Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
 	}
 	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: newestFirst,
-		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
+		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}},
+			"creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -198,17 +206,20 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, board.Problem{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
+		list = append(list, board.Problem{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status,
+			Link: "/products/" + p.ID, More: rows[0].Problem})
 	}
 	if more := products.Total - int64(len(products.Results)); more > 0 {
-		list = append(list, board.Problem{Bad: true, Text: human.Count(more, "more product") + " failed in the last 7 days", Link: "/products?state=failed"})
+		list = append(list, board.Problem{Bad: true, Text: human.Count(more, "more product") +
+			" failed in the last 7 days", Link: "/products?state=failed"})
 	}
 	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
 	if err != nil {
 		return nil, err
 	}
 	if waiting > 0 {
-		list = append(list, board.Problem{Text: human.Count(waiting, "dataset") + " waiting for files to be uploaded, or to be read by the platform", Link: "/datasets?state=pending"})
+		list = append(list, board.Problem{Text: human.Count(waiting, "dataset") +
+			" waiting for files to be uploaded, or to be read by the platform", Link: "/datasets?state=pending"})
 	}
 	return list, nil
 }
@@ -236,7 +247,8 @@ func (s *Server) runTroubles() (list []board.Problem, err error) {
 		case e != nil && e.ItemsFailed > 0:
 			more = fmt.Sprintf("%s of %s failed", human.Number(e.ItemsFailed), human.Count(e.ItemsDone+e.ItemsFailed, "item"))
 		}
-		list = append(list, board.Problem{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
+		list = append(list, board.Problem{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) +
+			": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
 	}
 	return list, nil
 }
@@ -286,8 +298,9 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	})
 	asking.Go(func() error {
-		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("project", p.ID), Limit: new(10),
-			Sort: newestFirst}})
+		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("project", p.ID),
+			Limit: new(10),
+			Sort:  newestFirst}})
 		if err != nil {
 			return err
 		}
@@ -297,5 +310,6 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 	if err := asking.Wait(); err != nil {
 		return err
 	}
-	return s.render(w, r, "project.html", view{Title: p.Name, Section: "/", Data: v, Topics: []string{"platform", "products"}})
+	return s.render(w, r, "project.html", view{Title: p.Name, Section: "/", Data: v,
+		Topics: []string{"platform", "products"}})
 }

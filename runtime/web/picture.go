@@ -97,7 +97,8 @@ func sendPicture(w http.ResponseWriter, r *http.Request, content []byte) {
 // textPicture is a drawing of a word, which needs no styles.
 func textPicture(text string) string {
 	return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="320"><rect width="160" height="90" fill="#8883"/>` +
-		`<text x="80" y="49" font-family="sans-serif" font-size="12" text-anchor="middle" fill="#888">` + html.EscapeString(text) + `</text></svg>`
+		`<text x="80" y="49" font-family="sans-serif" font-size="12" text-anchor="middle" fill="#888">` +
+		html.EscapeString(text) + `</text></svg>`
 }
 
 // get returns a picture. Those who want the same one wait for one another.
@@ -111,7 +112,8 @@ func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]by
 }
 
 // cached returns the picture of a name, which make makes where it is not kept.
-func (p *pictures) cached(ctx context.Context, name string, make func(context.Context) ([]byte, error)) ([]byte, error) {
+func (p *pictures) cached(ctx context.Context, name string, make func(context.Context) ([]byte, error)) ([]byte,
+	error) {
 	sum := sha256.Sum256([]byte(name))
 	key := hex.EncodeToString(sum[:16])
 	if content := p.read(key); content != nil {

@@ -73,7 +73,8 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 		if states[i] >= photoWarning {
 			r = 5
 		}
-		fmt.Fprintf(&dots[states[i]], "M%.1f %.1fm-%.1f 0a%.1f %.1f 0 1 0 %.1f 0a%.1f %.1f 0 1 0 -%.1f 0", x, y, r, r, r, 2*r, r, r, 2*r)
+		fmt.Fprintf(&dots[states[i]], "M%.1f %.1fm-%.1f 0a%.1f %.1f 0 1 0 %.1f 0a%.1f %.1f 0 1 0 -%.1f 0", x, y, r, r, r,
+			2*r, r, r, 2*r)
 	}
 	for i := range dots {
 		p.Photos[i] = dots[i].String()

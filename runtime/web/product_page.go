@@ -75,7 +75,8 @@ func (s *Server) productPage(w http.ResponseWriter, r *http.Request) error {
 	if v.Running {
 		topics = append(topics, "log:"+p.ID)
 	}
-	return s.render(w, r, "product.html", view{Title: v.Title, Section: "/products", Data: v, Topics: topics, Scripts: []string{"product.js"}})
+	return s.render(w, r, "product.html", view{Title: v.Title, Section: "/products", Data: v, Topics: topics,
+		Scripts: []string{"product.js"}})
 }
 
 // objectFacts are the members of an object, as JSON where they are not text.

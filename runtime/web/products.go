@@ -58,7 +58,8 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	values := r.URL.Query()
-	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates, pager: pagerOf(values)}
+	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates,
+		pager: pagerOf(values)}
 	filter := client.Filter{}
 	if slices.Contains(productStates, t.State) {
 		filter["status"] = map[string]any{"$eq": t.State}
@@ -69,8 +70,9 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	t.Everything = len(filter) == 0
-	page, err := c.Products.Search.Page(r.Context(), client.ProductQuery{Query: client.Query{Filter: filter, Limit: new(productsOnPage), Page: new(t.Page - 1),
-		Sort: newestFirst}})
+	page, err := c.Products.Search.Page(r.Context(),
+		client.ProductQuery{Query: client.Query{Filter: filter, Limit: new(productsOnPage), Page: new(t.Page - 1),
+			Sort: newestFirst}})
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,8 @@ func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
 	if t.Rows, err = s.productRows(r.Context(), page.Results); err != nil {
 		return err
 	}
-	return s.render(w, r, "products.html", view{Title: "Products", Section: "/products", Data: t, Topics: []string{"platform", "products"}})
+	return s.render(w, r, "products.html", view{Title: "Products", Section: "/products", Data: t,
+		Topics: []string{"platform", "products"}})
 }
 
 func (s *Server) productRows(ctx context.Context, list []client.Product) ([]productRow, error) {

@@ -40,7 +40,8 @@ type view struct {
 
 // parseTemplates reads each page on top of layout.html and the parts.
 func (s *Server) parseTemplates() (templates, error) {
-	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(files, "templates/layout.html", "templates/parts.html", "templates/map_parts.html")
+	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(files, "templates/layout.html",
+		"templates/parts.html", "templates/map_parts.html")
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,8 @@ type problem struct {
 func notFound(format string, args ...any) error { return fault.Of(&fault.KeyError{}, format, args...) }
 
 func describe(err error) problem {
-	p := problem{Status: http.StatusInternalServerError, Title: "This did not work", Message: transport.Redact(err.Error())}
+	p := problem{Status: http.StatusInternalServerError, Title: "This did not work",
+		Message: transport.Redact(err.Error())}
 	if f := fault.Find(err); f != nil {
 		p.Hint = transport.Redact(f.Facts().Hint)
 	}
@@ -112,7 +114,8 @@ func describe(err error) problem {
 	case errors.Is(err, client.ErrNoConnection):
 		p.Status, p.Title = http.StatusServiceUnavailable, "No platform is connected"
 		p.Message = "This page shows the data of a platform."
-	case is[*fault.UsageError](err), is[*fault.ParameterError](err), is[*fault.SearchError](err), is[*fault.ValueError](err):
+	case is[*fault.UsageError](err), is[*fault.ParameterError](err), is[*fault.SearchError](err),
+		is[*fault.ValueError](err):
 		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true

@@ -91,7 +91,8 @@ func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *h
 }
 
 func (s *Server) runView(run *history.Summary, progress *history.Progress, values url.Values) (*runView, error) {
-	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples), Again: again(run)}
+	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples),
+		Again: again(run)}
 	if n := len(progress.Samples); n > 0 {
 		p.Sent, p.Received = progress.Samples[n-1].Sent, progress.Samples[n-1].Received
 	}
@@ -143,7 +144,10 @@ func callCounts(operations map[string]history.Calls) (writes, reads []callCount)
 		}
 	}
 	for _, list := range [][]callCount{writes, reads} {
-		slices.SortFunc(list, func(a, b callCount) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+		slices.SortFunc(list, func(a, b callCount) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count),
+				cmp.Compare(a.Name, b.Name))
+		})
 	}
 	return writes, reads
 }

@@ -167,7 +167,8 @@ func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, er
 	if err != nil {
 		return nil, err
 	}
-	p := &runsPage{Values: values, Job: values.Get("job"), Failed: values.Get("failed") != "", Since: values.Get("since"), All: len(runs)}
+	p := &runsPage{Values: values, Job: values.Get("job"), Failed: values.Get("failed") != "",
+		Since: values.Get("since"), All: len(runs)}
 	var since time.Time
 	if p.Since != "" {
 		if since, err = calendar.Moment(p.Since, s.Now(), calendar.Past); err != nil {

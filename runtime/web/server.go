@@ -112,7 +112,8 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.topic("platform", s.watchPlatform)
 	s.topic("parts", s.followParts)
 	s.topic("lines", s.followLog)
-	s.mux.Handle("GET /favicon.ico", http.RedirectHandler("/static/icon.svg", http.StatusFound)) // asked for by pages that are plain text
+	s.mux.Handle("GET /favicon.ico", http.RedirectHandler("/static/icon.svg",
+		http.StatusFound)) // asked for by pages that are plain text
 	s.pictures = newPictures(s)
 	s.pictureRoutes()
 	s.anotherRoutes()

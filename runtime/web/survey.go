@@ -150,7 +150,8 @@ func (s *survey) close() {
 func (s *survey) part(name string) *surveyPart {
 	part := s.parts[name]
 	if part == nil {
-		part = &surveyPart{checker: preflight.New(preflight.Options{SkipDuplicates: true, Now: s.now, Zone: s.now.Location()}), ids: map[string]string{}}
+		part = &surveyPart{checker: preflight.New(preflight.Options{SkipDuplicates: true, Now: s.now,
+			Zone: s.now.Location()}), ids: map[string]string{}}
 		s.parts[name] = part
 	}
 	return part
@@ -162,7 +163,8 @@ func (s *survey) add(part *surveyPart, p photo) error {
 	if !p.HasPosition {
 		return nil
 	}
-	part.photos = append(part.photos, track.Photo{Name: p.name, Lon: p.Longitude, Lat: p.Latitude, Taken: p.Acquired, Group: p.group})
+	part.photos = append(part.photos, track.Photo{Name: p.name, Lon: p.Longitude, Lat: p.Latitude, Taken: p.Acquired,
+		Group: p.group})
 	part.index = append(part.index, s.sent)
 	part.show(p.ground)
 	s.sent++
@@ -199,7 +201,8 @@ func offsets(p photo) []int {
 		if i == len(p.ground)-1 && corner == p.ground[0] {
 			break
 		}
-		list = append(list, int(math.Round(math.Remainder(corner[0]-p.Longitude, 360)*1e7)), int(math.Round((corner[1]-p.Latitude)*1e7)))
+		list = append(list, int(math.Round(math.Remainder(corner[0]-p.Longitude, 360)*1e7)),
+			int(math.Round((corner[1]-p.Latitude)*1e7)))
 	}
 	return list
 }
@@ -264,8 +267,9 @@ func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 	for _, g := range gaps {
 		r.Gaps = append(r.Gaps, gapLine{[4]float64{g.From[0], g.From[1], g.To[0], g.To[1]}, g.Message})
 		name := photos[g.Photo].Name
-		r.Problems = append(r.Problems, finding{preflight.Problem{Code: "gap", Severity: preflight.Warning, Name: name, Message: g.Message,
-			Hint: "were photos left on the card, or does this part have to be flown again?"}, part.ids[name]})
+		r.Problems = append(r.Problems, finding{preflight.Problem{Code: "gap", Severity: preflight.Warning, Name: name,
+			Message: g.Message,
+			Hint:    "were photos left on the card, or does this part have to be flown again?"}, part.ids[name]})
 	}
 	if len(gaps) > 0 {
 		r.counts = append(r.counts, preflight.Count{Code: "gap", Severity: preflight.Warning, Count: len(gaps)})

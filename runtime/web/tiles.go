@@ -68,7 +68,8 @@ func (s *Server) platformTile(ctx context.Context, dataset string, at [3]int) (c
 		}
 		tile, err := s.Client.Tile(ctx, template, at[0], at[1], at[2])
 		var response *fault.ResponseError
-		if token || !errors.As(err, &response) || response.Status != http.StatusUnauthorized && response.Status != http.StatusForbidden {
+		if token || !errors.As(err, &response) || response.Status != http.StatusUnauthorized &&
+			response.Status != http.StatusForbidden {
 			return tile, err
 		}
 		s.tiles.mu.Lock()

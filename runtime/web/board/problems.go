@@ -124,14 +124,16 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 		query := "&state=" + url.QueryEscape(state) + "#list"
 		var more []string
 		if parent := byID[g.parent]; parent != nil {
-			t.Text, t.Link = fmt.Sprintf("Job %d, %s: ", parent.ID, parent.Title()), fmt.Sprintf("/jobs?parent=%d", parent.ID)+query
+			t.Text, t.Link = fmt.Sprintf("Job %d, %s: ", parent.ID, parent.Title()),
+				fmt.Sprintf("/jobs?parent=%d", parent.ID)+query
 			g.all = submitted[g.parent].All()
 			more = append(more, parent.Describe())
 			heads[parent.ID] = slices.Contains(jobs.NotWell, parent.State) && parent.Parent == 0 && parent.Schedule == ""
 		} else if g.schedule != "" {
 			t.Text, t.Link = "The schedule "+g.schedule+": ", "/jobs?schedule="+url.QueryEscape(g.schedule)+query
 		} else {
-			t.Text, t.Link = fmt.Sprintf("Jobs that job %d submitted: ", g.parent), fmt.Sprintf("/jobs?parent=%d", g.parent)+query
+			t.Text, t.Link = fmt.Sprintf("Jobs that job %d submitted: ", g.parent),
+				fmt.Sprintf("/jobs?parent=%d", g.parent)+query
 		}
 		if g.bad == 1 {
 			t.Link = fmt.Sprintf("/jobs/%d", g.newest)
@@ -147,19 +149,23 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 }
 
 // words are states as the end of a sentence about jobs.
-var words = map[jobs.State]string{jobs.Failed: "failed", jobs.Stopped: "stopped", jobs.NeedsDecision: "need a decision", jobs.DoneFailures: "done with failures"}
+var words = map[jobs.State]string{jobs.Failed: "failed", jobs.Stopped: "stopped",
+	jobs.NeedsDecision: "need a decision", jobs.DoneFailures: "done with failures"}
 
 // singles adds a line for each other job. heads are jobs that have one: true for
 // those that are counted in all.
-func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all int, old bool, heads map[int64]bool) error {
+func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all int, old bool,
+	heads map[int64]bool) error {
 	var list []*jobs.Job
 	var err error
 	if old {
-		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true, Limit: maxProblems}); err != nil {
+		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true,
+			Limit: maxProblems}); err != nil {
 			return err
 		}
 	}
-	ended, err := store.List(ctx, jobs.Filter{States: jobs.NotWell, EndedWithin: Within, Single: true, Limit: maxProblems + len(heads)})
+	ended, err := store.List(ctx, jobs.Filter{States: jobs.NotWell, EndedWithin: Within, Single: true,
+		Limit: maxProblems + len(heads)})
 	if err != nil {
 		return err
 	}

@@ -218,7 +218,7 @@ func TestRunAgain(t *testing.T) {
 	p.click(".confirm summary")
 	p.picture("run-again")
 	p.click(".confirm button")
-	p.reads(".notice", "started once more")
+	p.reads(".notice", "started again")
 	p.click(".notice a")
 	p.until(`document.querySelectorAll("#runs-history tbody tr").length === 3`)
 	p.click("#runs-history tr:nth-child(1) a")

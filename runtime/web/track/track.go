@@ -48,7 +48,8 @@ func Find(photos []Photo) (lines [][]int, gaps []Gap) {
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		list := groups[name]
 		slices.SortFunc(list, func(a, b int) int {
-			return cmp.Or(photos[a].Taken.Compare(photos[b].Taken), imagery.NaturalCompare(photos[a].Name, photos[b].Name), strings.Compare(photos[a].Name, photos[b].Name))
+			return cmp.Or(photos[a].Taken.Compare(photos[b].Taken), imagery.NaturalCompare(photos[a].Name, photos[b].Name),
+				strings.Compare(photos[a].Name, photos[b].Name))
 		})
 		lines = append(lines, split(photos, list)...)
 	}
