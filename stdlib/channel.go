@@ -41,7 +41,8 @@ func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 	err := c.Blocking(func(ctx context.Context) error {
 		if limited {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Of(&fault.TimeoutError{}, "no task received within %s", limit))
+			ctx, cancel = context.WithTimeoutCause(ctx, limit,
+				fault.Of(&fault.TimeoutError{}, "no task received within %s", limit))
 			defer cancel()
 		}
 		select {
@@ -130,17 +131,20 @@ var channelType = &module.Type{
 			Params: []module.Param{{Name: "value", Type: "any", Doc: "the value; not nil"}, waitOption},
 			Call: func(c *module.Call) (any, error) {
 				if !c.Has("value") {
-					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it means that a channel is closed: send false or json.null")
+					return nil, fault.Of(&fault.ParameterError{},
+						"nil cannot be sent, it means that a channel is closed: send false or json.null")
 				}
 				return nil, c.Self.(*channel).send(c, c.Value("value"))
 			},
 		},
 		{
-			Name: "receive", Doc: "Receives the next value, waiting for one.", Params: []module.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
-			Call: func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
+			Name: "receive", Doc: "Receives the next value, waiting for one.", Params: []module.Param{waitOption},
+			Returns: "the value; nil when the channel is closed and empty",
+			Call:    func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
 		},
 		{
-			Name: "each", Doc: "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value goes to one of them.",
+			Name:    "each",
+			Doc:     "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value goes to one of them.",
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
 				ch := c.Self.(*channel)
@@ -171,7 +175,9 @@ var channelType = &module.Type{
 
 var channelFunc = module.Func{
 	Name: "channel", Doc: "Makes a channel between tasks.",
-	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0, Min: new(0.0), Max: new(float64(1 << 20))}},
+	Params: []module.Param{{Name: "room", Type: "integer",
+		Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0, Min: new(0.0),
+		Max: new(float64(1 << 20))}},
 	Returns: "a channel",
 	Call: func(c *module.Call) (any, error) {
 		return module.NewObject(c.L, channelType, &channel{room: c.Int("room")}), nil

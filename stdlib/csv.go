@@ -13,19 +13,25 @@ import (
 // The options of a dialect, shared by reading and writing.
 var (
 	csvSeparator = module.Param{Name: "separator", Type: "string", Doc: "field separator, one character", Default: ","}
-	csvQuote     = module.Param{Name: "quote", Type: "string", Doc: "quote character; empty to treat quotes as data", Default: `"`}
-	csvCharset   = module.Param{Name: "encoding", Type: "string", Doc: "character encoding; a byte order mark in the input takes precedence", Default: csvtext.UTF8, Choices: csvtext.Encodings}
-	csvReading   = module.Param{Name: "options", Fields: []module.Param{
+	csvQuote     = module.Param{Name: "quote", Type: "string", Doc: "quote character; empty to treat quotes as data",
+		Default: `"`}
+	csvCharset = module.Param{Name: "encoding", Type: "string",
+		Doc: "character encoding; a byte order mark in the input takes precedence", Default: csvtext.UTF8,
+		Choices: csvtext.Encodings}
+	csvReading = module.Param{Name: "options", Fields: []module.Param{
 		csvSeparator, csvQuote, csvCharset,
-		{Name: "header", Type: "boolean|table", Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
-		{Name: "types", Type: "table", Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
+		{Name: "header", Type: "boolean|table",
+			Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
+		{Name: "types", Type: "table",
+			Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
 		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0, Min: new(0.0)},
 		{Name: "decimal", Type: "string", Doc: "decimal separator of numbers, such as a comma", Default: "."},
 	}}
-	csvColumns = module.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
-		"Left out, the sorted names of the first row when that has names", Optional: true}
+	csvColumns = module.Param{Name: "header", Type: "boolean|table",
+		Doc: "the columns in order, written as first row; false for lists without one. " +
+			"Left out, the sorted names of the first row when that has names", Optional: true}
 	csvEncoding = []module.Param{csvSeparator, csvQuote, csvCharset, csvColumns,
 		{Name: "crlf", Type: "boolean", Doc: "end lines with CRLF", Default: false},
 		{Name: "bom", Type: "boolean", Doc: "begin with the UTF-8 byte order mark, which spreadsheets need", Default: false}}
@@ -53,7 +59,8 @@ func csvFuncs() []module.Func {
 		},
 		{
 			Name: "encode", Doc: "Formats rows as text.",
-			Params:  []module.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
+			Params: []module.Param{{Name: "rows", Type: "table",
+				Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
 				b := c.In.NewText("csv.encode")
@@ -67,11 +74,13 @@ func csvFuncs() []module.Func {
 		},
 		{
 			Name: "write", Doc: "Writes rows to a file atomically.",
-			Params: []module.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
-			Call:   csvWrite,
+			Params: []module.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"},
+				{Name: "options", Fields: csvEncoding}},
+			Call: csvWrite,
 		},
 		{
-			Name: "writer", Doc: "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of the run is removed, with a warning.",
+			Name:    "writer",
+			Doc:     "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of the run is removed, with a warning.",
 			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
 			Call: func(c *module.Call) (any, error) {
@@ -93,8 +102,10 @@ func dialect(c *module.Call) csvtext.Dialect {
 		}
 		return text[0]
 	}
-	return csvtext.Dialect{Separator: char("separator"), Quote: char("quote"), Comment: char("comment"), Decimal: char("decimal"),
-		Skip: c.Int("skip"), Encoding: c.String("encoding"), Trim: c.Bool("trim"), CRLF: c.Bool("crlf"), BOM: c.Bool("bom")}
+	return csvtext.Dialect{Separator: char("separator"), Quote: char("quote"), Comment: char("comment"),
+		Decimal: char("decimal"),
+		Skip:    c.Int("skip"), Encoding: c.String("encoding"), Trim: c.Bool("trim"), CRLF: c.Bool("crlf"),
+		BOM: c.Bool("bom")}
 }
 
 // columnList reads the option header: the names of a list, all different; nil for
@@ -107,7 +118,8 @@ func columnList(c *module.Call) (names []string) {
 	for i := 1; i <= t.Len(); i++ {
 		name := t.RawGetInt(i)
 		if name.Type() != lua.LTString || slices.Contains(names, name.String()) {
-			c.Raise(fault.Of(&fault.ParameterError{}, "option header must be a list of different names; item %d is %s", i, name.String()))
+			c.Raise(fault.Of(&fault.ParameterError{}, "option header must be a list of different names; item %d is %s", i,
+				name.String()))
 		}
 		names = append(names, name.String())
 	}

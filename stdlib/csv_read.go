@@ -36,7 +36,8 @@ func newTable(c *module.Call, r io.Reader) *csvTable {
 		types.ForEach(func(k, v lua.LValue) {
 			name := v.String()
 			if t.types[k.String()] = name; !slices.Contains(csvtext.Types, name) {
-				c.Raise(fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k, strings.Join(csvtext.Types, ", "), name,
+				c.Raise(fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k,
+					strings.Join(csvtext.Types, ", "), name,
 					suggest.Suffix(name, csvtext.Types)))
 			}
 		})
@@ -50,7 +51,8 @@ func newTable(c *module.Call, r io.Reader) *csvTable {
 	in.SetWidth(len(t.header))
 	for _, name := range slices.Sorted(maps.Keys(t.types)) {
 		if !slices.Contains(t.header, name) {
-			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", name, suggest.Suffix(name, t.header)),
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", name,
+				suggest.Suffix(name, t.header)),
 				"the columns are %s", strings.Join(t.header, ", ")))
 		}
 	}
@@ -68,7 +70,8 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 		typ := t.types[column]
 		value, ok := t.in.Value(typ, field)
 		if !ok {
-			return nil, fault.Of(&fault.ValueError{}, "line %d, column %s: %q is not %s", line, column, field, schema.Article(typ))
+			return nil, fault.Of(&fault.ValueError{}, "line %d, column %s: %q is not %s", line, column, field,
+				schema.Article(typ))
 		}
 		if t.header == nil {
 			row.RawSetInt(i+1, vm.ToLua(L, value))

@@ -66,12 +66,14 @@ func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 		r.list(c, t)
 		return
 	case len(r.columns) == 0 && t == nil:
-		c.Raise(fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows))
+		c.Raise(fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`,
+			r.rows))
 	}
 	vm.Work(c.L, len(names)*len(r.columns)/16)
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
-			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is not a column%s", r.rows, name, suggest.Suffix(name, r.columns)),
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is not a column%s", r.rows, name,
+				suggest.Suffix(name, r.columns)),
 				"the columns are %s; name them all with header", strings.Join(r.columns, ", ")))
 		}
 	}
@@ -101,7 +103,8 @@ func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column stri
 		column, v := field(i)
 		text, ok := fieldText(v)
 		if !ok {
-			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s cannot be a field", r.rows, column, v.Type()),
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s cannot be a field", r.rows, column,
+				v.Type()),
 				"make a string of it, such as with json.encode"))
 		}
 		if r.recoded && !utf8.ValidString(text) {
@@ -146,8 +149,10 @@ var csvWriterType = &module.Type{
 	Name: "csv_writer", Doc: "A file that is written row by row.",
 	Methods: []module.Func{
 		{
-			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is not a column is a ParameterError.",
-			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: strings, numbers, booleans; absent ones are empty"}},
+			Name: "write",
+			Doc:  "Writes a row: a table by column name, or a list. A name that is not a column is a ParameterError.",
+			Params: []module.Param{{Name: "row", Type: "table",
+				Doc: "the fields: strings, numbers, booleans; absent ones are empty"}},
 			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				if w.closed {

@@ -19,7 +19,8 @@ var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 func envFunc(name string, typ schema.Type, doc, want string, read func(text string) (v any, ok bool)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
-		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
+		Params: []module.Param{envName,
+			{Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value",
 		Call: func(c *module.Call) (any, error) {
 			text := variable(c)
@@ -48,7 +49,8 @@ func envFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "get", Doc: "Reads a variable.",
-			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
+			Params: []module.Param{envName,
+				{Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
 			Returns: "its text, or the default, or nil",
 			Call: func(c *module.Call) (any, error) {
 				if text := variable(c); text != "" {
@@ -72,14 +74,16 @@ func envFuncs() []module.Func {
 			n, err := strconv.ParseFloat(text, 64)
 			return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 		}),
-		envFunc("integer", "integer", "Reads a variable that holds a whole number.", "a whole number", func(text string) (any, bool) {
-			n, err := strconv.ParseInt(text, 10, 64)
-			return n, err == nil && n <= vm.MaxExact && n >= -vm.MaxExact
-		}),
-		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.", "true or false", func(text string) (any, bool) {
-			yes := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text))
-			return yes, yes || slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(text))
-		}),
+		envFunc("integer", "integer", "Reads a variable that holds a whole number.", "a whole number",
+			func(text string) (any, bool) {
+				n, err := strconv.ParseInt(text, 10, 64)
+				return n, err == nil && n <= vm.MaxExact && n >= -vm.MaxExact
+			}),
+		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.",
+			"true or false", func(text string) (any, bool) {
+				yes := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text))
+				return yes, yes || slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(text))
+			}),
 		{
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
 				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # begins a comment; $ means nothing.",
@@ -89,7 +93,8 @@ func envFuncs() []module.Func {
 				data := atPath(c, c.In.ReadFile)
 				values, line, why := dotenv.Parse(string(data))
 				if why != "" {
-					return nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s, line %d: %s", c.String("path"), line, why), "write NAME=value")
+					return nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s, line %d: %s", c.String("path"), line, why),
+						"write NAME=value")
 				}
 				said := make(map[string]any, len(values))
 				for name, value := range values {
@@ -110,5 +115,6 @@ func variable(c *module.Call) string {
 }
 
 func unset(c *module.Call) error {
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", c.String("name")), "set it, or load a .env file that does")
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", c.String("name")),
+		"set it, or load a .env file that does")
 }

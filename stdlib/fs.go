@@ -52,7 +52,8 @@ func fsFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return describe(atPath(c, c.In.Stat)), nil },
 		},
 		{
-			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
+			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string",
+				Doc: "the folder", Default: "."}},
 			Returns: "a list of names",
 			Call: func(c *module.Call) (any, error) {
 				entries := atPath(c, c.In.ReadDir)
@@ -68,14 +69,17 @@ func fsFuncs() []module.Func {
 			Params: patternParams, Returns: "a sorted list of paths", Call: glob,
 		},
 		{
-			Name: "find", Doc: "Iterates over the files matching a pattern, in the order of glob, without listing all folders first.",
+			Name:   "find",
+			Doc:    "Iterates over the files matching a pattern, in the order of glob, without listing all folders first.",
 			Params: patternParams, Returns: "an iterator of paths, each with a description as of stat", Call: find,
 		},
 		{
-			Name: "walk", Doc: "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
+			Name: "walk",
+			Doc:  "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
 			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 				{Name: "type", Type: "string", Doc: "what to return", Default: "file", Choices: []string{"file", "dir", "any"}},
-				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited, Min: new(1.0)},
+				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited,
+					Min: new(1.0)},
 				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
@@ -89,11 +93,13 @@ func fsFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "mkdir", Doc: "Creates a folder and its parents; an existing one is not an error.", Params: []module.Param{pathParam("the folder")},
-			Call: func(c *module.Call) (any, error) { return nil, onFile(c, c.In.MakeFolder) },
+			Name: "mkdir", Doc: "Creates a folder and its parents; an existing one is not an error.",
+			Params: []module.Param{pathParam("the folder")},
+			Call:   func(c *module.Call) (any, error) { return nil, onFile(c, c.In.MakeFolder) },
 		},
 		{
-			Name: "remove", Doc: "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an error.",
+			Name: "remove",
+			Doc:  "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an error.",
 			Params: []module.Param{pathParam("what to remove"), {Name: "options", Fields: []module.Param{
 				{Name: "recursive", Type: "boolean", Doc: "including its contents", Default: false},
 			}}},
@@ -107,7 +113,8 @@ func fsFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "copy", Doc: "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new or existing one.",
+			Name: "copy",
+			Doc:  "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new or existing one.",
 			Params: []module.Param{fromParam, toParam, {Name: "options", Fields: []module.Param{overwriteOption,
 				{Name: "recursive", Type: "boolean", Doc: "copy a folder with its contents", Default: false}}}},
 			Returns: "how many files were copied",
@@ -149,11 +156,13 @@ func fsFuncs() []module.Func {
 		},
 		{
 			Name: "temp_file", Doc: "Creates an empty temporary file, removed when the run ends.",
-			Params: []module.Param{{Name: "name", Type: "string", Doc: "its name, in a folder of its own", Default: "file"}}, Returns: "its path",
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "its name, in a folder of its own",
+				Default: "file"}}, Returns: "its path",
 			Call: func(c *module.Call) (any, error) {
 				name := c.String("name")
 				if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
-					return nil, fault.Of(&fault.ParameterError{}, "argument name must be the name of a file, without a folder, got %q", name)
+					return nil, fault.Of(&fault.ParameterError{}, "argument name must be the name of a file, without a folder, got %q",
+						name)
 				}
 				dir, err := c.In.TempDir("transect-")
 				c.Must(ownPath(err))
@@ -173,7 +182,8 @@ func fsFuncs() []module.Func {
 				secondsParam(module.Param{Name: "settle", Doc: "seconds a file must not change", Default: 5}),
 				secondsParam(module.Param{Name: "interval", Doc: "seconds between scans of the folder", Default: 2}),
 				{Name: "existing", Type: "boolean", Doc: "include files that exist already", Default: true},
-				secondsParam(module.Param{Name: "idle", Doc: "seconds without a change after which the iterator ends; never if left out", Optional: true}),
+				secondsParam(module.Param{Name: "idle",
+					Doc: "seconds without a change after which the iterator ends; never if left out", Optional: true}),
 			}}},
 			Returns: "an iterator of paths that start with the folder's",
 			Call:    watch,
@@ -245,7 +255,8 @@ func describe(info fs.FileInfo) map[string]any {
 	case info.Mode().IsRegular():
 		kind = "file"
 	}
-	return map[string]any{"name": info.Name(), "size": info.Size(), "type": kind, "modified": float64(info.ModTime().UnixMilli()) / 1000}
+	return map[string]any{"name": info.Name(), "size": info.Size(), "type": kind,
+		"modified": float64(info.ModTime().UnixMilli()) / 1000}
 }
 
 func write(c *module.Call) (any, error) {

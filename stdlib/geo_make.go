@@ -29,7 +29,8 @@ func same(v any) any { return v }
 var geoMakers = []module.Func{
 	{
 		Name: "point", Doc: "Makes a Point.",
-		Params: []module.Param{{Name: "longitude", Type: "number", Doc: "degrees east"}, {Name: "latitude", Type: "number", Doc: "degrees north"},
+		Params: []module.Param{{Name: "longitude", Type: "number", Doc: "degrees east"},
+			{Name: "latitude", Type: "number", Doc: "degrees north"},
 			{Name: "altitude", Type: "number", Doc: "metres", Optional: true}},
 		Returns: "a Point",
 		Call: func(c *module.Call) (any, error) {
@@ -41,14 +42,19 @@ var geoMakers = []module.Func{
 		},
 	},
 	geoMaker("line", "LineString", "Makes a LineString.", "coordinates", "a list of positions", same),
-	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "coordinates", "a ring of positions, or a list of rings, the outer one first", polygonOf),
+	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "coordinates",
+		"a ring of positions, or a list of rings, the outer one first", polygonOf),
 	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "coordinates", "a list of positions", same),
-	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "coordinates", "a list of lists of positions", same),
-	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "coordinates", "a list of polygons, each a ring or a list of rings", func(v any) any { return each(v, polygonOf) }),
-	geoMaker("collection", "GeometryCollection", "Makes a GeometryCollection.", "geometries", "a list of geometries", same),
+	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "coordinates", "a list of lists of positions",
+		same),
+	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "coordinates",
+		"a list of polygons, each a ring or a list of rings", func(v any) any { return each(v, polygonOf) }),
+	geoMaker("collection", "GeometryCollection", "Makes a GeometryCollection.", "geometries", "a list of geometries",
+		same),
 	{
 		Name: "feature", Doc: "Makes a Feature: a geometry with properties.",
-		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "its properties", Optional: true},
+		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"},
+			{Name: "properties", Type: "table", Doc: "its properties", Optional: true},
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
 		Call: func(c *module.Call) (any, error) {

@@ -52,7 +52,8 @@ func point(c *module.Call, name string) orb.Point {
 	g := shape(c, name)
 	p, ok := g.(orb.Point)
 	if !ok {
-		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name, g.GeoJSONType()))
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name,
+			g.GeoJSONType()))
 	}
 	return p
 }
@@ -72,7 +73,8 @@ func box(c *module.Call, name string) orb.Bound {
 		n[i] = float64(v)
 	}
 	if !(n[0] <= n[2] && n[1] <= n[3]) {
-		c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north", name))
+		c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north",
+			name))
 	}
 	return orb.Bound{Min: orb.Point{n[0], n[1]}, Max: orb.Point{n[2], n[3]}}
 }
@@ -129,7 +131,8 @@ var wktFuncs = []module.Func{
 		Call: func(c *module.Call) (any, error) {
 			v, err := wkt.Parse(c.String("text"))
 			if err != nil {
-				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is not WKT: %w", err), "write it like POLYGON((4 52,5 52,5 53,4 52))")
+				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is not WKT: %w", err),
+					"write it like POLYGON((4 52,5 52,5 53,4 52))")
 			}
 			return v, checked(v, geojson.Options{AnyNumber: true, Empty: true})
 		},

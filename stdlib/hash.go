@@ -34,7 +34,8 @@ var hashMethods = []struct {
 	{"sha256", "SHA-256", true, sha256.New},
 	{"sha512", "SHA-512", true, sha512.New},
 	{"crc32", "CRC-32 (of zip and PNG)", false, func() hash.Hash { return crc32.NewIEEE() }},
-	{"crc32c", "CRC-32C (Castagnoli, of cloud storage)", false, func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
+	{"crc32c", "CRC-32C (Castagnoli, of cloud storage)", false,
+		func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
 	{"xxh64", "XXH64", false, func() hash.Hash { return xxhash.New() }},
 }
 
@@ -51,7 +52,8 @@ func hashNames(keyed bool) (names []string) {
 var (
 	hashText   = module.Param{Name: "text", Type: "string", Doc: "any bytes"}
 	hashOption = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "form", Type: "string", Doc: "output encoding: hex is lower-case hexadecimal, raw the bytes, number for checksums of 32 bits",
+		{Name: "form", Type: "string",
+			Doc:     "output encoding: hex is lower-case hexadecimal, raw the bytes, number for checksums of 32 bits",
 			Default: "hex", Choices: []string{"hex", "base64", "raw", "number"}}}}
 	hmacMethod = module.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: hashNames(true)}
 	hmacKey    = module.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
@@ -95,7 +97,8 @@ func allHashFuncs() []module.Func {
 		{
 			Name: "new", Doc: "Starts an incremental checksum.",
 			Params: []module.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: hashNames(false)},
-				{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
+				{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)",
+					Optional: true}}}},
 			Returns: "a hasher",
 			Call: func(c *module.Call) (any, error) {
 				return module.NewObject(c.L, hasherType, &hasher{newHash(c, c.String("method")), c.String("method")}), nil
@@ -103,7 +106,8 @@ func allHashFuncs() []module.Func {
 		},
 		{
 			Name: "equal", Doc: "Compares two checksums in constant time, for signatures; hexadecimal is case-insensitive.",
-			Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
+			Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"},
+				{Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
 			Call: func(c *module.Call) (any, error) { return equalSums(c.String("a"), c.String("b")), nil },
 		},
 	}...)
@@ -127,8 +131,9 @@ var hasherType = &module.Type{
 			},
 		},
 		{
-			Name: "sum", Doc: "The checksum of all bytes so far; more may follow.", Params: []module.Param{hashOption}, Returns: "the checksum",
-			Call: func(c *module.Call) (any, error) { return sumText(c, c.Self.(*hasher)) },
+			Name: "sum", Doc: "The checksum of all bytes so far; more may follow.", Params: []module.Param{hashOption},
+			Returns: "the checksum",
+			Call:    func(c *module.Call) (any, error) { return sumText(c, c.Self.(*hasher)) },
 		},
 	},
 	Text: func(self any) string { return "hasher (" + self.(*hasher).method + ")" },
@@ -141,7 +146,8 @@ func newHash(c *module.Call, method string) hash.Hash {
 	case !c.Has("key"):
 		return m.start()
 	case !m.keyed:
-		c.Raise(fault.Of(&fault.ParameterError{}, "there is no HMAC of %s; the methods are %s", method, strings.Join(hashNames(true), ", ")))
+		c.Raise(fault.Of(&fault.ParameterError{}, "there is no HMAC of %s; the methods are %s", method,
+			strings.Join(hashNames(true), ", ")))
 	}
 	return hmac.New(m.start, []byte(c.String("key")))
 }

@@ -22,19 +22,25 @@ var (
 		{Name: "headers", Type: "table", Doc: "names and values to send", Optional: true},
 		{Name: "query", Type: "table", Doc: "names and values added to the URL; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
-		{Name: "form", Type: "table", Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
+		{Name: "form", Type: "table",
+			Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
 		{Name: "body", Type: "string", Doc: "a string to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		authOption,
-		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60}),
-		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
-		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20, Min: new(0.0)},
+		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError",
+			Default: 60}),
+		{Name: "target", Type: "string",
+			Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
+		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20,
+			Min: new(0.0)},
 		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},
 		{Name: "raise_for_status", Type: "boolean", Doc: "raise a ResponseError for a status outside 200-299", Default: true},
 		rootsOption,
 	}
-	authOption  = module.Param{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true}
-	rootsOption = module.Param{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true}
+	authOption = module.Param{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }",
+		Optional: true}
+	rootsOption = module.Param{Name: "ca_cert", Type: "string",
+		Doc: "a PEM file of certificates to trust beside the system's", Optional: true}
 )
 
 // httpFuncs declares a function for each method of HTTP.
@@ -44,7 +50,8 @@ func httpFuncs(url module.Param) []module.Func {
 		{"get", "Fetches something."}, {"head", "Fetches the headers of an answer only."}, {"post", "Sends something."},
 		{"put", "Stores something at a URL."}, {"patch", "Changes something."}, {"delete", "Removes something."},
 	} {
-		list = append(list, module.Func{Name: m[0], Doc: m[1], Params: []module.Param{url, {Name: "options", Fields: httpOptions}}, Returns: "a response",
+		list = append(list, module.Func{Name: m[0], Doc: m[1],
+			Params: []module.Param{url, {Name: "options", Fields: httpOptions}}, Returns: "a response",
 			Call: func(c *module.Call) (any, error) { return httpCall(c, m[0]) }})
 	}
 	return list
@@ -122,10 +129,12 @@ type session struct {
 }
 
 var sessionFunc = module.Func{
-	Name: "session", Doc: "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, only to the host of its URL.",
+	Name: "session",
+	Doc:  "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, only to the host of its URL.",
 	Params: []module.Param{{Name: "url", Type: "string", Doc: "the base URL of its requests"},
 		{Name: "options", Fields: []module.Param{
-			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true}, authOption, rootsOption}}},
+			{Name: "headers", Type: "table", Doc: "names and values to send each time",
+				Optional: true}, authOption, rootsOption}}},
 	Returns: "a session",
 	Call: func(c *module.Call) (any, error) {
 		base, err := web.Parse(c.String("url"))
@@ -141,9 +150,11 @@ var sessionType = &module.Type{
 	Name: "session",
 	Doc:  "Requests to one service that share cookies, headers and credentials.",
 	Text: func(self any) string { return "session with " + self.(*session).base.Host },
-	Methods: append(httpFuncs(module.Param{Name: "url", Type: "string", Doc: "the path below the session's URL, or a whole URL"}), module.Func{
+	Methods: append(httpFuncs(module.Param{Name: "url", Type: "string",
+		Doc: "the path below the session's URL, or a whole URL"}), module.Func{
 		Name: "cookies", Doc: "The cookies that are sent to a URL.",
-		Params:  []module.Param{{Name: "url", Type: "string", Doc: "a path below the session's URL, or a whole URL", Default: ""}},
+		Params: []module.Param{{Name: "url", Type: "string", Doc: "a path below the session's URL, or a whole URL",
+			Default: ""}},
 		Returns: "a table of values by name",
 		Call: func(c *module.Call) (any, error) {
 			s := c.Self.(*session)

@@ -24,7 +24,8 @@ import (
 
 // httpBody reads the option that gives the body.
 func httpBody(c *module.Call, r *httpcore.Request) {
-	given := slices.DeleteFunc([]string{"json", "form", "body", "file"}, func(name string) bool { return c.Value(name) == lua.LNil })
+	given := slices.DeleteFunc([]string{"json", "form", "body", "file"},
+		func(name string) bool { return c.Value(name) == lua.LNil })
 	switch {
 	case len(given) == 0:
 	case len(given) > 1:
@@ -218,7 +219,8 @@ func (b *body) Read(p []byte) (int, error) {
 	for b.now != nil {
 		n, err := b.now.Read(p)
 		if b.left -= int64(n); b.left < 0 || err == io.EOF && b.left > 0 {
-			return 0, fault.Hinted(fault.Of(&fault.FileError{}, "%s changed while it was sent", b.name), "run again when nothing writes it")
+			return 0, fault.Hinted(fault.Of(&fault.FileError{}, "%s changed while it was sent", b.name),
+				"run again when nothing writes it")
 		}
 		if err == io.EOF {
 			err = b.next()

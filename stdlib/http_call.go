@@ -91,7 +91,8 @@ func newResponse(a *web.Response) *response {
 		headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
 	ok := a.Failed(nil) == nil
-	return &response{kind: a.Header.Get("Content-Type"), fields: map[string]any{"status": a.StatusCode, "ok": ok, "url": at.String(), "headers": headers}}
+	return &response{kind: a.Header.Get("Content-Type"),
+		fields: map[string]any{"status": a.StatusCode, "ok": ok, "url": at.String(), "headers": headers}}
 }
 
 // download streams a body to a file that appears when it is whole.

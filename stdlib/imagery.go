@@ -14,7 +14,8 @@ import (
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
 
-var scanOptions = module.Param{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}}
+var scanOptions = module.Param{Name: "options",
+	Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}}
 
 var imageryModule = &module.Module{
 	Name: "imagery",
@@ -33,7 +34,8 @@ func imageryFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "scan", Doc: "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become problems; the others still count.",
+			Name: "scan",
+			Doc:  "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become problems; the others still count.",
 			Params: []module.Param{
 				{Name: "folder", Type: "string", Doc: "the folder"},
 				scanOptions,
@@ -103,7 +105,8 @@ func nameIn(folder, path string) string {
 }
 
 func photoTable(p imagery.Photo) map[string]any {
-	t := map[string]any{"path": p.Path, "name": filepath.Base(p.Path), "size": p.Size, "format": string(p.Format), "width": p.Width, "height": p.Height}
+	t := map[string]any{"path": p.Path, "name": filepath.Base(p.Path), "size": p.Size, "format": string(p.Format),
+		"width": p.Width, "height": p.Height}
 	if p.HasPosition {
 		t["latitude"], t["longitude"] = p.Latitude, p.Longitude
 	}
@@ -130,12 +133,14 @@ func photoTable(p imagery.Photo) map[string]any {
 
 // photoNumbers are the numbers a photo may have, by name.
 func photoNumbers(p *imagery.Photo) map[string]**float64 {
-	return map[string]**float64{"altitude": &p.Altitude, "relative_altitude": &p.RelativeAltitude, "yaw": &p.Yaw, "pitch": &p.Pitch, "roll": &p.Roll}
+	return map[string]**float64{"altitude": &p.Altitude, "relative_altitude": &p.RelativeAltitude, "yaw": &p.Yaw,
+		"pitch": &p.Pitch, "roll": &p.Roll}
 }
 
 // photoLens are the measures of the camera, by name; 0 is unknown.
 func photoLens(p *imagery.Photo) map[string]*float64 {
-	return map[string]*float64{"focal_length": &p.FocalLength, "focal_length_35": &p.FocalLength35, "sensor_width": &p.SensorWidth}
+	return map[string]*float64{"focal_length": &p.FocalLength, "focal_length_35": &p.FocalLength35,
+		"sensor_width": &p.SensorWidth}
 }
 
 func problemTable(p imagery.Problem, name string) map[string]any {
@@ -151,7 +156,8 @@ func eachPhoto(c *module.Call) (any, error) {
 		for i := 1; i <= list.Len(); i++ {
 			v := list.RawGetInt(i)
 			if v.Type() != lua.LTString {
-				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i, v.Type())
+				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i,
+					v.Type())
 			}
 			files = append(files, mayRead(c, v.String()))
 		}

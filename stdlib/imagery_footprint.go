@@ -13,20 +13,24 @@ import (
 
 // viewOptions are the facts of a view that a script may know better.
 var viewOptions = []module.Param{
-	{Name: "height", Type: "number", Doc: "metres above the ground; else relative_altitude, which is above the take-off point", Optional: true},
-	{Name: "ground", Type: "number", Doc: "metres above sea level of the ground, from which altitude gives the height", Optional: true},
+	{Name: "height", Type: "number",
+		Doc: "metres above the ground; else relative_altitude, which is above the take-off point", Optional: true},
+	{Name: "ground", Type: "number", Doc: "metres above sea level of the ground, from which altitude gives the height",
+		Optional: true},
 	{Name: "yaw", Type: "number", Doc: "degrees clockwise from north", Optional: true},
 	{Name: "pitch", Type: "number", Doc: "degrees; 0 is level, -90 straight down", Optional: true},
 	{Name: "roll", Type: "number", Doc: "degrees clockwise", Optional: true},
 	{Name: "focal_length_35", Type: "number", Doc: "mm, for a 35 mm frame", Optional: true},
 	{Name: "sensor_width", Type: "number", Doc: "mm, which goes with focal_length", Optional: true},
-	{Name: "missing", Type: "string", Doc: "what missing facts do: error raises; assume takes a circle, of 50 m where height or lens are unknown, and lists them in assumed", Default: "error", Choices: []string{"error", "assume"}},
+	{Name: "missing", Type: "string",
+		Doc: "what missing facts do: error raises; assume takes a circle, of 50 m where height or lens are unknown, and lists them in assumed", Default: "error", Choices: []string{"error", "assume"}},
 }
 
 var footprintFunc = module.Func{
 	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, from position, height, angles and lens. " +
 		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: the message names what is missing, and an option can give it.",
-	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"}, {Name: "options", Fields: viewOptions}},
+	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"},
+		{Name: "options", Fields: viewOptions}},
 	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), ground_sample_distance (metres of ground a pixel in the middle shows), " +
 		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
 	Call: footprint,
@@ -42,11 +46,14 @@ func footprint(c *module.Call) (any, error) {
 	}
 	switch {
 	case !p.HasPosition:
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name), "write it into the photo's EXIF record, or pass a table with latitude and longitude")
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name),
+			"write it into the photo's EXIF record, or pass a table with latitude and longitude")
 	case len(assumed) > 0 && c.String("missing") == "error":
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(assumed)), "%s", viewHint(o.Missing))
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(assumed)), "%s",
+			viewHint(o.Missing))
 	case o.Ring == nil:
-		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby", name, *p.Pitch)
+		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby",
+			name, *p.Pitch)
 	}
 	properties := map[string]any{"name": name, "area": imagery.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
 	for name, v := range map[string]float64{"height": o.Height, "ground_sample_distance": o.Pixel} {
@@ -54,7 +61,8 @@ func footprint(c *module.Call) (any, error) {
 			properties[name] = v
 		}
 	}
-	return map[string]any{"type": "Feature", "properties": properties, "geometry": map[string]any{"type": "Polygon", "coordinates": []any{o.Ring}}}, nil
+	return map[string]any{"type": "Feature", "properties": properties,
+		"geometry": map[string]any{"type": "Polygon", "coordinates": []any{o.Ring}}}, nil
 }
 
 // viewHint says how to give what is missing.
@@ -112,7 +120,8 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string) {
 	}
 	if lat, lon := number("latitude"), number("longitude"); lat != nil && lon != nil {
 		if !(*lat >= -90 && *lat <= 90 && *lon >= -180 && *lon <= 180) {
-			c.Raise(fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are not on the globe", *lat, *lon))
+			c.Raise(fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are not on the globe", *lat,
+				*lon))
 		}
 		p.HasPosition, p.Latitude, p.Longitude = true, *lat, *lon
 	}
@@ -151,7 +160,8 @@ func knownView(c *module.Call, p *imagery.Photo) {
 		p.RelativeAltitude = new(c.Number("height"))
 	case c.Has("ground"):
 		if p.Altitude == nil {
-			c.Raise(fault.Of(&fault.ValueError{}, "the photo does not say its altitude, from which ground would give the height"))
+			c.Raise(fault.Of(&fault.ValueError{},
+				"the photo does not say its altitude, from which ground would give the height"))
 		}
 		p.RelativeAltitude = new(*p.Altitude - c.Number("ground"))
 	default:

@@ -18,14 +18,17 @@ import (
 var (
 	inspectAny    = module.Param{Name: "value", Type: "any", Doc: "what to show"}
 	inspectLimits = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "depth", Type: "integer", Min: new(1.0), Doc: "how many levels of tables to show; deeper ones are { … }", Optional: true},
+		{Name: "depth", Type: "integer", Min: new(1.0), Doc: "how many levels of tables to show; deeper ones are { … }",
+			Optional: true},
 		{Name: "items", Type: "integer", Min: new(1.0), Doc: "how many items of each table to show", Optional: true},
 		{Name: "width", Type: "integer", Min: new(1.0), Doc: "how many characters of each text to show", Optional: true},
 	}}
 	inspectRows    = module.Param{Name: "rows", Type: "any", Doc: "a list of tables or resources, or an iterator of them"}
-	inspectColumns = module.Param{Name: "columns", Type: "table", Doc: "the fields to show, in order; all of the first row's if left out", Optional: true}
-	tableLimits    = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "limit", Type: "integer", Min: new(1.0), Doc: "how many rows to show; a line says that there are more", Optional: true},
+	inspectColumns = module.Param{Name: "columns", Type: "table",
+		Doc: "the fields to show, in order; all of the first row's if left out", Optional: true}
+	tableLimits = module.Param{Name: "options", Fields: []module.Param{
+		{Name: "limit", Type: "integer", Min: new(1.0), Doc: "how many rows to show; a line says that there are more",
+			Optional: true},
 		{Name: "width", Type: "integer", Min: new(1.0), Doc: "how many characters of each field to show", Optional: true},
 	}}
 )
@@ -55,12 +58,14 @@ func inspectFuncs() []module.Func {
 		},
 		{
 			Name: "size", Doc: "Writes a number of bytes the way commands do, in kB, MB and GB of 1000.",
-			Params: []module.Param{{Name: "bytes", Type: "number", Doc: "how many", Min: new(0.0), Max: new(float64(1 << 53))}}, Returns: "the text, such as 8.2 MB",
+			Params: []module.Param{{Name: "bytes", Type: "number", Doc: "how many", Min: new(0.0),
+				Max: new(float64(1 << 53))}}, Returns: "the text, such as 8.2 MB",
 			Call: func(c *module.Call) (any, error) { return human.Size(int64(c.Number("bytes"))), nil },
 		},
 		{
 			Name: "count", Doc: "Writes a number with the noun it counts: 1 dataset, 1,200 datasets, 2 retries.",
-			Params:  []module.Param{{Name: "n", Type: "integer", Doc: "how many"}, {Name: "noun", Type: "string", Doc: "what one of them is called, in English"}},
+			Params: []module.Param{{Name: "n", Type: "integer", Doc: "how many"},
+				{Name: "noun", Type: "string", Doc: "what one of them is called, in English"}},
 			Returns: "the text",
 			Call:    func(c *module.Call) (any, error) { return human.Count(c.Int("n"), c.String("noun")), nil },
 		},
@@ -133,12 +138,14 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 			return rows, "\n… and more" // an iterator is not followed to its end
 		}
 		if len(rows) == maxRows {
-			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has at most %d rows", maxRows), "show some of them with limit = 100, or write them with csv"))
+			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has at most %d rows", maxRows),
+				"show some of them with limit = 100, or write them with csv"))
 		}
 		switch item[0].(type) {
 		case *lua.LTable, *lua.LUserData:
 		default:
-			c.Raise(fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1, item[0].Type()))
+			c.Raise(fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1,
+				item[0].Type()))
 		}
 		rows = append(rows, item[0])
 	}

@@ -18,7 +18,8 @@ import (
 // they are declared for the command line too, and what only scripts have.
 func jobFields(more ...module.Param) []module.Param {
 	fields := []module.Param{
-		{Name: "script", Type: "string", Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
+		{Name: "script", Type: "string",
+			Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
 		{Name: "on", Type: "string", Doc: "the name of the one worker that runs it, in place of queue", Default: ""},
 		secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
 	}

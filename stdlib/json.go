@@ -40,7 +40,8 @@ func jsonFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), 2) },
 		},
 		{
-			Name: "decode", Doc: "Reads a JSON text; pairs goes through keys in its order. A null in an object reads as nil, in a list as json.null; a whole number beyond 2^53, which no Lua number holds, as the text of its digits.",
+			Name:    "decode",
+			Doc:     "Reads a JSON text; pairs goes through keys in its order. A null in an object reads as nil, in a list as json.null; a whole number beyond 2^53, which no Lua number holds, as the text of its digits.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "one JSON value"}, jsonNulls},
 			Returns: "the value",
 			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
@@ -103,7 +104,8 @@ func jsonFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "read_lines", Doc: "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
+			Name:   "read_lines",
+			Doc:    "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
 			Params: []module.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
 			Call: func(c *module.Call) (any, error) {
 				name := c.String("path")
@@ -122,7 +124,8 @@ func jsonFuncs() []module.Func {
 			Call: writeJSONLines,
 		},
 		{
-			Name: "encode_lines", Doc: "Writes values as a string, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
+			Name: "encode_lines", Doc: "Writes values as a string, one a line (JSON Lines).", Params: []module.Param{rowsParam},
+			Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
 				b := c.In.NewText("json.encode_lines")
 				_, err := eachJSONLine(c, func(line string) error { _, err := b.WriteString(line); return err })
@@ -130,7 +133,8 @@ func jsonFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "integer", Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
+			Name:   "integer",
+			Doc:    "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
 			Params: []module.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
 			Call: func(c *module.Call) (any, error) {
 				text := c.String("digits")
@@ -158,13 +162,15 @@ var wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 var (
 	jsonValue = module.Param{Name: "value", Type: "any", Doc: "what to write"}
-	jsonNulls = module.Param{Name: "options", Fields: []module.Param{{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false}}}
+	jsonNulls = module.Param{Name: "options",
+		Fields: []module.Param{{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false}}}
 	rowsParam = module.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
 )
 
 func jsonIndent(usual int) module.Param {
 	return module.Param{Name: "options", Fields: []module.Param{
-		{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: usual, Min: new(0.0), Max: new(16.0)}}}
+		{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: usual, Min: new(0.0),
+			Max: new(16.0)}}}
 }
 
 // jsonLine is the value of one line, nil for an empty one.

@@ -34,7 +34,8 @@ func logFuncs() []module.Func {
 		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
 		logFunc("error", slog.LevelError, "Writes a message about a failure."),
 		{
-			Name: "with", Doc: "Makes a logger that writes these fields with each of its messages; those of a message go before.",
+			Name:    "with",
+			Doc:     "Makes a logger that writes these fields with each of its messages; those of a message go before.",
 			Params:  []module.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
 			Returns: "a logger, with the functions of this module as methods",
 			Call: func(c *module.Call) (any, error) {
@@ -62,7 +63,8 @@ func logFunc(name string, level slog.Level, doc string) module.Func {
 				return nil, err
 			}
 			kept, _ := c.Self.(logger)
-			c.In.Options().Logger.LogAttrs(context.Background(), level, c.L.ToStringMeta(c.Value("message")).String(), kept.with(fields)...)
+			c.In.Options().Logger.LogAttrs(context.Background(), level, c.L.ToStringMeta(c.Value("message")).String(),
+				kept.with(fields)...)
 			return nil, nil
 		},
 	}

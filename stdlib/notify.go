@@ -24,11 +24,14 @@ var notifyModule = &module.Module{
 func notifyFuncs() []module.Func {
 	return []module.Func{
 		{
-			Name: "ping", Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
+			Name: "ping",
+			Doc:  "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
-				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success, Choices: []string{notify.Start, notify.Success, notify.Fail}},
+				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success,
+					Choices: []string{notify.Start, notify.Success, notify.Fail}},
 				{Name: "options", Fields: []module.Param{
-					{Name: "body", Type: "string", Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
+					{Name: "body", Type: "string",
+						Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 				}}},
 			Call: func(c *module.Call) (any, error) {
@@ -38,7 +41,8 @@ func notifyFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "webhook", Doc: "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or json.",
+			Name: "webhook",
+			Doc:  "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or json.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "text", Type: "string", Doc: "the message", Optional: true},
@@ -48,7 +52,8 @@ func notifyFuncs() []module.Func {
 			Call: webhook,
 		},
 		{
-			Name: "email", Doc: "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
+			Name:   "email",
+			Doc:    "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
 			Params: []module.Param{{Name: "options", Fields: emailOptions}},
 			Call:   email,
 		},
@@ -57,7 +62,8 @@ func notifyFuncs() []module.Func {
 
 var emailOptions = []module.Param{
 	{Name: "smtp", Type: "string", Doc: "the server: host:port, port 587 if left out"},
-	{Name: "tls", Type: "string", Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without credentials", Default: notify.StartTLS,
+	{Name: "tls", Type: "string",
+		Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without credentials", Default: notify.StartTLS,
 		Choices: []string{notify.StartTLS, notify.TLS, notify.None}},
 	{Name: "user", Type: "string", Doc: "who sends, as the server knows it", Optional: true},
 	{Name: "password", Type: "string", Doc: "the user's", Optional: true},
@@ -100,8 +106,10 @@ func email(c *module.Call) (any, error) {
 			return nil, fault.Of(&fault.ParameterError{}, "option %s: %w", name, err)
 		}
 	}
-	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
-		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
+	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"),
+		Password: c.String("password"),
+		From:     c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"),
+		HTML:    c.String("html"),
 		Timeout: c.Seconds("timeout"), Permit: client.Permit, Sending: client.Sending}
 	var err error
 	m.Roots, err = client.Trusted()

@@ -58,8 +58,10 @@ func pathFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
 		},
 		{
-			Name: "relative", Doc: "The relative path from a folder to a path; a ValueError when there is none, as between two drives.",
-			Params:  []module.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
+			Name: "relative",
+			Doc:  "The relative path from a folder to a path; a ValueError when there is none, as between two drives.",
+			Params: []module.Param{{Name: "path", Type: "string", Doc: "where to"},
+				{Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
 			Returns: "the path from there",
 			Call: func(c *module.Call) (any, error) {
 				from, err := filepath.Abs(c.In.Path(c.String("base")))
@@ -72,7 +74,8 @@ func pathFuncs() []module.Func {
 				}
 				way, err := filepath.Rel(from, to)
 				if err != nil {
-					return nil, fault.Of(&fault.ValueError{}, "there is no relative path from %s to %s", c.String("base"), c.String("path"))
+					return nil, fault.Of(&fault.ValueError{}, "there is no relative path from %s to %s", c.String("base"),
+						c.String("path"))
 				}
 				return way, nil
 			},
@@ -99,7 +102,8 @@ func pathFuncs() []module.Func {
 		},
 		{
 			Name: "with_ext", Doc: "Replaces the extension of a path.",
-			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
+			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"},
+				{Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
 			Returns: "the path",
 			Call: func(c *module.Call) (any, error) {
 				name, ext := c.String("path"), c.String("ext")
@@ -107,7 +111,8 @@ func pathFuncs() []module.Func {
 					ext = "." + ext
 				}
 				if strings.ContainsAny(ext, `/\`) {
-					return nil, fault.Of(&fault.ParameterError{}, "argument ext must be an extension such as .tif, got %q", c.String("ext"))
+					return nil, fault.Of(&fault.ParameterError{}, "argument ext must be an extension such as .tif, got %q",
+						c.String("ext"))
 				}
 				return strings.TrimSuffix(name, filepath.Ext(name)) + ext, nil
 			},
@@ -119,7 +124,8 @@ func pathFuncs() []module.Func {
 		},
 		{
 			Name: "match", Doc: "Reports whether a path matches a pattern of fs.glob; no file is accessed.",
-			Params:  []module.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
+			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"},
+				{Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "true or false",
 			Call: func(c *module.Call) (any, error) {
 				pattern := filepath.ToSlash(c.String("pattern"))

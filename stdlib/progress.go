@@ -55,7 +55,8 @@ func progressFuncs() []module.Func {
 		}, amounts...)}},
 		Returns: "a progress object",
 		Call: func(c *module.Call) (any, error) {
-			m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
+			m := meter.Start(c.In,
+				meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
 			if c.Bool("transfers") {
 				m.WatchTransfers(c.In)
 			}
@@ -65,7 +66,8 @@ func progressFuncs() []module.Func {
 }
 
 var progressEach = module.Func{
-	Name: "each", Doc: "Iterates over items and shows progress. The display ends with the last item, or with the run when the loop is left.",
+	Name: "each",
+	Doc:  "Iterates over items and shows progress. The display ends with the last item, or with the run when the loop is left.",
 	Params: []module.Param{
 		{Name: "items", Type: "any", Doc: "a list, or an iterator"},
 		{Name: "options", Fields: []module.Param{

@@ -30,18 +30,22 @@ var policyOptions = module.Param{Name: "options", Fields: []module.Param{
 	secondsParam(module.Param{Name: "wait", Doc: "seconds before the second attempt", Default: 1}),
 	{Name: "factor", Type: "number", Doc: "factor between waits", Default: 2, Min: new(1.0), Max: new(100.0)},
 	secondsParam(module.Param{Name: "max_wait", Doc: "the longest wait, in seconds", Default: 60}),
-	{Name: "jitter", Type: "number", Doc: "random share of each wait, 0 to 1, so that many runs do not retry together", Default: 0.5,
-		Min: new(0.0), Max: new(1.0)},
-	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true}),
-	{Name: "on", Type: "function|table", Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
-		"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not 501, 505, 507)", Optional: true},
+	{Name: "jitter", Type: "number", Doc: "random share of each wait, 0 to 1, so that many runs do not retry together",
+		Default: 0.5,
+		Min:     new(0.0), Max: new(1.0)},
+	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all attempts together; then a TimeoutError",
+		Optional: true}),
+	{Name: "on", Type: "function|table",
+		Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
+			"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not 501, 505, 507)", Optional: true},
 }}
 
 var policyType = &module.Type{
 	Name: "policy", Doc: "A retry policy for many calls.",
 	Methods: []module.Func{{
 		Name: "call", Doc: "Calls a function until it succeeds or the policy gives up; the last error is raised.",
-		Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+		Params: []module.Param{{Name: "f", Type: "function", Doc: "what to call"},
+			{Name: "...", Type: "any", Doc: "its arguments"}},
 		Returns: "what f returned",
 		Call:    func(c *module.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
 	}},
@@ -70,8 +74,9 @@ func retryFuncs() []module.Func {
 }
 
 func readPolicy(c *module.Call) *policy {
-	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"), judge: c.Function("on"),
-		wait: c.Seconds("wait"), maxWait: c.Seconds("max_wait"), timeout: c.Seconds("timeout")}
+	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"),
+		judge: c.Function("on"),
+		wait:  c.Seconds("wait"), maxWait: c.Seconds("max_wait"), timeout: c.Seconds("timeout")}
 	if c.Has("timeout") && p.timeout == 0 {
 		c.Raise(fault.Of(&fault.ParameterError{}, "option timeout must be positive"))
 	}
@@ -79,7 +84,8 @@ func readPolicy(c *module.Call) *policy {
 		for i := 1; i <= names.Len(); i++ {
 			name := names.RawGetInt(i).String()
 			if !slices.Contains(fault.Names(), name) {
-				c.Raise(fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Suffix(name, fault.Names())))
+				c.Raise(fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name,
+					suggest.Suffix(name, fault.Names())))
 			}
 			p.names = append(p.names, name)
 		}

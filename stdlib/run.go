@@ -24,22 +24,24 @@ var runModule = &module.Module{
 	Doc: "The run that this is a start of. transect run --run ID names a run; started again under its ID, it takes the writes that it made before from its ledger " +
 		"instead of sending them again. At the prompt, in tests and in dry runs what is kept lasts as long as the program.",
 	Fields: []module.Field{
-		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run", Read: func(in *vm.Interp) (any, error) {
-			if run := in.Options().InRun; run != nil {
-				return run.ID, nil
-			}
-			return "", nil
-		}},
-		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start", Read: func(in *vm.Interp) (any, error) {
-			k := keptOf(in)
-			if run := in.Options().InRun; run != nil && k.started.IsZero() {
-				var err error
-				if k.started, err = run.Started(); err != nil {
-					return nil, err
+		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run",
+			Read: func(in *vm.Interp) (any, error) {
+				if run := in.Options().InRun; run != nil {
+					return run.ID, nil
 				}
-			}
-			return float64(k.started.UnixMilli()) / 1000, nil
-		}},
+				return "", nil
+			}},
+		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start",
+			Read: func(in *vm.Interp) (any, error) {
+				k := keptOf(in)
+				if run := in.Options().InRun; run != nil && k.started.IsZero() {
+					var err error
+					if k.started, err = run.Started(); err != nil {
+						return nil, err
+					}
+				}
+				return float64(k.started.UnixMilli()) / 1000, nil
+			}},
 		{Name: "dir", Doc: "a folder for files that stay as long as the run, made when it is read first", Read: runDir},
 	},
 	Lazy: runFuncs,
@@ -50,11 +52,13 @@ func runFuncs() []module.Func {
 		{
 			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the first start that comes so far: " +
 				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is called again. What f raises is not noted.",
-			Params: []module.Param{runName, runFunc}, Returns: "what f returned: text, number, boolean, nil, or a table of those",
+			Params: []module.Param{runName,
+				runFunc}, Returns: "what f returned: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "once ") },
 		},
 		{
-			Name: "fixed", Doc: "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of the first time is kept for the run.",
+			Name:   "fixed",
+			Doc:    "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of the first time is kept for the run.",
 			Params: []module.Param{runName, runFunc}, Returns: "the value: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "fixed ") },
 		},
@@ -64,13 +68,15 @@ func runFuncs() []module.Func {
 			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				if run := c.In.Options().InRun; run != nil {
-					return vm.WithContext(c.L, func(ctx context.Context) context.Context { return run.Label(ctx, c.String("name")) }, c.Value("f")), nil
+					return vm.WithContext(c.L, func(ctx context.Context) context.Context { return run.Label(ctx, c.String("name")) },
+						c.Value("f")), nil
 				}
 				return vm.WithScope(c.L, vm.TimeLimit{}, c.Value("f")), nil
 			},
 		},
 		{
-			Name: "again", Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it spawns; it waits for those.",
+			Name:   "again",
+			Doc:    "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it spawns; it waits for those.",
 			Params: []module.Param{runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				if run := c.In.Options().InRun; run != nil {
@@ -190,7 +196,8 @@ func keptText(c *module.Call, v lua.LValue) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Of(&fault.ParameterError{}, "what f returned for %q cannot be kept: %w", c.String("name"), err)
 	case text == nil || len(text) > longestKept:
-		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB", c.String("name"), longestKept>>20), "write it to a file in run.dir")
+		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB",
+			c.String("name"), longestKept>>20), "write it to a file in run.dir")
 	}
 	return text, nil
 }

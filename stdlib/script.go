@@ -29,7 +29,8 @@ func scriptFuncs() []module.Func {
 				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env, short (a letter: -f), " +
 				"value (its name in the help) and complete (what the shell completes: projects, missions, names, analytics, products, files, folders). " +
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
-			Params:  []module.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does, _example gives command lines"}},
+			Params: []module.Param{{Name: "declared", Type: "table",
+				Doc: "the arguments; _doc says what the script does, _example gives command lines"}},
 			Returns: "a table of the values",
 			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
@@ -63,7 +64,8 @@ func scriptFuncs() []module.Func {
 			Call:   func(c *module.Call) (any, error) { vm.Stop(c.L, &vm.Exit{Code: c.Int("code")}); return nil, nil },
 		},
 		{
-			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
+			Name: "fail_items",
+			Doc:  "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
 			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed", Min: new(0.0)},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -86,7 +88,8 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "usage_error", Doc: "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The message is printed without the script's source.",
+			Name: "usage_error",
+			Doc:  "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The message is printed without the script's source.",
 			Params: []module.Param{{Name: "message", Type: "string", Doc: "what is wrong"},
 				{Name: "hint", Type: "string", Doc: "what to do", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -95,19 +98,22 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "confirm", Doc: "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is yes. Without a terminal it is a UsageError.",
+			Name: "confirm",
+			Doc:  "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is yes. Without a terminal it is a UsageError.",
 			Params: []module.Param{{Name: "question", Type: "string", Doc: "what is asked"},
 				{Name: "hint", Type: "string", Doc: "what to do where there is no terminal, such as give --yes", Optional: true}},
 			Returns: "whether the answer was yes",
 			Call:    confirm,
 		},
 		{
-			Name: "rehearsal", Doc: "Reports whether the run is a rehearsal: with --dry-run nothing is written to the platform.", Returns: "true or false",
-			Call: func(c *module.Call) (any, error) { return c.In.Options().DryRun, nil },
+			Name: "rehearsal", Doc: "Reports whether the run is a rehearsal: with --dry-run nothing is written to the platform.",
+			Returns: "true or false",
+			Call:    func(c *module.Call) (any, error) { return c.In.Options().DryRun, nil },
 		},
 		{
 			Name: "nearest", Doc: "Finds the name most like a misspelt one, for a message that asks whether it was meant.",
-			Params:  []module.Param{{Name: "name", Type: "string", Doc: "what was given"}, {Name: "known", Type: "table", Doc: "list of the names there are"}},
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "what was given"},
+				{Name: "known", Type: "table", Doc: "list of the names there are"}},
 			Returns: "the name; nil when none is like it",
 			Call: func(c *module.Call) (any, error) {
 				var known []string
@@ -128,13 +134,15 @@ func scriptFuncs() []module.Func {
 		{
 			Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name. It is released when the run ends. " +
 				"A LockedError, exit code 6, says that another run has it.",
-			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
+			Params: []module.Param{{Name: "name", Type: "string",
+				Doc: "what must not be done twice at once, such as the folder that is ingested"}},
 			Call: func(c *module.Call) (any, error) {
 				name, locks, opt := c.String("name"), runLocks(c.In), c.In.Options()
 				if locks[name] {
 					return nil, nil
 				}
-				l, err := lock.Take(c.Context(), lock.Request{Folder: LockFolder(c.In.StateDir()), Name: name, Script: opt.Script, Now: opt.Now})
+				l, err := lock.Take(c.Context(),
+					lock.Request{Folder: LockFolder(c.In.StateDir()), Name: name, Script: opt.Script, Now: opt.Now})
 				if err != nil {
 					return nil, err
 				}
@@ -144,7 +152,8 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt and for a script inside transect",
+			Name: "path", Doc: "The script's file, from the root.",
+			Returns: "its path; nil at the prompt and for a script inside transect",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if path == "" {
@@ -154,7 +163,8 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.", Returns: "its path; at the prompt the current folder",
+			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.",
+			Returns: "its path; at the prompt the current folder",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if path == "" && err == nil {

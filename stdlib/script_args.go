@@ -209,7 +209,8 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		a.Value = v.String()
 	case "complete":
 		if a.Complete = v.String(); !slices.Contains(argparse.Completions, a.Complete) {
-			return fault.Of(&fault.ParameterError{}, "argument %s: complete is one of %s", a.Name, strings.Join(argparse.Completions, ", "))
+			return fault.Of(&fault.ParameterError{}, "argument %s: complete is one of %s", a.Name,
+				strings.Join(argparse.Completions, ", "))
 		}
 	case "optional":
 		a.Optional = lua.LVAsBool(v)

@@ -21,7 +21,8 @@ func confirm(c *module.Call) (any, error) {
 	}
 	in, isFile := opt.Stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(in.Fd())) {
-		vm.Raise(c.L, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask: %s", question), "%s", c.String("hint")))
+		vm.Raise(c.L, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask: %s", question), "%s",
+			c.String("hint")))
 	}
 	fmt.Fprintf(opt.Stderr, "%s (yes/no) [no]: ", question)
 	var answer string

@@ -41,13 +41,16 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "compare", Doc: "Orders two versions.",
-			Params:  []module.Param{{Name: "a", Type: "any", Doc: "a version or its text"}, {Name: "b", Type: "any", Doc: "a version or its text"}},
+			Params: []module.Param{{Name: "a", Type: "any", Doc: "a version or its text"},
+				{Name: "b", Type: "any", Doc: "a version or its text"}},
 			Returns: "-1 when a is lower, 0 when they are equal, 1 when a is higher",
 			Call:    func(c *module.Call) (any, error) { return versionArg(c, "a").Compare(versionArg(c, "b")), nil },
 		},
 		{
-			Name: "satisfies", Doc: "Reports whether a version is in a range. A prerelease is only where the range names one of the same version.",
-			Params:  []module.Param{{Name: "version", Type: "any", Doc: "a version or its text"}, {Name: "range", Type: "string", Doc: "such as 1.x, ^1.2 or >=1 <3"}},
+			Name: "satisfies",
+			Doc:  "Reports whether a version is in a range. A prerelease is only where the range names one of the same version.",
+			Params: []module.Param{{Name: "version", Type: "any", Doc: "a version or its text"},
+				{Name: "range", Type: "string", Doc: "such as 1.x, ^1.2 or >=1 <3"}},
 			Returns: "true or false",
 			Call: func(c *module.Call) (any, error) {
 				v := versionArg(c, "version")
@@ -56,7 +59,8 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "highest", Doc: "Finds the highest version of a list within a range.",
-			Params:  []module.Param{{Name: "versions", Type: "table", Doc: "a list of strings"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
+			Params: []module.Param{{Name: "versions", Type: "table", Doc: "a list of strings"},
+				{Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
 			Returns: "the version as the list has it, or nil",
 			Call: func(c *module.Call) (any, error) {
 				var versions []string
@@ -77,14 +81,18 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "sort", Doc: "Sorts versions in ascending order.",
-			Params: []module.Param{{Name: "versions", Type: "table", Doc: "a list of versions, or of strings"}}, Returns: "a new list of them",
+			Params: []module.Param{{Name: "versions", Type: "table",
+				Doc: "a list of versions, or of strings"}}, Returns: "a new list of them",
 			Call: sortVersions,
 		},
 		{
-			Name: "increment", Doc: "Increments a version. Build metadata is dropped, and a prerelease of the requested release is completed: the next minor of 1.2.0-rc.1 is 1.2.0.",
+			Name: "increment",
+			Doc:  "Increments a version. Build metadata is dropped, and a prerelease of the requested release is completed: the next minor of 1.2.0-rc.1 is 1.2.0.",
 			Params: []module.Param{
 				{Name: "version", Type: "any", Doc: "a version or its text"},
-				{Name: "release", Type: "string", Doc: "what to increment; prerelease continues a prerelease or begins one of the next patch, release completes one", Choices: semrange.Releases},
+				{Name: "release", Type: "string",
+					Doc:     "what to increment; prerelease continues a prerelease or begins one of the next patch, release completes one",
+					Choices: semrange.Releases},
 				{Name: "identifier", Type: "string", Doc: "how a prerelease begins, such as rc", Default: ""},
 			},
 			Returns: "the text of the next version",
@@ -98,8 +106,10 @@ func semverFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "intersects", Doc: "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
-			Params:  []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"}, {Name: "b", Type: "string", Doc: "such as >=1.4"}},
+			Name: "intersects",
+			Doc:  "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
+			Params: []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"},
+				{Name: "b", Type: "string", Doc: "such as >=1.4"}},
 			Returns: "true or false",
 			Call:    func(c *module.Call) (any, error) { return rangeArg(c, "a").Intersects(rangeArg(c, "b")), nil },
 		},

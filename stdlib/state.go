@@ -18,7 +18,8 @@ const longestState = 16 << 20
 var (
 	stateKey    = module.Param{Name: "key", Type: "string", Doc: "the name of the value"}
 	statePrefix = module.Param{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}
-	stateTTL    = module.Param{Name: "ttl", Type: "number", Doc: "seconds until the value expires; without it, it is kept", Optional: true, Min: new(0.001), Max: new(1e10)}
+	stateTTL    = module.Param{Name: "ttl", Type: "number", Doc: "seconds until the value expires; without it, it is kept",
+		Optional: true, Min: new(0.001), Max: new(1e10)}
 )
 
 // stateFuncs are the functions of the module and the methods of a namespace.
@@ -36,7 +37,8 @@ var stateFuncs = []module.Func{
 	},
 	{
 		Name: "set", Doc: "Stores a value: text, number, boolean, or a table of those. nil deletes it.",
-		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"}, {Name: "options", Fields: []module.Param{stateTTL}}},
+		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"},
+			{Name: "options", Fields: []module.Param{stateTTL}}},
 		Call: func(c *module.Call) (any, error) {
 			next, err := stateEntry(c, c.Value("value"), expiry(c, nil))
 			if err != nil {
@@ -64,7 +66,8 @@ var stateFuncs = []module.Func{
 	{
 		Name: "update", Doc: "Changes a value atomically: the function gets the value (or nil) and returns the new one (nil deletes). " +
 			"It is called again when another run changed the value meanwhile, so it must have no side effects. Without ttl the expiry is unchanged.",
-		Params:  []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, {Name: "options", Fields: []module.Param{stateTTL}}},
+		Params: []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"},
+			{Name: "options", Fields: []module.Param{stateTTL}}},
 		Returns: "the new value",
 		Call: func(c *module.Call) (any, error) {
 			var latest lua.LValue
@@ -81,7 +84,8 @@ var stateFuncs = []module.Func{
 	},
 	{
 		Name: "increment", Doc: "Adds to a number atomically; a missing one counts as 0.",
-		Params: []module.Param{stateKey, {Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
+		Params: []module.Param{stateKey,
+			{Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
 		Call: func(c *module.Call) (any, error) {
 			var sum lua.LNumber
 			_, err := changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
@@ -100,7 +104,8 @@ var stateFuncs = []module.Func{
 		},
 	},
 	{
-		Name: "expire", Doc: "Sets the expiry of a value.", Params: []module.Param{stateKey, stateTTL}, Returns: "whether there is such a value",
+		Name: "expire", Doc: "Sets the expiry of a value.", Params: []module.Param{stateKey,
+			stateTTL}, Returns: "whether there is such a value",
 		Call: func(c *module.Call) (any, error) {
 			return changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
 				if old == nil {
@@ -111,7 +116,8 @@ var stateFuncs = []module.Func{
 		},
 	},
 	{
-		Name: "clear", Doc: "Deletes all values whose key begins with a prefix.", Params: []module.Param{statePrefix}, Returns: "how many there were",
+		Name: "clear", Doc: "Deletes all values whose key begins with a prefix.", Params: []module.Param{statePrefix},
+		Returns: "how many there were",
 		Call: func(c *module.Call) (any, error) {
 			return onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (int64, error) {
 				return s.Clear(ctx, name, c.String("prefix"), now(c))

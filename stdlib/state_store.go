@@ -54,7 +54,8 @@ func stateEntry(c *module.Call, v lua.LValue, expires float64) (*keyvalue.Entry,
 }
 
 func tooLongState(key string) error {
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "the value of %q is longer than %d MiB", key, longestState>>20), "keep it in a file")
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "the value of %q is longer than %d MiB", key, longestState>>20),
+		"keep it in a file")
 }
 
 // stateOf names the namespace of a call: the one it is a method of, or that of
@@ -82,8 +83,10 @@ type stateDB struct {
 }
 
 // onState runs f on the database without the interpreter lock.
-func onState[T any](c *module.Call, access sandbox.Access, f func(ctx context.Context, s *keyvalue.Store, namespace string) (T, error)) (result T, err error) {
-	db := vm.State(c.In, stateDBKey{}, func() *stateDB { return &stateDB{path: filepath.Join(c.In.StateDir(), "state.db")} })
+func onState[T any](c *module.Call, access sandbox.Access,
+	f func(ctx context.Context, s *keyvalue.Store, namespace string) (T, error)) (result T, err error) {
+	db := vm.State(c.In, stateDBKey{},
+		func() *stateDB { return &stateDB{path: filepath.Join(c.In.StateDir(), "state.db")} })
 	if err := c.In.Permit(access, db.path); err != nil {
 		return result, err
 	}

@@ -45,7 +45,8 @@ func taskFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "spawn", Doc: "Starts a function as a task.",
-			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Params: []module.Param{{Name: "f", Type: "function", Doc: "what to run"},
+				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "the task",
 			Call: func(c *module.Call) (any, error) {
 				return module.NewObject(c.L, taskType, vm.Spawn(c.L, c.Function("f"), c.Rest()...)), nil
@@ -64,13 +65,16 @@ func taskFuncs() []module.Func {
 			Call:    all,
 		},
 		{
-			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless collect is set.",
+			Name: "map",
+			Doc:  "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless collect is set.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "f", Type: "function", Doc: "called with the item and its index (with all values of an iterator)"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8, Min: new(1.0)},
-					{Name: "collect", Type: "boolean", Doc: "continue after failures and return them; results are then by index, with nil where one failed", Default: false},
+					{Name: "collect", Type: "boolean",
+						Doc:     "continue after failures and return them; results are then by index, with nil where one failed",
+						Default: false},
 				}},
 			},
 			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of place (its index), item and error",
@@ -83,8 +87,10 @@ func taskFuncs() []module.Func {
 			Call:    race,
 		},
 		{
-			Name: "timeout", Doc: "Calls a function with a time limit; after it the function is cancelled and a TimeoutError raised.",
-			Params: []module.Param{secondsParam(module.Param{Name: "seconds", Doc: "the limit"}), {Name: "f", Type: "function", Doc: "what to call"},
+			Name: "timeout",
+			Doc:  "Calls a function with a time limit; after it the function is cancelled and a TimeoutError raised.",
+			Params: []module.Param{secondsParam(module.Param{Name: "seconds", Doc: "the limit"}),
+				{Name: "f", Type: "function", Doc: "what to call"},
 				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
@@ -96,8 +102,10 @@ func taskFuncs() []module.Func {
 			Name: "sleep", Doc: "Waits; other tasks go on.", Params: []module.Param{sleepArg}, Call: sleepCall,
 		},
 		{
-			Name: "scope", Doc: "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
-			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Name: "scope",
+			Doc:  "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
+			Params: []module.Param{{Name: "f", Type: "function", Doc: "what to call"},
+				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				return vm.WithScope(c.L, vm.TimeLimit{}, c.Value("f"), c.Rest()...), nil

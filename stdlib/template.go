@@ -11,8 +11,10 @@ import (
 
 var (
 	templateOptions = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "escape", Type: "string", Doc: "how values are escaped; {{{name}}} and {{&name}} never are", Default: "none", Choices: mustache.Escapes},
-		{Name: "missing", Type: "string", Doc: "what a missing value does", Default: "error", Choices: []string{"error", "empty"}},
+		{Name: "escape", Type: "string", Doc: "how values are escaped; {{{name}}} and {{&name}} never are", Default: "none",
+			Choices: mustache.Escapes},
+		{Name: "missing", Type: "string", Doc: "what a missing value does", Default: "error",
+			Choices: []string{"error", "empty"}},
 		{Name: "partials", Type: "table", Doc: "templates by name, for {{> name}}", Optional: true},
 	}}
 	templateValues = module.Param{Name: "values", Type: "any", Doc: "a table or resource with the values"}
@@ -39,7 +41,8 @@ func templateFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "render", Doc: "Renders a template. A missing value is a KeyError with its line.",
-			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
+			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues,
+				templateOptions}, Returns: "the text",
 			Call: func(c *module.Call) (any, error) { return compileTemplate(c, c.String("text")).render(c) },
 		},
 		{
@@ -73,7 +76,8 @@ const longestTemplate = 64 << 20
 func compileTemplate(c *module.Call, text string) *textTemplate {
 	vm.Grow(c.L, 16*len(text)) // it may be all tags
 	pieces, err := mustache.Parse(text)
-	t := &textTemplate{pieces: pieces, escape: c.String("escape"), strict: c.String("missing") == "error", partials: map[string][]mustache.Piece{}}
+	t := &textTemplate{pieces: pieces, escape: c.String("escape"), strict: c.String("missing") == "error",
+		partials: map[string][]mustache.Piece{}}
 	if list := c.Table("partials"); list != nil {
 		list.ForEach(func(k, v lua.LValue) {
 			if err != nil {

@@ -51,7 +51,8 @@ func (f *filling) write(pieces []mustache.Piece) error {
 		case mustache.Partial:
 			inner, known := f.partials[p.Text]
 			if !known {
-				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, suggest.Suffix(p.Text, schema.SortedKeys(f.partials)))
+				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text,
+					suggest.Suffix(p.Text, schema.SortedKeys(f.partials)))
 			}
 			err = f.write(inner)
 		default:
@@ -107,7 +108,8 @@ func (f *filling) value(p mustache.Piece) error {
 		return nil
 	}
 	if v == lua.LNil {
-		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, suggest.Suffix(p.Text, f.names())),
+		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text,
+			suggest.Suffix(p.Text, f.names())),
 			`give it one, or pass missing = "empty"`)
 	}
 	text, err := f.text(p, v)
@@ -138,7 +140,8 @@ func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	L := f.c.L
 	if p.Format == "" {
 		if t, ok := v.(*lua.LTable); ok && L.GetMetaField(t, "__tostring") == lua.LNil {
-			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which cannot be written as text", p.Line, p.Text), "name one of its fields, or repeat for each with {{#%s}}", p.Text)
+			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which cannot be written as text",
+				p.Line, p.Text), "name one of its fields, or repeat for each with {{#%s}}", p.Text)
 		}
 		return L.ToStringMeta(v).String(), nil
 	}
@@ -149,7 +152,8 @@ func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 			n, ok = lua.LNumber(parsed), err == nil
 		}
 		if !ok {
-			return "", fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a %s, which %s cannot write", p.Line, p.Text, v.Type(), p.Format)
+			return "", fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a %s, which %s cannot write", p.Line, p.Text, v.Type(),
+				p.Format)
 		}
 		v = n
 	} else {

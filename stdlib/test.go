@@ -67,11 +67,13 @@ func testFuncs() []module.Func {
 	return append([]module.Func{
 		{
 			Name: "case", Doc: "Declares a test. It passes when its function returns.",
-			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
-			Call:   func(c *module.Call) (any, error) { return nil, declareCase(c, c.String("name"), lua.LNil) },
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must be true"},
+				{Name: "body", Type: "function", Doc: "the test"}},
+			Call: func(c *module.Call) (any, error) { return nil, declareCase(c, c.String("name"), lua.LNil) },
 		},
 		{
-			Name: "each", Doc: "Declares a test for each row of a table. A row's name, or its number, becomes part of the test's.",
+			Name: "each",
+			Doc:  "Declares a test for each row of a table. A row's name, or its number, becomes part of the test's.",
 			Params: []module.Param{
 				{Name: "name", Type: "string", Doc: "what must be true"},
 				{Name: "rows", Type: "table", Doc: "list of what the function is called with"},
@@ -91,8 +93,10 @@ func testFuncs() []module.Func {
 				return nil, nil
 			},
 		},
-		hookFunc("before", "Registers a function to call before each test of the file.", func(s *Suite) *[]*lua.LFunction { return &s.before }),
-		hookFunc("after", "Registers a function to call after each test of the file, also after failures.", func(s *Suite) *[]*lua.LFunction { return &s.after }),
+		hookFunc("before", "Registers a function to call before each test of the file.",
+			func(s *Suite) *[]*lua.LFunction { return &s.before }),
+		hookFunc("after", "Registers a function to call after each test of the file, also after failures.",
+			func(s *Suite) *[]*lua.LFunction { return &s.after }),
 		{
 			Name: "temp_dir", Doc: "Creates a folder that is removed when the test ends.", Returns: "its path",
 			Call: func(c *module.Call) (any, error) {
@@ -104,7 +108,8 @@ func testFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "run", Doc: "Runs a script as transect run would, in an interpreter of its own, on the local platform of the test.",
+			Name: "run",
+			Doc:  "Runs a script as transect run would, in an interpreter of its own, on the local platform of the test.",
 			Params: []module.Param{
 				{Name: "script", Type: "string", Doc: "its path, from the folder of the test file"},
 				{Name: "...", Type: "string|number|boolean", Doc: "its arguments", Optional: true},
@@ -192,7 +197,8 @@ func failed(format string, args ...any) error {
 func assertion(name, doc string, params []module.Param, found func(c *module.Call) string) module.Func {
 	return module.Func{
 		Name: name, Doc: doc,
-		Params: append(params, module.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}),
+		Params: append(params,
+			module.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}),
 		Call: func(c *module.Call) (any, error) {
 			wrong, message := found(c), c.String("message")
 			switch {
@@ -218,12 +224,14 @@ func truth(name, doc string, want bool) module.Func {
 var gotAny = module.Param{Name: "got", Type: "any", Doc: "the value"}
 
 var assertions = []module.Func{
-	assertion("equal", "Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
+	assertion("equal",
+		"Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
 		[]module.Param{gotAny, {Name: "want", Type: "any", Doc: "what it should be"}},
 		func(c *module.Call) string {
 			return strings.Join(differences(c.L, c.Value("got"), c.Value("want")), "\n")
 		}),
-	assertion("different", "Asserts that two values differ.", []module.Param{gotAny, {Name: "other", Type: "any", Doc: "what it should not be"}},
+	assertion("different", "Asserts that two values differ.",
+		[]module.Param{gotAny, {Name: "other", Type: "any", Doc: "what it should not be"}},
 		func(c *module.Call) string {
 			if len(differences(c.L, c.Value("got"), c.Value("other"))) > 0 {
 				return ""
@@ -233,7 +241,8 @@ var assertions = []module.Func{
 	truth("truthy", "Asserts that a value is neither nil nor false.", true),
 	truth("falsy", "Asserts that a value is nil or false.", false),
 	assertion("matches", "Asserts that a string matches a Lua pattern.",
-		[]module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}},
+		[]module.Param{{Name: "got", Type: "string", Doc: "the text"},
+			{Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}},
 		func(c *module.Call) string {
 			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
 			if caught != nil {
@@ -245,7 +254,8 @@ var assertions = []module.Func{
 			return fmt.Sprintf("%s does not match %q", show(c.L, c.Value("got")), c.String("pattern"))
 		}),
 	assertion("near", "Asserts that two numbers differ by no more than a tolerance.",
-		[]module.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
+		[]module.Param{{Name: "got", Type: "number", Doc: "the number"},
+			{Name: "want", Type: "number", Doc: "what it should be"},
 			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}},
 		func(c *module.Call) string {
 			got, want, most := c.Number("got"), c.Number("want"), c.Number("tolerance")
@@ -255,7 +265,8 @@ var assertions = []module.Func{
 			return fmt.Sprintf("got %v, want %v within %v", got, want, most)
 		}),
 	assertion("contains", "Asserts that a string contains a string, or a list a value.",
-		[]module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}},
+		[]module.Param{{Name: "got", Type: "string|table", Doc: "text or list"},
+			{Name: "item", Type: "any", Doc: "what should be in it"}},
 		func(c *module.Call) string {
 			if holds(c.L, c.Value("got"), c.Value("item")) {
 				return ""

@@ -17,17 +17,20 @@ import (
 var began = time.Now()
 
 var (
-	zoneOption = module.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
-	zoneOnly   = module.Param{Name: "options", Fields: []module.Param{zoneOption}}
-	timeArg    = module.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
-	sleepArg   = secondsParam(module.Param{Name: "seconds", Doc: "how long, in seconds"})
+	zoneOption = module.Param{Name: "zone", Type: "string",
+		Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
+	zoneOnly = module.Param{Name: "options", Fields: []module.Param{zoneOption}}
+	timeArg  = module.Param{Name: "time", Type: "number|string",
+		Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
+	sleepArg = secondsParam(module.Param{Name: "seconds", Doc: "how long, in seconds"})
 )
 
 // stepFields are the parts of a step through the calendar.
 var stepFields = func() []module.Param {
 	var fields []module.Param
 	for i, name := range []string{"years", "months", "weeks", "days", "hours", "minutes", "seconds"} {
-		f := module.Param{Name: name, Type: "integer", Doc: "how many, also negative", Optional: true, Min: new(-1e12), Max: new(1e12)}
+		f := module.Param{Name: name, Type: "integer", Doc: "how many, also negative", Optional: true, Min: new(-1e12),
+			Max: new(1e12)}
 		if i >= 4 {
 			f.Type = "number"
 		}
@@ -55,7 +58,8 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "format", Doc: "Formats a time: as RFC 3339 text with milliseconds, or by a layout.",
-			Params:  []module.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"}, zoneOnly},
+			Params: []module.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"},
+				zoneOnly},
 			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
 			Call: func(c *module.Call) (any, error) {
 				if err := calendar.CheckLayout(c.String("layout")); err != nil {
@@ -65,11 +69,14 @@ func timeFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "parse", Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the option.",
+			Name: "parse",
+			Doc:  "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},
 				{Name: "options", Fields: []module.Param{zoneOption,
-					{Name: "relative", Type: "boolean", Doc: "also read what people give to a flag: today, yesterday, 06:00, or how long ago, such as 12h or 7d", Default: false}}}},
+					{Name: "relative", Type: "boolean",
+						Doc:     "also read what people give to a flag: today, yesterday, 06:00, or how long ago, such as 12h or 7d",
+						Default: false}}}},
 			Returns: "seconds since 1970",
 			Call: func(c *module.Call) (any, error) {
 				if c.Bool("relative") && !c.Has("layout") {
@@ -100,8 +107,10 @@ func timeFuncs() []module.Func {
 				{Name: "year", Type: "integer", Doc: "1 to 9999"},
 				{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true, Min: new(1.0), Max: new(12.0)},
 				{Name: "day", Type: "integer", Doc: "of the month; 1 if left out", Optional: true, Min: new(1.0), Max: new(31.0)},
-				{Name: "week", Type: "integer", Doc: "of ISO 8601, in place of month and day", Optional: true, Min: new(1.0), Max: new(53.0)},
-				{Name: "weekday", Type: "integer", Doc: "1 is Monday; goes with week", Optional: true, Min: new(1.0), Max: new(7.0)},
+				{Name: "week", Type: "integer", Doc: "of ISO 8601, in place of month and day", Optional: true, Min: new(1.0),
+					Max: new(53.0)},
+				{Name: "weekday", Type: "integer", Doc: "1 is Monday; goes with week", Optional: true, Min: new(1.0),
+					Max: new(7.0)},
 				{Name: "hour", Type: "integer", Doc: "0 to 23", Optional: true, Min: new(0.0), Max: new(23.0)},
 				{Name: "minute", Type: "integer", Doc: "0 to 59", Optional: true, Min: new(0.0), Max: new(59.0)},
 				{Name: "second", Type: "number", Doc: "0 to 59.999", Optional: true, Min: new(0.0), Max: new(59.999)},
@@ -110,14 +119,17 @@ func timeFuncs() []module.Func {
 			Call:    timeAt,
 		},
 		{
-			Name: "add", Doc: "Adds calendar units: years, months, weeks and days keep the local time, also across clock changes; January 31 plus a month is the last of February. Hours and below are exact.",
-			Params:  []module.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"}, {Name: "step", Fields: stepFields}},
+			Name: "add",
+			Doc:  "Adds calendar units: years, months, weeks and days keep the local time, also across clock changes; January 31 plus a month is the last of February. Hours and below are exact.",
+			Params: []module.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"},
+				{Name: "step", Fields: stepFields}},
 			Returns: "seconds since 1970",
 			Call:    func(c *module.Call) (any, error) { return since1970(step(c).From(zonedTime(c, "time"), 1)) },
 		},
 		{
 			Name: "start_of", Doc: "The start of the minute, hour, day, week (Monday), month or year that a time lies in.",
-			Params:  []module.Param{{Name: "unit", Type: "string", Doc: "of what", Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
+			Params: []module.Param{{Name: "unit", Type: "string", Doc: "of what",
+				Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
 			Returns: "seconds since 1970",
 			Call: func(c *module.Call) (any, error) {
 				t := calendar.StartOf(zonedTime(c, "time"), c.String("unit"))
@@ -126,7 +138,8 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "each", Doc: "Iterates from one time to another in calendar steps, both ends included.",
-			Params:  []module.Param{{Name: "from", Type: "number|string", Doc: "the first time"}, {Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
+			Params: []module.Param{{Name: "from", Type: "number|string", Doc: "the first time"},
+				{Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
 			Returns: "an iterator of seconds since 1970",
 			Call:    eachTime,
 		},
@@ -185,8 +198,9 @@ func dateTable(t time.Time) map[string]any {
 	weekyear, week := t.ISOWeek()
 	return map[string]any{
 		"year": t.Year(), "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute(),
-		"second": float64(t.Second()) + float64(t.Nanosecond()/1e6)/1e3, "weekday": calendar.Weekday(t), "yearday": t.YearDay(),
-		"week": week, "weekyear": weekyear, "offset": offset, "zone": name, "dst": t.IsDST(),
+		"second": float64(t.Second()) + float64(t.Nanosecond()/1e6)/1e3, "weekday": calendar.Weekday(t),
+		"yearday": t.YearDay(),
+		"week":    week, "weekyear": weekyear, "offset": offset, "zone": name, "dst": t.IsDST(),
 	}
 }
 

@@ -184,7 +184,8 @@ func (g *heights) draw(low, high, scale float64) image.Image {
 
 // steps are the colours from low to high: viridis (BIDS/colormap, CC0), which also
 // reads in grey and by the colour-blind.
-var steps = []color.NRGBA{{68, 1, 84, 255}, {59, 82, 139, 255}, {33, 145, 140, 255}, {94, 201, 98, 255}, {253, 231, 37, 255}}
+var steps = []color.NRGBA{{68, 1, 84, 255}, {59, 82, 139, 255}, {33, 145, 140, 255}, {94, 201, 98, 255},
+	{253, 231, 37, 255}}
 
 // ramp is the colour of a value from 0 to 1.
 func ramp(t float64) color.NRGBA {

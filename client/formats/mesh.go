@@ -31,8 +31,9 @@ func drawMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 		}, side)
 	}
 	v := newView(m.Low[0], m.Low[1], m.High[0], m.High[1], side)
-	s := &scene{ctx: ctx, view: v, file: f, depth: newHeights(v.w, v.h), picture: image.NewNRGBA(image.Rect(0, 0, v.w, v.h)),
-		low: m.Low[2], height: m.High[2] - m.Low[2], coloured: m.Coloured}
+	s := &scene{ctx: ctx, view: v, file: f, depth: newHeights(v.w, v.h),
+		picture: image.NewNRGBA(image.Rect(0, 0, v.w, v.h)),
+		low:     m.Low[2], height: m.High[2] - m.Low[2], coloured: m.Coloured}
 	defer s.close()
 	if err := m.Each(ctx, s.draw); err != nil {
 		return nil, err
@@ -178,7 +179,8 @@ func (s *scene) colour(t mesh.Triangle, texture image.Image, w [3]float64, z flo
 		}
 		b := texture.Bounds()
 		x, y := int((u-math.Floor(u))*float64(b.Dx())), int((1-v+math.Floor(v))*float64(b.Dy()))
-		c := color.NRGBAModel.Convert(texture.At(b.Min.X+min(max(x, 0), b.Dx()-1), b.Min.Y+min(max(y, 0), b.Dy()-1))).(color.NRGBA)
+		c := color.NRGBAModel.Convert(texture.At(b.Min.X+min(max(x, 0), b.Dx()-1),
+			b.Min.Y+min(max(y, 0), b.Dy()-1))).(color.NRGBA)
 		c.A = 255
 		return c
 	}

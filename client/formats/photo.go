@@ -84,7 +84,8 @@ func embedded(view imagery.View, whole image.Config) (all []inner) {
 		}
 		all = append(all, e)
 	}
-	slices.SortStableFunc(all, func(a, b inner) int { return cmp.Compare(a.area.Dx()*a.area.Dy(), b.area.Dx()*b.area.Dy()) })
+	slices.SortStableFunc(all,
+		func(a, b inner) int { return cmp.Compare(a.area.Dx()*a.area.Dy(), b.area.Dx()*b.area.Dy()) })
 	return all
 }
 

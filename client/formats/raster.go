@@ -45,7 +45,8 @@ func describeTIFF(ctx context.Context, f *file) (Info, error) {
 		return Info{}, err
 	}
 	e := r.Extent()
-	info := Info{Kind: "raster", Format: "tiff", System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height, Resolution: e.GroundResolution}
+	info := Info{Kind: "raster", Format: "tiff", System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
+		Resolution: e.GroundResolution}
 	if e.Positioned {
 		ring := make(orb.Ring, len(e.Outline))
 		for i, p := range e.Outline {

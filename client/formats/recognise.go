@@ -47,7 +47,8 @@ var magics = []struct {
 	{0, "ASTM-E57", "pcl", "e57"}, {0, "# .PCD", "pcl", "pcd"},
 	{0, "glTF", "mesh", "glb"}, {0, "Kaydara FBX Binary", "mesh", "fbx"}, {0, "fgb\x03fgb", "vector", "flatgeobuf"},
 	{0, "7z\xbc\xaf\x27\x1c", "file", "7z"}, {0, "Rar!\x1a\x07", "file", "rar"}, {0, "%PDF-", "file", "pdf"},
-	{0, "CDF\x01", "file", "netcdf"}, {0, "CDF\x02", "file", "netcdf"}, {0, "\x89HDF\r\n", "file", "hdf5"}, {0, "PAR1", "file", "parquet"},
+	{0, "CDF\x01", "file", "netcdf"}, {0, "CDF\x02", "file", "netcdf"}, {0, "\x89HDF\r\n", "file", "hdf5"}, {0, "PAR1",
+		"file", "parquet"},
 	{4, "ftypqt  ", "file", "mov"}, {4, "ftyp", "file", "mp4"}, {257, "ustar", "file", "tar"},
 }
 
@@ -119,13 +120,18 @@ func recognise(f File, ext string, head []byte) Content {
 // recognised is damaged: cards and copies give files of zeros, proxies and portals
 // give pages of text.
 var promises = map[string]struct{ kind, format, name string }{
-	"jpg": {"image", "jpeg", "a JPEG image"}, "jpeg": {"image", "jpeg", "a JPEG image"}, "jpe": {"image", "jpeg", "a JPEG image"},
-	"png": {"image", "png", "a PNG image"}, "gif": {"image", "gif", "a GIF image"}, "webp": {"image", "webp", "a WebP image"},
-	"tif": {"image", "tiff", "a TIFF image"}, "tiff": {"image", "tiff", "a TIFF image"}, "dng": {"image", "dng", "a DNG image"},
+	"jpg": {"image", "jpeg", "a JPEG image"}, "jpeg": {"image", "jpeg", "a JPEG image"}, "jpe": {"image", "jpeg",
+		"a JPEG image"},
+	"png": {"image", "png", "a PNG image"}, "gif": {"image", "gif", "a GIF image"}, "webp": {"image", "webp",
+		"a WebP image"},
+	"tif": {"image", "tiff", "a TIFF image"}, "tiff": {"image", "tiff", "a TIFF image"}, "dng": {"image", "dng",
+		"a DNG image"},
 	"heic": {"image", "heic", "a HEIC image"}, "jp2": {"raster", "jp2", "a JPEG 2000 image"},
-	"las": {"pcl", "las", "a LAS point cloud"}, "laz": {"pcl", "laz", "a LAZ point cloud"}, "e57": {"pcl", "e57", "an E57 point cloud"},
+	"las": {"pcl", "las", "a LAS point cloud"}, "laz": {"pcl", "laz", "a LAZ point cloud"}, "e57": {"pcl", "e57",
+		"an E57 point cloud"},
 	"shp": {"vector", "shapefile", "a shapefile"}, "gpkg": {"vector", "geopackage", "a GeoPackage"},
-	"geojson": {"vector", "geojson", "GeoJSON"}, "topojson": {"vector", "topojson", "TopoJSON"}, "kml": {"vector", "kml", "KML"},
+	"geojson": {"vector", "geojson", "GeoJSON"}, "topojson": {"vector", "topojson", "TopoJSON"}, "kml": {"vector", "kml",
+		"KML"},
 	"gpx": {"vector", "gpx", "GPX"}, "gltf": {"mesh", "gltf", "glTF"}, "glb": {"mesh", "glb", "a binary glTF mesh"},
 	"zip": {"file", "zip", "a zip archive"}, "7z": {"file", "7z", "a 7z archive"}, "pdf": {"file", "pdf", "a PDF"},
 }
@@ -244,7 +250,8 @@ func sniffPLY(f File) Content {
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		switch {
-		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") && fields[2] != "0":
+		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") &&
+			fields[2] != "0":
 			return Content{Kind: "mesh", Format: "ply"}
 		case len(fields) == 1 && fields[0] == "end_header":
 			return points

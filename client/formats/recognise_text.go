@@ -95,8 +95,10 @@ func pointLines(text string, cut bool) bool {
 
 // xmlRoots are the formats of XML by the name of the root element.
 var xmlRoots = map[string]Content{
-	"kml": {Kind: "vector", Format: "kml"}, "gpx": {Kind: "vector", Format: "gpx"}, "FeatureCollection": {Kind: "vector", Format: "gml"},
-	"COLLADA": {Kind: "mesh", Format: "collada"}, "html": {Kind: "file", Format: "html"}, "HTML": {Kind: "file", Format: "html"},
+	"kml": {Kind: "vector", Format: "kml"}, "gpx": {Kind: "vector", Format: "gpx"}, "FeatureCollection": {Kind: "vector",
+		Format: "gml"},
+	"COLLADA": {Kind: "mesh", Format: "collada"}, "html": {Kind: "file", Format: "html"}, "HTML": {Kind: "file",
+		Format: "html"},
 	"VRTDataset": {Kind: "file", Format: "vrt", Note: "a VRT only points at other files: send those instead"},
 }
 

@@ -28,7 +28,8 @@ func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 		return nil, errors.New("it has no shapes")
 	}
 	wide := 1.0 // a degree of longitude is shorter than one of latitude
-	if degrees := l.System != nil && l.System.Geographic || l.System == nil && b.low[0] >= -360 && b.high[0] <= 360 && b.low[1] >= -90 && b.high[1] <= 90; degrees {
+	if degrees := l.System != nil && l.System.Geographic ||
+		l.System == nil && b.low[0] >= -360 && b.high[0] <= 360 && b.low[1] >= -90 && b.high[1] <= 90; degrees {
 		wide = max(0.1, math.Cos((b.low[1]+b.high[1])/2*math.Pi/180))
 	}
 	border := 4.0
@@ -44,7 +45,8 @@ func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 		return nil, err
 	}
 	defer release()
-	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h), w: float32(w), h: float32(h), thick: max(0.6, float32(side)/512), radius: max(1.5, float32(side)/128),
+	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h), w: float32(w), h: float32(h),
+		thick: max(0.6, float32(side)/512), radius: max(1.5, float32(side)/128),
 		at: func(q orb.Point) (float32, float32) {
 			x, y := v.at(q[0]*wide, q[1])
 			return clamp(x+left, w), clamp(y+top, h)

@@ -18,8 +18,10 @@ var sidecarParts = map[string]map[string]string{
 	// World files depend on the raster's extension.
 	"raster": {
 		".prj": "projection", ".hdr": "header",
-		".aux.xml": NotSent, ".aux": NotSent, ".ovr": NotSent, ".rrd": NotSent, ".msk": NotSent, ".rpb": NotSent, ".rpc": NotSent,
-		".qml": NotSent, ".sld": NotSent, ".stx": NotSent, ".clr": NotSent, ".tif.xml": NotSent, ".xmp": NotSent, ".qpj": NotSent,
+		".aux.xml": NotSent, ".aux": NotSent, ".ovr": NotSent, ".rrd": NotSent, ".msk": NotSent, ".rpb": NotSent,
+		".rpc": NotSent,
+		".qml": NotSent, ".sld": NotSent, ".stx": NotSent, ".clr": NotSent, ".tif.xml": NotSent, ".xmp": NotSent,
+		".qpj": NotSent,
 	},
 	"image":  {".aux.xml": NotSent, ".xmp": NotSent, ".ovr": NotSent, ".thm": NotSent},
 	"vector": {".prj": "projection", ".qpj": NotSent, ".qml": NotSent, ".sld": NotSent},
@@ -37,7 +39,8 @@ var sidecars = func() map[string]bool {
 		}
 	}
 	for _, ext := range []string{
-		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w", ".sdw",
+		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w",
+		".sdw",
 		".eww", ".blw", ".bqw", ".bilw", // world files
 		".cpg", ".sbn", ".sbx", ".ovr",
 	} {

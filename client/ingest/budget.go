@@ -82,8 +82,10 @@ func fits(c *client.Client, files int, bytes int64) error {
 	if f := fault.Find(err); f != nil {
 		hint = f.Facts().Hint + "; "
 	}
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "nothing was created or sent: %s of %s are to be sent (%d bytes), and the budget leaves %s",
-		what, human.Size(bytes), bytes, human.Size(room)), "%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
+	return fault.Hinted(fault.Of(&fault.LimitError{},
+		"nothing was created or sent: %s of %s are to be sent (%d bytes), and the budget leaves %s",
+		what, human.Size(bytes), bytes, human.Size(room)),
+		"%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
 }
 
 // Fits refuses files that are more than the budget of the client leaves, before
@@ -96,7 +98,8 @@ func Fits(ctx context.Context, c *client.Client, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	r := &run{options: o, checker: preflight.New(preflight.Options{Open: o.Source.Open, SkipDuplicates: true, Dir: tempDir(o.StateDir)})}
+	r := &run{options: o,
+		checker: preflight.New(preflight.Options{Open: o.Source.Open, SkipDuplicates: true, Dir: tempDir(o.StateDir)})}
 	defer r.checker.Close()
 	var (
 		mu    sync.Mutex
@@ -106,7 +109,8 @@ func Fits(ctx context.Context, c *client.Client, o Options) error {
 	)
 	err := r.readAll(ctx, &Progress{}, func(*scan.Skipped) error { return nil }, func(_ context.Context, it *item) error {
 		failed := r.sample(it)
-		if p := r.checker.Add(it.Item, it.photo, cmp.Or(failed, it.photoError)); failed != nil || p != nil && o.Damaged != Send {
+		if p := r.checker.Add(it.Item, it.photo, cmp.Or(failed, it.photoError)); failed != nil ||
+			p != nil && o.Damaged != Send {
 			return nil
 		}
 		mu.Lock()

@@ -24,7 +24,8 @@ func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	r := &run{options: o, checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: tempDir(o.StateDir)})}
+	r := &run{options: o,
+		checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: tempDir(o.StateDir)})}
 	defer r.checker.Close()
 	return r.check(ctx)
 }
@@ -58,7 +59,8 @@ func (r *run) checkAll(ctx context.Context) error {
 	if more := report.Errors - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent: the check of the files found errors: %s", strings.Join(list, "; ")),
+	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent: the check of the files found errors: %s",
+		strings.Join(list, "; ")),
 		"correct them, or send the good files without check = \"strict\"; a report = \"….json\" lists all of them")
 }
 

@@ -265,7 +265,8 @@ func (r *run) body(it *item) client.Object {
 			b[key] = *value
 		}
 	}
-	p := property{Key: it.key, File: it.Name, Size: it.Size(), Modified: timestamp(it.main().ModTime), Run: r.id, PartOf: r.options.PartOf, Content: it.content, Problem: it.problem}
+	p := property{Key: it.key, File: it.Name, Size: it.Size(), Modified: timestamp(it.main().ModTime), Run: r.id,
+		PartOf: r.options.PartOf, Content: it.content, Problem: it.problem}
 	if o.Replace {
 		p.Replaces = it.replaces
 	}

@@ -32,7 +32,8 @@ func stopsRun(err error) bool {
 	case http.StatusUnauthorized, http.StatusInsufficientStorage:
 		return true
 	}
-	for _, target := range []any{new(*fault.TokenRenewalError), new(*fault.MissingCredentialsError), new(*fault.ConfigError),
+	for _, target := range []any{new(*fault.TokenRenewalError), new(*fault.MissingCredentialsError),
+		new(*fault.ConfigError),
 		new(*fault.CancelledError), new(*fault.PermissionError), new(*fault.PlatformError), new(*fault.LimitError)} {
 		if errors.As(err, target) {
 			return true

@@ -13,7 +13,8 @@ func (r *run) finish(ctx context.Context) error {
 		return r.resolveCandidates(ctx)
 	}
 	for _, step := range []func(context.Context) error{
-		r.waitForOthers, r.resolveCandidates, r.deleteDuplicates, r.deleteOrphans, r.nameDatasets, r.waitForIngestion, r.verify,
+		r.waitForOthers, r.resolveCandidates, r.deleteDuplicates, r.deleteOrphans, r.nameDatasets, r.waitForIngestion,
+		r.verify,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -55,7 +56,8 @@ func (r *run) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.failDatasets(failed, "find out which of the two is right: keep the dataset when the local file is damaged; when the file is right, delete the dataset and run again")
+	return r.failDatasets(failed,
+		"find out which of the two is right: keep the dataset when the local file is damaged; when the file is right, delete the dataset and run again")
 }
 
 // failDatasets turns the outcomes of datasets into failures.

@@ -59,11 +59,13 @@ func (t Target) contains(d client.Dataset) bool {
 
 // search visits the datasets a filter selects, in order of their identifiers,
 // with recordFields and some more. The filter's _id, if any, is a map of operators.
-func search(ctx context.Context, c *client.Client, filter client.Filter, visit func(client.Dataset), fields ...any) error {
+func search(ctx context.Context, c *client.Client, filter client.Filter, visit func(client.Dataset),
+	fields ...any) error {
 	limit := pageSize
 	for {
 		page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
-			Sort: client.Sort{{Attribute: "_id", Direction: 1}}, Fields: client.Object{"include": slices.Concat(recordFields, fields)}}})
+			Sort: client.Sort{{Attribute: "_id", Direction: 1}}, Fields: client.Object{"include": slices.Concat(recordFields,
+				fields)}}})
 		if err != nil {
 			return err
 		}
@@ -164,7 +166,8 @@ func (ix *index) at(offset int64) (d reconcile.Dataset, err error) {
 func (ix *index) named(kind, name string) ([]reconcile.Dataset, error) {
 	identity := reconcile.Identity(kind, name)
 	list, err := ix.find(identity, ix.count)
-	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool { return reconcile.Identity(kind, d.Name) != identity }), err
+	return slices.DeleteFunc(list,
+		func(d reconcile.Dataset) bool { return reconcile.Identity(kind, d.Name) != identity }), err
 }
 
 // maxRelocated is how many datasets of one base name and size are examined.

@@ -122,7 +122,8 @@ const (
 
 func (o *Options) complete() error {
 	if o.Company == "" && o.Project == "" && o.Mission == "" {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "project or company is missing: the datasets must belong to one"),
+		return fault.Hinted(fault.Of(&fault.ParameterError{},
+			"project or company is missing: the datasets must belong to one"),
 			"give project, and mission for the images of a survey")
 	}
 	if o.Items == nil && o.Source.Root == "" && len(o.Source.Paths) == 0 {

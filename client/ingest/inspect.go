@@ -96,9 +96,11 @@ func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Datas
 
 // decide asks reconcile, and gets it the information it asks for. datasets are
 // those of the item's name. found is the dataset of the decision.
-func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset, slow func() error) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
+func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset,
+	slow func() error) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
 	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
-	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(), Run: r.id}
+	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(),
+		Run: r.id}
 	for _, m := range it.Members {
 		state.Components = append(state.Components, reconcile.Component{Name: m.Component, Size: m.Size})
 	}

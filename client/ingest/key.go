@@ -83,7 +83,8 @@ var targetFields = []any{"company", "project", "mission"}
 
 // recordOf extracts what reconcile needs of a dataset.
 func recordOf(d client.Dataset) reconcile.Dataset {
-	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName, "ingestion.error.message")
+	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName,
+		"ingestion.error.message")
 	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
 	if p := fields[2]; p.Get("key").String() != "" {
 		r.Key, r.Name, r.Size = p.Get("key").String(), p.Get("file").String(), p.Get("size").Int()

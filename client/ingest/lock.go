@@ -28,7 +28,8 @@ func lock(o Options, url string) (unlock func(), err error) {
 	}
 	folder := filepath.Join(o.StateDir, "locks")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot create the folder of locks %s: %w", folder, fault.Reason(err)),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot create the folder of locks %s: %w", folder,
+			fault.Reason(err)),
 			"name another one in TRANSECT_STATE_DIR")
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, source))

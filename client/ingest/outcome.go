@@ -81,7 +81,8 @@ func (o Outcome) item() *item {
 	it := &item{key: o.Key, title: o.Title, dataset: o.Dataset}
 	it.Kind, it.Name = o.Kind, o.Name
 	for _, p := range o.parts() {
-		it.Members = append(it.Members, scan.Member{File: scan.File{Path: p.Path, Name: o.Name, Size: p.Size}, Component: p.Component})
+		it.Members = append(it.Members,
+			scan.Member{File: scan.File{Path: p.Path, Name: o.Name, Size: p.Size}, Component: p.Component})
 	}
 	return it
 }

@@ -62,7 +62,8 @@ func newOutcomeLog(stateDir, id string) (*OutcomeLog, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot write the outcomes of the run to %s: %w", cmp.Or(stateDir, os.TempDir()), fault.Reason(err)),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot write the outcomes of the run to %s: %w",
+			cmp.Or(stateDir, os.TempDir()), fault.Reason(err)),
 			"name another folder in TRANSECT_STATE_DIR")
 	}
 	l.path, l.w = l.file.Name(), bufio.NewWriterSize(l.file, 64<<10)
@@ -111,7 +112,8 @@ func logError(err error) error {
 	if err == nil || fault.Find(err) != nil {
 		return err
 	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot write an outcome: %w", fault.Reason(err)), "is the disk full? what was sent is safe: make room and run again")
+	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot write an outcome: %w", fault.Reason(err)),
+		"is the disk full? what was sent is safe: make room and run again")
 }
 
 // close ends the writing; the outcomes can still be read.
@@ -202,7 +204,8 @@ func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 // inBatches visits the elements that are wanted, in order, with what look finds of
 // them: as many at a time as are looked up by one request, and several requests side
 // by side.
-func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([]T) (F, error), visit func([]T, F) error) error {
+func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([]T) (F, error),
+	visit func([]T, F) error) error {
 	var looks []chan error // of the batches that are being looked up, in order
 	var visits []func() error
 	next := func() error {

@@ -94,7 +94,8 @@ func newRun(c *client.Client, o Options) (*run, error) {
 
 // newChecker makes the checker of a run, which finds duplicates by itself.
 func newChecker(o Options) *preflight.Checker {
-	return preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true, Dir: tempDir(o.StateDir)})
+	return preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true,
+		Dir: tempDir(o.StateDir)})
 }
 
 // do performs the run and writes the report.
@@ -144,8 +145,10 @@ func (r *run) result() *Result {
 		slices.SortFunc(list, func(a, b Outcome) int { return imagery.NaturalCompare(a.Name, b.Name) })
 	}
 	counts.Bytes = r.options.Progress.Transferred.Load()
-	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending, Temporary: r.temporary,
-		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
+	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts,
+		Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
+		Temporary: r.temporary,
+		Target:    r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }
 

@@ -22,12 +22,14 @@ import (
 	"transect/client/verdict"
 )
 
-var csvHeader = []string{"name", "path", "size", "verdict", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
+var csvHeader = []string{"name", "path", "size", "verdict", "kind", "dataset", "component", "md5", "cause", "hint",
+	"path_encoded"}
 
 // csvFields are the texts of an outcome in the order of csvHeader; that of the
 // size is nil.
 func (o *Outcome) csvFields() []*string {
-	return []*string{&o.Name, &o.Path, nil, (*string)(&o.Verdict), &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause, &o.Hint, &o.PathEncoded}
+	return []*string{&o.Name, &o.Path, nil, (*string)(&o.Verdict), &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause,
+		&o.Hint, &o.PathEncoded}
 }
 
 func isCSV(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
@@ -39,13 +41,16 @@ func (o *Options) checkReport() error {
 		return nil
 	}
 	if !isCSV(path) && !strings.EqualFold(filepath.Ext(path), ".json") {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path), "its extension selects the format")
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path),
+			"its extension selects the format")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path), "create it first, or name another one")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path),
+			"create it first, or name another one")
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: it is a folder", path), "name a file in it")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: it is a folder", path),
+			"name a file in it")
 	}
 	in, err := o.Folder(filepath.Dir(path), filepath.Base(path))
 	if err == nil {
@@ -132,8 +137,10 @@ func reportError(path string, err error) error {
 }
 
 func (r *run) writeJSON(w *bufio.Writer, result *Result, failure error) error {
-	s := summary{Ingest: r.id, Platform: r.client.BaseURL(), Source: scan.Readable(r.options.Source.Root), Target: r.options.Target,
-		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, NotReached: result.NotReached, DryRun: r.options.DryRun, Preflight: result.Preflight}
+	s := summary{Ingest: r.id, Platform: r.client.BaseURL(), Source: scan.Readable(r.options.Source.Root),
+		Target:  r.options.Target,
+		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, NotReached: result.NotReached,
+		DryRun: r.options.DryRun, Preflight: result.Preflight}
 	if failure != nil {
 		s.Error = failure.Error()
 	}
@@ -191,7 +198,8 @@ func OpenReport(path string, open imagery.Opener) iter.Seq2[Outcome, error] {
 			yield(Outcome{}, err)
 			return
 		case err != nil:
-			yield(Outcome{}, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), reportHint))
+			yield(Outcome{}, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)),
+				reportHint))
 			return
 		}
 		defer file.Close()

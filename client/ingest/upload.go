@@ -182,6 +182,7 @@ func (r *run) notReplaced(ctx context.Context, it *item, err error) error {
 		return err
 	}
 	return r.record(it.failed(fault.Hinted(fault.Of(&fault.UploadError{},
-		"it is uploaded, as dataset %s, but the dataset of its earlier state, %s, could not be deleted: %w", it.dataset, it.replaces, err),
+		"it is uploaded, as dataset %s, but the dataset of its earlier state, %s, could not be deleted: %w", it.dataset,
+		it.replaces, err),
 		"run again, or delete dataset %s by hand", it.replaces)))
 }

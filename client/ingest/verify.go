@@ -61,7 +61,8 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 	r := &run{client: c, options: o, index: ix, relocated: map[string]bool{}, checker: newChecker(o)}
 	defer r.checker.Close()
 	err = r.readAll(ctx, &Progress{}, func(skipped *scan.Skipped) error {
-		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: skipped.Verdict(), Cause: skipped.Why()})
+		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: skipped.Verdict(),
+			Cause: skipped.Why()})
 	}, func(ctx context.Context, it *item) error {
 		finding, err := v.judge(ctx, r, it)
 		if err != nil {
@@ -76,7 +77,8 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 }
 
 // VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener, report func(Finding) error) (*Verification, error) {
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener,
+	report func(Finding) error) (*Verification, error) {
 	v := &Verification{report: report}
 	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) ([]Finding, error) {
 		return compare(ctx, c, open, list)
@@ -120,7 +122,8 @@ func (v *Verification) add(f Finding) error {
 
 // judge finds the dataset of a local file and compares them.
 func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, error) {
-	f := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
+	f := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing,
+		Cause: "there is no dataset for it"}
 	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
 		return f, err
@@ -173,7 +176,8 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 			if !exists || r.options.Source.Kind != "" && d.Type != r.options.Source.Kind {
 				continue
 			}
-			if err := v.add(Finding{Name: d.Name, Verdict: Extra, Dataset: d.ID, Cause: "no local file belongs to it"}); err != nil {
+			if err := v.add(Finding{Name: d.Name, Verdict: Extra, Dataset: d.ID,
+				Cause: "no local file belongs to it"}); err != nil {
 				return err
 			}
 		}
@@ -236,7 +240,8 @@ func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d recon
 	return v
 }
 
-func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (_ verdict.Verdict, cause string) {
+func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (_ verdict.Verdict,
+	cause string) {
 	c, _ := d.Component(p.Component)
 	if !c.Uploaded {
 		return Missing, "its component " + p.Component + " has no file yet"

@@ -85,7 +85,8 @@ func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[stri
 		return err
 	}
 	open := map[string]any{"ingestion.status": map[string]any{"$ne": "completed"}}
-	return search(ctx, r.client, client.Filter{"$and": []any{map[string]any(filter), open}}, func(d client.Dataset) { unread[d.ID] = d })
+	return search(ctx, r.client, client.Filter{"$and": []any{map[string]any(filter), open}},
+		func(d client.Dataset) { unread[d.ID] = d })
 }
 
 // poll returns when the platform has read all datasets, with errStalled when it
@@ -110,7 +111,8 @@ func (r *run) poll(ctx context.Context, filter client.Filter) (client.IngestionS
 		return nil
 	}
 	defer r.options.Progress.Unread.Store(0)
-	state, err := r.client.Datasets.Wait(polling, client.WaitForDatasets{Filter: filter, Waiting: client.Waiting{OnChange: schema.Callback(progress)}})
+	state, err := r.client.Datasets.Wait(polling,
+		client.WaitForDatasets{Filter: filter, Waiting: client.Waiting{OnChange: schema.Callback(progress)}})
 	switch {
 	case ctx.Err() != nil:
 		return state, fault.Stopped(ctx)

@@ -136,7 +136,8 @@ func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 		_, _, kind := s.file(duplicate)
 		elsewhere := filepath.Dir(path(original)) != filepath.Dir(path(duplicate))
 		if path(original) != path(duplicate) && (kind == "image" || !elsewhere) { // else both are meant, or it was listed twice
-			s.problems.add(newProblem("duplicate", Warning, name(duplicate), "it is the same file as "+name(original), "leave one of the two out"))
+			s.problems.add(newProblem("duplicate", Warning, name(duplicate), "it is the same file as "+name(original),
+				"leave one of the two out"))
 			report.tally(verdict.Duplicate)
 		}
 	})

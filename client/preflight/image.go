@@ -43,7 +43,8 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 		}
 	}
 	if p.Altitude != nil && p.XMP.Altitude != nil && math.Abs(*p.Altitude-*p.XMP.Altitude) > sameAltitude {
-		warn("altitude-disagrees", "find out whether one of them is above the ellipsoid or above take-off; EXIF is what is used",
+		warn("altitude-disagrees",
+			"find out whether one of them is above the ellipsoid or above take-off; EXIF is what is used",
 			"its altitude is %.1f m in EXIF, %.1f m in XMP", *p.Altitude, *p.XMP.Altitude)
 	}
 	if clocksDisagree(p) {

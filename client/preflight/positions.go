@@ -75,7 +75,8 @@ func (s *survey) checkPositions() {
 	}
 	for i, from := range reasons {
 		seconds := math.Abs(float64(s.photos.At(int(i)).taken-s.photos.At(int(from)).taken)) / 1e9
-		report(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)), humanize.FtoaWithDigits(seconds, 1)))
+		report(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)),
+			humanize.FtoaWithDigits(seconds, 1)))
 	}
 	for i, metresAway := range far {
 		report(i, fmt.Sprintf("its position is %s from the middle of the survey, far from all others", metres(metresAway)))
@@ -90,7 +91,8 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	}
 	// The first photo may be an outlier: begin where three agree.
 	good := 0
-	for good < min(len(track)-2, ahead) && !(s.reaches(track[good], track[good+1]) && s.reaches(track[good], track[good+2])) {
+	for good < min(len(track)-2, ahead) &&
+		!(s.reaches(track[good], track[good+1]) && s.reaches(track[good], track[good+2])) {
 		good++
 	}
 	if good == min(len(track)-2, ahead) {

@@ -67,7 +67,8 @@ func New(opts Options) *Checker {
 	if opts.Now.IsZero() {
 		opts.Now = time.Now()
 	}
-	c := &Checker{opts: opts, problems: problemList{}, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
+	c := &Checker{opts: opts, problems: problemList{},
+		report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
 	c.names.Dir, c.files.Dir, c.photos.Dir = opts.Dir, opts.Dir, opts.Dir
 	return c
 }
@@ -106,7 +107,8 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) *Problem 
 		}
 	}
 	if item.Damage != "" {
-		found = []Problem{newProblem("damaged", Error, item.Name, item.Damage, "copy the file again from where it came from, or give it its right extension")}
+		found = []Problem{newProblem("damaged", Error, item.Name, item.Damage,
+			"copy the file again from where it came from, or give it its right extension")}
 	}
 	if item.Note != "" {
 		found = append(found, noteProblem(item))

@@ -31,8 +31,9 @@ type Problem struct {
 
 // verdicts are those of the problems that decide about a file, by their codes.
 var verdicts = map[string]verdict.Verdict{
-	"truncated": verdict.Damaged, "damaged": verdict.Damaged, "not-an-image": verdict.Damaged, string(scan.Empty): verdict.Damaged,
-	"incomplete": verdict.Incomplete, string(scan.Unfinished): verdict.Incomplete,
+	"truncated": verdict.Damaged, "damaged": verdict.Damaged, "not-an-image": verdict.Damaged,
+	string(scan.Empty): verdict.Damaged,
+	"incomplete":       verdict.Incomplete, string(scan.Unfinished): verdict.Incomplete,
 	"unreadable": verdict.Failed, string(scan.Missing): verdict.Failed, "broken-link": verdict.Failed,
 	"duplicate": verdict.Duplicate, "left-out": verdict.LeftOut,
 }

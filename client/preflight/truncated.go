@@ -11,7 +11,8 @@ import (
 func checkTruncated(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
 	f, err := open.Open(file.Path)
 	if err != nil {
-		return newProblem("unreadable", Error, file.Name, "it cannot be read: "+fault.Reason(err).Error(), "check its permissions"), true
+		return newProblem("unreadable", Error, file.Name, "it cannot be read: "+fault.Reason(err).Error(),
+			"check its permissions"), true
 	}
 	defer f.Close()
 	size := file.Size

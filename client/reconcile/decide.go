@@ -174,7 +174,8 @@ func (s State) create(key string) Decision {
 		decision.Superseded = s.superseded(s.Run, "", previous.Taken)
 		decision.Reason = fmt.Sprintf("changed: its earlier state, dataset %s, is kept", previous.ID)
 		if previous.Empty() {
-			decision.Reason = fmt.Sprintf("changed since dataset %s was created for it, which is kept without a file", previous.ID)
+			decision.Reason = fmt.Sprintf("changed since dataset %s was created for it, which is kept without a file",
+				previous.ID)
 		}
 	}
 	return decision

@@ -216,7 +216,8 @@ func (d *directory) addSibling(c *class, j int, component string) {
 }
 
 // componentOrder is the order of components in an item, after the main file.
-var componentOrder = []string{formats.NotSent, "database", "index", "projection", "worldfile", "header", "texture", "material"}
+var componentOrder = []string{formats.NotSent, "database", "index", "projection", "worldfile", "header", "texture",
+	"material"}
 
 // repeatable reports components that a mesh can have several of.
 func repeatable(component string) bool { return component == "texture" || component == "material" }
@@ -243,7 +244,8 @@ func (c *class) sortParts() {
 // item is the item whose main file is entry i.
 func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	name := d.name(i)
-	item := Item{Kind: c.Kind, Format: c.Format, Name: d.fullName(name), Note: c.Note, Incomplete: c.Incomplete, Damage: c.Damage}
+	item := Item{Kind: c.Kind, Format: c.Format, Name: d.fullName(name), Note: c.Note, Incomplete: c.Incomplete,
+		Damage: c.Damage}
 	component, kept := c.Kind, true
 	if c.Archive {
 		component = "archive"

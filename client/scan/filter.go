@@ -46,7 +46,8 @@ func (f filter) passes(name string) bool {
 
 // prunes reports whether a folder is left out with all its content.
 func (f filter) prunes(name string) bool {
-	return len(f.exclude) > 0 && (matchAny(f.exclude, strings.ToLower(name)) || matchAny(f.exclude, strings.ToLower(name)+"/"))
+	return len(f.exclude) > 0 &&
+		(matchAny(f.exclude, strings.ToLower(name)) || matchAny(f.exclude, strings.ToLower(name)+"/"))
 }
 
 func matchAny(patterns []string, name string) bool {

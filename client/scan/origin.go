@@ -75,9 +75,11 @@ func mustBeFolder(dir string) error {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "%s does not exist", dir),
 			"check the path; a relative one starts at the current folder")
 	case err != nil:
-		return fault.Hinted(fault.Of(&fault.FileError{}, "%s cannot be read: %w", dir, fault.Reason(err)), "check its permissions")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s cannot be read: %w", dir, fault.Reason(err)),
+			"check its permissions")
 	case !info.IsDir():
-		return fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir), "give the folder that holds it, or the file as a path")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir),
+			"give the folder that holds it, or the file as a path")
 	}
 	return nil
 }

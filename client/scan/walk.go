@@ -76,7 +76,8 @@ func (w *walk) readFolder(number int, rel string) error {
 	switch {
 	case err == nil, o.listed != nil && errors.Is(err, fs.ErrNotExist): // then each of its files is missing
 	case rel == "":
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir.dir, fault.Reason(err)), "check its permissions")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir.dir, fault.Reason(err)),
+			"check its permissions")
 	default:
 		if err := w.skip(&Skipped{Path: dir.dir, Name: name, Reason: Unreadable, Err: err, Folder: true}); err != nil {
 			return err

@@ -147,7 +147,8 @@ func isDevice(name string) bool {
 		return true
 	}
 	for _, prefix := range []string{"COM", "LPT"} {
-		if n, ok := strings.CutPrefix(stem, prefix); ok && utf8.RuneCountInString(n) == 1 && strings.Contains("0123456789¹²³", n) {
+		if n, ok := strings.CutPrefix(stem, prefix); ok && utf8.RuneCountInString(n) == 1 &&
+			strings.Contains("0123456789¹²³", n) {
 			return true
 		}
 	}

@@ -38,7 +38,8 @@ func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 	if err := u.call(ctx, "create-multipart-upload", fields, nil); err != nil {
 		return 0, err
 	}
-	b := &journal.Upload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts, Unchanged: u.computed}
+	b := &journal.Upload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts,
+		Unchanged: u.computed}
 	b.ID = u.Journal.Begin(u.destination, u.src.state(), *b)
 	var counted, found atomic.Int64
 	_, err = u.sendParts(ctx, b, &counted, &found)
@@ -58,7 +59,8 @@ func isLost(err error) bool {
 // sendParts sends the parts that are not done and completes the upload. counted
 // is the number of bytes of parts that were sent, found of those among them
 // that an earlier run has sent.
-func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, found *atomic.Int64) (resumed int, err error) {
+func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, found *atomic.Int64) (resumed int,
+	err error) {
 	group, inner := errgroup.WithContext(ctx)
 	for n := 1; n <= u.plan.parts; n++ {
 		_, size := u.plan.span(n)

@@ -48,7 +48,8 @@ func checkChunk(chunk, largest int64) (int64, error) {
 		return DefaultChunk, nil
 	}
 	if chunk < MinChunk || chunk > largest {
-		return 0, fault.Of(&fault.ValueError{}, "chunk_size must be between %d and %d bytes, got %d", MinChunk, largest, chunk)
+		return 0, fault.Of(&fault.ValueError{}, "chunk_size must be between %d and %d bytes, got %d", MinChunk, largest,
+			chunk)
 	}
 	return chunk, nil
 }

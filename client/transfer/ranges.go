@@ -46,7 +46,8 @@ func strongTag(h http.Header) string {
 // contentRange parses "bytes first-last/total"; total is -1 for "*".
 func contentRange(h string) (first, last, total int64, ok bool) {
 	var all string
-	if n, _ := fmt.Sscanf(strings.TrimSpace(h), "bytes %d-%d/%s", &first, &last, &all); n < 3 || first < 0 || last < first {
+	if n, _ := fmt.Sscanf(strings.TrimSpace(h), "bytes %d-%d/%s", &first, &last, &all); n < 3 || first < 0 ||
+		last < first {
 		return 0, 0, 0, false
 	}
 	if all == "*" {

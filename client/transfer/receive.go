@@ -88,7 +88,8 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		case r.wrong != "" && !r.doubted: // a bit may have changed on the way
 			r.doubted = true
 			if !r.guessed {
-				r.Logger.Warn("a download arrived changed: downloading it again", "file", r.file.path, "md5", r.wrong, "expected", r.md5)
+				r.Logger.Warn("a download arrived changed: downloading it again", "file", r.file.path, "md5", r.wrong, "expected",
+					r.md5)
 			}
 		default:
 			return err
@@ -124,7 +125,8 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 		return false, fault.Of(&fault.DownloadError{}, "%s has the unsupported encoding %q", r.file.path, encoding)
 	}
 	r.resumable = !r.encoded && r.Body == nil && r.total >= minProgress && (r.tag != "" || r.md5 != "") && !r.file.shared
-	r.file.identity = identity{Source: sourceHash(r.transport.BaseURL(), r.Download), Tag: r.tag, Total: r.total, MD5: r.md5}
+	r.file.identity = identity{Source: sourceHash(r.transport.BaseURL(), r.Download), Tag: r.tag, Total: r.total,
+		MD5: r.md5}
 	if r.resumable && !r.restarted {
 		r.have = r.file.recorded()
 	}
@@ -183,7 +185,8 @@ func (r *receiver) incomplete(err error) error {
 	received := r.have.bytes()
 	r.cut = true
 	r.mu.Unlock()
-	f := fault.Hinted(fault.Of(&fault.DownloadError{}, "%s broke off at byte %d", r.file.path, received), "nothing was kept; run again")
+	f := fault.Hinted(fault.Of(&fault.DownloadError{}, "%s broke off at byte %d", r.file.path, received),
+		"nothing was kept; run again")
 	if r.resumable && received >= minProgress {
 		f.Hint = "the partial file is kept: run again to resume"
 	}

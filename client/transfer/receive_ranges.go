@@ -18,7 +18,8 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	if r.total < 0 {
 		return r.fetch(ctx, r.first, 0, -1, answer)
 	}
-	parallel := r.resumable && !r.restarted && r.total >= r.minParallel && strings.EqualFold(answer.Header.Get("Accept-Ranges"), "bytes")
+	parallel := r.resumable && !r.restarted && r.total >= r.minParallel &&
+		strings.EqualFold(answer.Header.Get("Accept-Ranges"), "bytes")
 	size := r.total + 1
 	if parallel {
 		size = r.rangeSize
@@ -149,7 +150,8 @@ func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, er
 	if fault.Status(err) == http.StatusRequestedRangeNotSatisfiable && from > 0 {
 		return nil, startOver("the range does not exist any more")
 	}
-	if err != nil || from == 0 && wanted.to == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
+	if err != nil || from == 0 && wanted.to == 0 && answer.StatusCode != http.StatusPartialContent &&
+		r.sameFile(answer, answer.ContentLength) {
 		return answer, err
 	}
 	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))

@@ -73,7 +73,8 @@ func (t *Transfers) observe(ctx context.Context, err error) error {
 }
 
 func overloaded(status int) bool {
-	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == http.StatusRequestTimeout
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
+		status == http.StatusRequestTimeout
 }
 
 // meteredBody is the body of an answer being received.

@@ -81,7 +81,8 @@ func (t *target) recorded() spans {
 		}
 	}
 	have := last.Have
-	if len(have) == 0 || last.identity != t.identity || !have.valid(min(info.Size(), t.identity.Total)) || info.Size() > t.identity.Total {
+	if len(have) == 0 || last.identity != t.identity || !have.valid(min(info.Size(), t.identity.Total)) ||
+		info.Size() > t.identity.Total {
 		return nil
 	}
 	return have

@@ -68,7 +68,8 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	var refused *fault.ResponseError
 	var limit *fault.LimitError
 	var forbidden *fault.PermissionError
-	if err == nil || errors.As(err, &described) || errors.As(err, &cancelled) || errors.As(err, &limit) || errors.As(err, &forbidden) || u.plan.parts == 1 && errors.As(err, &refused) {
+	if err == nil || errors.As(err, &described) || errors.As(err, &cancelled) || errors.As(err, &limit) ||
+		errors.As(err, &forbidden) || u.plan.parts == 1 && errors.As(err, &refused) {
 		return err
 	}
 	f := fault.Of(&fault.UploadError{}, "%s could not be sent", u.Path)
@@ -90,8 +91,9 @@ func (u *upload) post(ctx context.Context, n int) error {
 		query.Set(name, fmt.Sprint(value))
 	}
 	return u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64) error {
-		_, err := u.transport.Do(ctx, transport.Request{Repeatable: true, Path: service + u.route("upload-component", "upload-part"),
-			Query: query, BodyReader: body, Size: size})
+		_, err := u.transport.Do(ctx,
+			transport.Request{Repeatable: true, Path: service + u.route("upload-component", "upload-part"),
+				Query: query, BodyReader: body, Size: size})
 		return u.observe(ctx, err)
 	})
 }
@@ -148,7 +150,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 
 // send makes a request with part n as its body, which the transport opens anew
 // for a redirect or a repetition: only the last one counts.
-func (u *upload) send(ctx context.Context, n int, request func(body func() (io.ReadCloser, error), size int64) error) error {
+func (u *upload) send(ctx context.Context, n int,
+	request func(body func() (io.ReadCloser, error), size int64) error) error {
 	offset, size := u.plan.span(n)
 	var last *requestBody
 	err := request(func() (io.ReadCloser, error) {
@@ -186,7 +189,8 @@ func (u *upload) storageError(answer *http.Response) error {
 		return nil
 	}
 	said := transport.StorageRefusal(body)
-	f := fault.Of(&fault.ResponseError{}, "the storage refused %s: %s", u.Path, cmp.Or(said.String(), "status "+strconv.Itoa(status)+" "+http.StatusText(status)))
+	f := fault.Of(&fault.ResponseError{}, "the storage refused %s: %s", u.Path,
+		cmp.Or(said.String(), "status "+strconv.Itoa(status)+" "+http.StatusText(status)))
 	f.Status, f.Code, f.Service = status, said.Code, "storage"
 	if f.Cause = nil; said.Code != "" {
 		f.Cause = fmt.Errorf("status %d %s", status, http.StatusText(status))
@@ -208,7 +212,8 @@ func (u *upload) storageError(answer *http.Response) error {
 
 // corruptedCodes are the codes of storages for content that is not that of the checksum
 // sent along.
-var corruptedCodes = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
+var corruptedCodes = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch",
+	"Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
 
 // isCorrupted reports whether content did not arrive as it was sent.
 func isCorrupted(err error) bool {

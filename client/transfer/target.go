@@ -36,7 +36,8 @@ type target struct {
 // writing it, a random name is used.
 func newTarget(in folder, name string) (*target, error) {
 	sum := sha256.Sum256([]byte(name))
-	t := &target{in: in, name: name, path: in.join(name), temp: fmt.Sprintf("%s%x%s", temporaryPrefix, sum[:8], partSuffix)}
+	t := &target{in: in, name: name, path: in.join(name),
+		temp: fmt.Sprintf("%s%x%s", temporaryPrefix, sum[:8], partSuffix)}
 	var err error
 	if t.file, err = OpenLocked(in.Root, t.temp); err != nil {
 		t.shared, t.temp = true, temporaryPrefix+rand.Text()+partSuffix

@@ -126,7 +126,8 @@ func New(over *transport.Transport, o Options) *Transfers {
 	if o.Sleep == nil {
 		o.Sleep = wait.Sleep
 	}
-	return &Transfers{Options: o, transport: over, memory: newMemory(), hashing: newHashing(o.Stats), minParallel: minParallel, rangeSize: rangeSize}
+	return &Transfers{Options: o, transport: over, memory: newMemory(), hashing: newHashing(o.Stats),
+		minParallel: minParallel, rangeSize: rangeSize}
 }
 
 // contextError reports an ended context as such, whatever error it caused.

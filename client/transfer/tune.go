@@ -58,7 +58,8 @@ func (w *window) end(now time.Time) sample {
 	waiting := !w.since.IsZero()
 	w.contend(now, waiting)
 	took := now.Sub(w.start)
-	s := sample{rate: float64(w.bytes+requestBytes*w.requests) / took.Seconds(), contended: float64(w.contended) / float64(took)}
+	s := sample{rate: float64(w.bytes+requestBytes*w.requests) / took.Seconds(),
+		contended: float64(w.contended) / float64(took)}
 	w.restart(now, waiting)
 	return s
 }

@@ -88,7 +88,8 @@ func (t *Transfers) Missing(u Upload) (int64, error) {
 		return 0, err
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
-	up.begun = t.Journal.Find(journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset, Component: u.Component}, src.state())
+	up.begun = t.Journal.Find(journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset,
+		Component: u.Component}, src.state())
 	return up.missing(), nil
 }
 

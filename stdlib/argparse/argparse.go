@@ -40,7 +40,8 @@ var Completions = []string{"projects", "missions", "names", "analytics", "produc
 
 // types are what an argument can be, by the names scripts use; strings takes
 // all further arguments.
-var types = map[string]schema.Type{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "strings": "[]string"}
+var types = map[string]schema.Type{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean",
+	"strings": "[]string"}
 
 // SetType gives the argument a type by the name scripts use for it.
 func (a *Arg) SetType(name string) error {
@@ -289,5 +290,6 @@ func (s *Spec) placeholder(a *Arg) string { return cmp.Or(a.Value, strings.ToUpp
 func flag(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 func (s *Spec) usageError(format string, args ...any) error {
-	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "see: %s --help", cmp.Or(s.Program, "transect run SCRIPT"))
+	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "see: %s --help",
+		cmp.Or(s.Program, "transect run SCRIPT"))
 }

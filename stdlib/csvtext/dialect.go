@@ -38,7 +38,8 @@ type Dialect struct {
 func (d Dialect) check() error {
 	if d.Quote == d.Separator || d.Separator == '"' || d.Separator == 0 {
 		quote := strings.Trim(string(rune(d.Quote)), "\x00")
-		return fault.Of(&fault.ParameterError{}, "separator %q and quote %q cannot be used together", string(rune(d.Separator)), quote)
+		return fault.Of(&fault.ParameterError{}, "separator %q and quote %q cannot be used together",
+			string(rune(d.Separator)), quote)
 	}
 	if d.Comment != 0 && (d.Comment == d.Separator || d.Comment == d.Quote) {
 		return fault.Of(&fault.ParameterError{}, "option comment must differ from separator and quote")
@@ -109,5 +110,6 @@ func unwritable(err error, name string) error {
 	if !errors.As(err, &none) {
 		return err
 	}
-	return fault.Hinted(fault.Of(&fault.ValueError{}, "a character cannot be written in %s", name), "leave encoding out, for UTF-8, which has them all")
+	return fault.Hinted(fault.Of(&fault.ValueError{}, "a character cannot be written in %s", name),
+		"leave encoding out, for UTF-8, which has them all")
 }

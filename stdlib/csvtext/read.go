@@ -125,7 +125,8 @@ func (r *Reader) Header() ([]string, error) {
 			name = "column_" + strconv.Itoa(i+1)
 		}
 		if seen[name] {
-			return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "line %d names the column %q twice", r.line, name), "name the columns with header")
+			return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "line %d names the column %q twice", r.line, name),
+				"name the columns with header")
 		}
 		seen[name] = true
 		names = append(names, name)
@@ -138,7 +139,8 @@ func (r *Reader) explain(err error, fields int) error {
 		skip, why := r.dialect.Skip, bad.Err.Error()
 		switch {
 		case errors.Is(bad.Err, csv.ErrFieldCount):
-			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %s, the lines before it have %d", bad.StartLine+skip, human.Count(fields, "field"), r.in.FieldsPerRecord),
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %s, the lines before it have %d", bad.StartLine+skip,
+				human.Count(fields, "field"), r.in.FieldsPerRecord),
 				"is a field with a separator not quoted, or the separator another one?")
 		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
 			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+skip)

@@ -75,7 +75,8 @@ func dotEnvValue(text string) (value, after, why string) {
 
 func isVariable(name string) bool {
 	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || (r < '0' || r > '9') && r != '.' && r != '-') {
+		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') &&
+			(i == 0 || (r < '0' || r > '9') && r != '.' && r != '-') {
 			return false
 		}
 	}

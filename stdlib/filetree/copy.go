@@ -31,7 +31,8 @@ func (c *Copier) Copy(ctx context.Context, from, to string) error {
 		return err
 	}
 	if info.IsDir() && !c.Recursive {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", from), "pass recursive = true to copy it with all in it")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", from),
+			"pass recursive = true to copy it with all in it")
 	}
 	if !info.IsDir() {
 		if to, err = c.into(from, to); err != nil {

@@ -47,7 +47,8 @@ var unfinished = []string{".part", ".partial", ".tmp", ".temp", ".crdownload", "
 
 func temporary(name string) bool {
 	lower := strings.ToLower(name)
-	return strings.HasPrefix(name, ".") || slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(lower, end) })
+	return strings.HasPrefix(name, ".") ||
+		slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(lower, end) })
 }
 
 // NewWatch scans a folder for the first time.

@@ -59,7 +59,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 		_, err = s.db.ExecContext(ctx, schema)
 	}
 	if err == nil && found > version {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was written by a newer version of Transect", s.path), "use that one")
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was written by a newer version of Transect",
+			s.path), "use that one")
 	}
 	if err != nil {
 		_ = s.db.Close()
@@ -94,7 +95,8 @@ func scan(row *sql.Row) (*Entry, error) {
 
 // Replace replaces the value old by next; nil is none. done is false when the
 // value is another one by now.
-func (s *Store) Replace(ctx context.Context, namespace, key string, old, next *Entry, now float64) (done bool, err error) {
+func (s *Store) Replace(ctx context.Context, namespace, key string, old, next *Entry, now float64) (done bool,
+	err error) {
 	done, err = s.replace(ctx, namespace, key, old, next, now)
 	return done, s.failed(ctx, err)
 }
@@ -114,7 +116,8 @@ func (s *Store) replace(ctx context.Context, namespace, key string, old, next *E
 	case next == nil:
 		_, err = tx.ExecContext(ctx, "DELETE FROM entries WHERE namespace = ? AND key = ?", namespace, key)
 	default:
-		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, nullif(?, 0.0))", namespace, key, next.Text, next.Expires)
+		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, nullif(?, 0.0))", namespace, key,
+			next.Text, next.Expires)
 	}
 	if err != nil {
 		return false, err
@@ -125,7 +128,8 @@ func (s *Store) replace(ctx context.Context, namespace, key string, old, next *E
 // Keys lists the keys that begin with prefix, sorted.
 func (s *Store) Keys(ctx context.Context, namespace, prefix string, now float64) ([]string, error) {
 	keys := []string{}
-	rows, err := s.db.QueryContext(ctx, "SELECT key FROM entries WHERE "+current+begins+" ORDER BY key", namespace, now, prefix, prefix)
+	rows, err := s.db.QueryContext(ctx, "SELECT key FROM entries WHERE "+current+begins+" ORDER BY key", namespace, now,
+		prefix, prefix)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -169,7 +173,8 @@ func (s *Store) failed(ctx context.Context, err error) error {
 			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, if they are there",
 			filepath.Base(s.path))
 	case sqlite3.SQLITE_BUSY:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the database of state %s", s.path), "run again")
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the database of state %s", s.path),
+			"run again")
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s cannot be used: %w", s.path, err),
 		"check the room and the rights there, or name another folder in TRANSECT_STATE_DIR")

@@ -104,7 +104,8 @@ func (l *Lock) refused(r Request) error {
 	if r.Wait > 0 {
 		waited = " after a wait of " + r.Wait.String()
 	}
-	return fault.Hinted(fault.Of(&fault.LockedError{}, "another run still holds the lock %q%s: %s", r.Name, waited, l.holderText(r.Now())),
+	return fault.Hinted(fault.Of(&fault.LockedError{}, "another run still holds the lock %q%s: %s", r.Name, waited,
+		l.holderText(r.Now())),
 		"run again when it has ended")
 }
 

@@ -91,7 +91,8 @@ func Send(ctx context.Context, m Mail) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case timed.Err() != nil:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not accept the message within %s", server, m.Timeout), "run again later")
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not accept the message within %s", server,
+			m.Timeout), "run again later")
 	}
 	return m.failure(server, err)
 }
@@ -234,13 +235,15 @@ func (m *Mail) failure(server string, err error) error {
 	case errors.As(err, &sending) && sending.ErrorCode() >= 500:
 		return fault.Of(&fault.RuntimeError{}, "the mail server %s refuses the message: %w", server, said)
 	case errors.As(err, &sending) && sending.IsTemp():
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s cannot accept the message now: %w", server, said), "run again later")
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s cannot accept the message now: %w", server,
+			said), "run again later")
 	case errors.As(err, &reply) && strings.Contains(err.Error(), "SMTP AUTH"):
 		said = fmt.Errorf("%d %s", reply.Code, m.redact(reply.Msg))
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the mail server %s refuses the credentials: %w", server, said),
 			"check user and password; some servers want an app password")
 	}
-	return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s: %w", server, said), "check the server's address, its port, and tls")
+	return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s: %w", server, said),
+		"check the server's address, its port, and tls")
 }
 
 // redact removes a password that the server echoes.

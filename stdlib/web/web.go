@@ -154,13 +154,15 @@ func redirect(r *httpcore.Request, status int, next *url.URL) error {
 		return fault.Of(&fault.ConnectionError{}, "%s redirects from https to http, which is not followed", r.URL.Host)
 	}
 	r.Header = r.Header.Clone()
-	if (status == http.StatusSeeOther || status < http.StatusTemporaryRedirect && r.Method == http.MethodPost) && r.Method != http.MethodHead {
+	if (status == http.StatusSeeOther || status < http.StatusTemporaryRedirect && r.Method == http.MethodPost) &&
+		r.Method != http.MethodHead {
 		r.Method, r.Body, r.Size = http.MethodGet, nil, 0
 		r.Header.Del("Content-Type")
 	}
 	if httpcore.HostPort(r.URL) != httpcore.HostPort(next) {
 		if r.Body != nil {
-			return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s redirects a %s to %s, another host", r.URL.Host, r.Method, next.Host),
+			return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s redirects a %s to %s, another host", r.URL.Host, r.Method,
+				next.Host),
 				"what is sent is for the first host alone; if the other is right, use its address")
 		}
 		for name := range r.Header {
@@ -212,7 +214,8 @@ func (r *Response) Failed(body []byte) error {
 		return nil
 	}
 	f := &fault.ResponseError{Status: r.StatusCode}
-	f.Message = strings.TrimSpace(fmt.Sprintf("%s answered with status %d %s", r.URL.Host, r.StatusCode, http.StatusText(r.StatusCode)))
+	f.Message = strings.TrimSpace(fmt.Sprintf("%s answered with status %d %s", r.URL.Host, r.StatusCode,
+		http.StatusText(r.StatusCode)))
 	switch {
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		f.Hint = "check the credentials"

@@ -29,7 +29,8 @@ var shapes = []shape{
 }
 
 // foreign are the geometries of the standard that GeoJSON does not have.
-var foreign = []string{"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE", "SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE"}
+var foreign = []string{"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE",
+	"SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE"}
 
 // dimensions is what the numbers of a position are; -1 for not known.
 type dimensions struct{ numbers, measure int }
@@ -257,7 +258,8 @@ func (p *positions) position() (coordinates, measure any, err error) {
 		p.dimensions = []dimensions{{2, -1}, {3, -1}, {4, 3}}[len(numbers)-2]
 	}
 	if len(numbers) != p.numbers {
-		return nil, nil, fmt.Errorf("the position that ends at character %d has %d numbers, not %d", p.at, len(numbers), p.numbers)
+		return nil, nil, fmt.Errorf("the position that ends at character %d has %d numbers, not %d", p.at, len(numbers),
+			p.numbers)
 	}
 	if at := p.measure; at >= 0 {
 		return numbers[:at:at], numbers[at], nil

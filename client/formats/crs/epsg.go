@@ -76,7 +76,8 @@ var others = map[int]struct {
 	5070: {"NAD83 / Conus Albers", 4269, albers, parameters{23, -96, 29.5, 45.5, 1, 0, 0}},
 	3577: {"GDA94 / Australian Albers", 4283, albers, parameters{0, 132, -18, -36, 1, 0, 0}},
 	3005: {"NAD83 / BC Albers", 4269, albers, parameters{45, -126, 50, 58.5, 1, 1000000, 0}},
-	2193: {"NZGD2000 / New Zealand Transverse Mercator 2000", 4167, transverseMercator, parameters{0, 173, 0, 0, 0.9996, 1600000, 10000000}},
+	2193: {"NZGD2000 / New Zealand Transverse Mercator 2000", 4167, transverseMercator,
+		parameters{0, 173, 0, 0, 0.9996, 1600000, 10000000}},
 }
 
 // EPSG returns the system of an EPSG code, or an error for one that is not known.

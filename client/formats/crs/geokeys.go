@@ -130,7 +130,8 @@ func (k GeoKeys) projection(d datum) (*System, error) {
 		return nil, err
 	}
 	return projected(0, "", d, kind, parameters{
-		lat0: k.first(0, keyNaturalLat, keyFalseLat, keyCentreLat), lon0: k.first(0, keyNaturalLon, keyFalseLon, keyCentreLon),
+		lat0: k.first(0, keyNaturalLat, keyFalseLat, keyCentreLat), lon0: k.first(0, keyNaturalLon, keyFalseLon,
+			keyCentreLon),
 		lat1: k.first(0, keyParallel1), lat2: k.first(0, keyParallel2), scale: k.first(1, keyScale, keyScaleAtCentre),
 		east: unit * k.first(0, keyEasting, keyFalseEasting), north: unit * k.first(0, keyNorthing, keyFalseNorthing),
 	})
@@ -147,7 +148,8 @@ func (k GeoKeys) datum() (datum, error) {
 		return datums[4326], nil // only a projection is named
 	}
 	if code != 0 && code != userDefined {
-		return datum{}, fmt.Errorf("the geographic system EPSG:%d is not known here; its distance from WGS 84 is not known", code)
+		return datum{}, fmt.Errorf("the geographic system EPSG:%d is not known here; its distance from WGS 84 is not known",
+			code)
 	}
 	if pm := k.code(keyPrimeMeridian); pm != 0 && pm != 8901 && k.first(0, keyPrimeLongitude) != 0 {
 		return datum{}, errors.New("a prime meridian other than Greenwich is not supported")
@@ -170,7 +172,8 @@ func (k GeoKeys) datum() (datum, error) {
 // same size.
 func datumOf(name string, axis, inverse float64) (datum, error) {
 	if math.Abs(axis-wgs84Ellipsoid.a) > 0.5 || math.Abs(inverse-wgs84Ellipsoid.inverse) > 0.01 {
-		return datum{}, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known", cmp.Or(name, "without a name"))
+		return datum{}, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
+			cmp.Or(name, "without a name"))
 	}
 	e := ellipsoid{"GRS 1980", axis, inverse}
 	if math.Abs(inverse-wgs84Ellipsoid.inverse) < 1e-7 {

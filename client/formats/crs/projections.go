@@ -18,8 +18,10 @@ func newTransverse(a, f float64, p parameters) *transverse {
 	n2, n3, n4 := n*n, n*n*n, n*n*n*n
 	t := &transverse{
 		e: eccentricity(f), radius: p.scale * a / (1 + n) * (1 + n2/4 + n4/64),
-		alpha: [4]float64{n/2 - n2*2/3 + n3*5/16 + n4*41/180, n2*13/48 - n3*3/5 + n4*557/1440, n3*61/240 - n4*103/140, n4 * 49561 / 161280},
-		beta:  [4]float64{n/2 - n2*2/3 + n3*37/96 - n4/360, n2/48 + n3/15 - n4*437/1440, n3*17/480 - n4*37/840, n4 * 4397 / 161280},
+		alpha: [4]float64{n/2 - n2*2/3 + n3*5/16 + n4*41/180, n2*13/48 - n3*3/5 + n4*557/1440, n3*61/240 - n4*103/140,
+			n4 * 49561 / 161280},
+		beta: [4]float64{n/2 - n2*2/3 + n3*37/96 - n4/360, n2/48 + n3/15 - n4*437/1440, n3*17/480 - n4*37/840,
+			n4 * 4397 / 161280},
 	}
 	_, t.north = t.forward(0, p.lat0*degree)
 	return t

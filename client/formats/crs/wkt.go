@@ -10,7 +10,8 @@ import (
 func (s *System) WKT() string {
 	d := s.datum
 	geographic := fmt.Sprintf(`GEOGCS[%s,DATUM[%s,SPHEROID[%s,%s,%s]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]%s]`,
-		quoted(d.name), quoted(d.wkt), quoted(d.ellipsoid.name), decimal(d.ellipsoid.a), decimal(d.ellipsoid.inverse), authority(d.code))
+		quoted(d.name), quoted(d.wkt), quoted(d.ellipsoid.name), decimal(d.ellipsoid.a), decimal(d.ellipsoid.inverse),
+		authority(d.code))
 	if s.Geographic {
 		return geographic
 	}

@@ -113,7 +113,8 @@ func (n wktNode) projected() (*System, error) {
 	if !ok {
 		return nil, fmt.Errorf("the projection %q is not supported", named.name())
 	}
-	if e, _ := n.child("EXTENSION"); kind == mercator && strings.Contains(strings.Join(e.values, " "), "+a=6378137 +b=6378137") {
+	if e, _ := n.child("EXTENSION"); kind == mercator &&
+		strings.Contains(strings.Join(e.values, " "), "+a=6378137 +b=6378137") {
 		kind = webMercator // WKT 1 has no name for it
 	}
 	unit, hasUnit := n.child("UNIT", "LENGTHUNIT")
@@ -130,13 +131,15 @@ func (n wktNode) projected() (*System, error) {
 	}
 	p := parameters{scale: 1}
 	places := map[string]*float64{
-		"latitudeoforigin": &p.lat0, "latitudeofnaturalorigin": &p.lat0, "latitudeoffalseorigin": &p.lat0, "latitudeofcenter": &p.lat0,
-		"centralmeridian": &p.lon0, "longitudeofnaturalorigin": &p.lon0, "longitudeoffalseorigin": &p.lon0,
+		"latitudeoforigin": &p.lat0, "latitudeofnaturalorigin": &p.lat0, "latitudeoffalseorigin": &p.lat0,
+		"latitudeofcenter": &p.lat0,
+		"centralmeridian":  &p.lon0, "longitudeofnaturalorigin": &p.lon0, "longitudeoffalseorigin": &p.lon0,
 		"longitudeofcenter": &p.lon0, "longitudeoforigin": &p.lon0,
 		"standardparallel1": &p.lat1, "latitudeof1ststandardparallel": &p.lat1,
 		"standardparallel2": &p.lat2, "latitudeof2ndstandardparallel": &p.lat2,
 		"scalefactor": &p.scale, "scalefactoratnaturalorigin": &p.scale,
-		"falseeasting": &p.east, "eastingatfalseorigin": &p.east, "falsenorthing": &p.north, "northingatfalseorigin": &p.north,
+		"falseeasting": &p.east, "eastingatfalseorigin": &p.east, "falsenorthing": &p.north,
+		"northingatfalseorigin": &p.north,
 	}
 	for _, c := range conversion.children {
 		to := places[letters(c.name())]
@@ -175,7 +178,8 @@ func (n wktNode) projected() (*System, error) {
 	}
 	if zone := (p.lon0 + 183) / 6; kind == transverseMercator && p.scale == 0.9996 && zone == math.Trunc(zone) {
 		for _, south := range []bool{false, true} {
-			if z, err := utm(utmCode(int(zone), south, d), int(zone), south, d); err == nil && z.parameters == s.parameters && z.Code != 0 {
+			if z, err := utm(utmCode(int(zone), south, d), int(zone), south, d); err == nil && z.parameters == s.parameters &&
+				z.Code != 0 {
 				return z, nil
 			}
 		}

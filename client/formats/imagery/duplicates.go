@@ -19,7 +19,8 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
 	originals := map[int]string{}
 	path := func(i int) string { return s.Photos[i].Path }
 	size := func(i int) int64 { return s.Photos[i].Size }
-	open.Duplicates(ctx, len(s.Photos), size, path, cmp.Compare[int], func(duplicate, original int) { originals[duplicate] = path(original) })
+	open.Duplicates(ctx, len(s.Photos), size, path, cmp.Compare[int],
+		func(duplicate, original int) { originals[duplicate] = path(original) })
 	var kept []Photo
 	for i, p := range s.Photos {
 		original, repeated := originals[i]

@@ -71,7 +71,8 @@ func checkMiddle(s *source, pixels int64) error {
 		return nil
 	}
 	before := make([]byte, min(at, 64<<10))
-	if b == 0 && s.full(before, at-int64(len(before))) && bytes.HasSuffix(bytes.TrimRight(before, "\x00"), []byte{0xFF, markerEOI}) {
+	if b == 0 && s.full(before, at-int64(len(before))) &&
+		bytes.HasSuffix(bytes.TrimRight(before, "\x00"), []byte{0xFF, markerEOI}) {
 		return nil
 	}
 	return defectf(Damaged, "a block in the middle of the image is empty: the bytes from %d on are all %d", at, b)

@@ -64,7 +64,8 @@ func newLayered(r io.ReaderAt, at, end int64, record []byte, layers int) (*layer
 		l.height.begin()
 	}
 	l.current = int(record[15] >> 4 & 3)
-	l.channels[l.current] = newChannel(int32(little.Uint32(record)), int32(little.Uint32(record[4:])), int32(little.Uint32(record[8:])), record[14])
+	l.channels[l.current] = newChannel(int32(little.Uint32(record)), int32(little.Uint32(record[4:])),
+		int32(little.Uint32(record[8:])), record[14])
 	return l, nil
 }
 

@@ -57,7 +57,8 @@ func newPacking(data []byte) (*packing, error) {
 	for i, item := range p.items {
 		known := item.version == 2 && (item.kind == itemByte || item.kind >= itemCore && item.kind <= itemColour)
 		if p.compressor == inLayers {
-			known = (item.version == 3 || item.version == 4) && item.kind >= itemLayers && int(item.kind-itemLayers) < len(layersOf)
+			known = (item.version == 3 || item.version == 4) && item.kind >= itemLayers &&
+				int(item.kind-itemLayers) < len(layersOf)
 		}
 		if begins := item.kind == itemCore || item.kind == itemLayers; !known || begins != (i == 0) {
 			return nil, fmt.Errorf("its LAZ compression is not supported (item %d, version %d)", item.kind, item.version)

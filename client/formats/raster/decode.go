@@ -242,7 +242,8 @@ func (p *page) decodeJPEG(stored *io.SectionReader, data []byte, count int) erro
 		return fmt.Errorf("the JPEG pixels cannot be decoded: %w", err)
 	}
 	if config.Width > p.chunkW+16 || config.Height > p.chunkH+16 {
-		return fmt.Errorf("the raster is damaged: JPEG pixels of %d x %d in a piece of %d x %d", config.Width, config.Height, p.chunkW, p.chunkH)
+		return fmt.Errorf("the raster is damaged: JPEG pixels of %d x %d in a piece of %d x %d", config.Width, config.Height,
+			p.chunkW, p.chunkH)
 	}
 	stored.Seek(0, io.SeekStart)
 	stream = stored

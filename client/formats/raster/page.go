@@ -29,7 +29,8 @@ const (
 	packBits   = 32773
 )
 
-var otherCompressions = map[int]string{2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old-style JPEG", 34712: "JPEG 2000",
+var otherCompressions = map[int]string{2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old-style JPEG",
+	34712: "JPEG 2000",
 	34887: "LERC", 34925: "LZMA", 50000: "ZSTD", 50001: "WebP", 50002: "JPEG XL"}
 
 // Kinds of samples, the values of the tag sample format.
@@ -76,8 +77,10 @@ func newPage(t tiff.Reader, d tiff.Directory, c *Cache) *page {
 	}
 	p := &page{reader: t, cache: c, directory: d, alpha: -1,
 		width: number(tiff.ImageWidth, 0), height: number(tiff.ImageLength, 0),
-		samples: number(tiff.SamplesPerPixel, 1), bits: number(tiff.BitsPerSample, 1), format: number(tiff.SampleFormat, unsigned),
-		planar: number(tiff.Planar, 1) == 2, compression: number(tiff.Compression, plain), predictor: number(tiff.Predictor, 1),
+		samples: number(tiff.SamplesPerPixel, 1), bits: number(tiff.BitsPerSample, 1), format: number(tiff.SampleFormat,
+			unsigned),
+		planar: number(tiff.Planar, 1) == 2, compression: number(tiff.Compression, plain), predictor: number(tiff.Predictor,
+			1),
 		photometric: number(tiff.Photometric, blackIsZero), description: string(t.Bytes(d, tiff.Description)),
 	}
 	kind := number(tiff.NewSubfileType, 0)
@@ -123,7 +126,8 @@ func (p *page) readPalette(values []int64) {
 		return
 	}
 	for i := range n {
-		p.palette = append(p.palette, [4]uint8{uint8(values[i] >> 8), uint8(values[n+i] >> 8), uint8(values[2*n+i] >> 8), 255})
+		p.palette = append(p.palette,
+			[4]uint8{uint8(values[i] >> 8), uint8(values[n+i] >> 8), uint8(values[2*n+i] >> 8), 255})
 	}
 }
 
@@ -176,7 +180,8 @@ func (p *page) checkCoding() error {
 			return fmt.Errorf("JPEG compression of %d bands of %d bits is not supported", p.samples, p.bits)
 		}
 		if int64(p.chunkW)*int64(p.chunkH) > maxJPEG {
-			return fmt.Errorf("JPEG compression in pieces of %d x %d pixels is not supported: compress it in tiles", p.chunkW, p.chunkH)
+			return fmt.Errorf("JPEG compression in pieces of %d x %d pixels is not supported: compress it in tiles", p.chunkW,
+				p.chunkH)
 		}
 	default:
 		if name := otherCompressions[p.compression]; name != "" {

@@ -197,7 +197,8 @@ var greys, elevation [256][4]uint8
 func init() {
 	// Dark blue over green to yellow, of even lightness, and told apart by the
 	// colour-blind (the corner points of matplotlib's viridis).
-	points := [][3]float64{{68, 1, 84}, {71, 44, 122}, {59, 81, 139}, {44, 113, 142}, {33, 144, 141}, {39, 173, 129}, {92, 200, 99}, {170, 220, 50}, {253, 231, 37}}
+	points := [][3]float64{{68, 1, 84}, {71, 44, 122}, {59, 81, 139}, {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
+		{92, 200, 99}, {170, 220, 50}, {253, 231, 37}}
 	for i := range 256 {
 		greys[i] = [4]uint8{uint8(i), uint8(i), uint8(i), 255}
 		at := float64(i) / 255 * float64(len(points)-1)

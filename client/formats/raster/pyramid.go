@@ -83,7 +83,8 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 	half := func(n int) int { return (n + factor - 1) / factor }
 	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian}, cache: from.cache,
 		width: half(from.width), height: half(from.height), tiled: true, chunkW: overviewW, chunkH: overviewH,
-		samples: 4, bits: 8, format: unsigned, compression: deflated, predictor: 2, photometric: rgb, alpha: 3, premultiplied: true, painted: true}
+		samples: 4, bits: 8, format: unsigned, compression: deflated, predictor: 2, photometric: rgb, alpha: 3,
+		premultiplied: true, painted: true}
 	if p.width > wide && from.chunkW >= from.width {
 		p.chunkH = wideH
 	}
@@ -192,8 +193,10 @@ func (w *pyramid) finish(text []byte) error {
 			reduced = 0
 		}
 		fields := []field{
-			{tiff.NewSubfileType, fieldLong, 1, reduced}, {tiff.ImageWidth, fieldLong, 1, uint64(l.width)}, {tiff.ImageLength, fieldLong, 1, uint64(l.height)},
-			{tiff.BitsPerSample, fieldShort, 4, 0x0008000800080008}, {tiff.Compression, fieldShort, 1, deflated}, {tiff.Photometric, fieldShort, 1, rgb},
+			{tiff.NewSubfileType, fieldLong, 1, reduced}, {tiff.ImageWidth, fieldLong, 1, uint64(l.width)}, {tiff.ImageLength,
+				fieldLong, 1, uint64(l.height)},
+			{tiff.BitsPerSample, fieldShort, 4, 0x0008000800080008}, {tiff.Compression, fieldShort, 1,
+				deflated}, {tiff.Photometric, fieldShort, 1, rgb},
 		}
 		if i == 0 {
 			if len(text) < 8 {
@@ -201,9 +204,11 @@ func (w *pyramid) finish(text []byte) error {
 			}
 			fields = append(fields, field{tiff.Description, fieldASCII, uint64(len(text) + 1), inline(append(text, 0))})
 		}
-		fields = append(fields, field{tiff.SamplesPerPixel, fieldShort, 1, 4}, field{tiff.Planar, fieldShort, 1, 1}, field{tiff.Predictor, fieldShort, 1, 2},
+		fields = append(fields, field{tiff.SamplesPerPixel, fieldShort, 1, 4}, field{tiff.Planar, fieldShort, 1, 1},
+			field{tiff.Predictor, fieldShort, 1, 2},
 			field{tiff.TileWidth, fieldLong, 1, overviewW}, field{tiff.TileLength, fieldLong, 1, uint64(l.chunkH)},
-			field{tiff.TileOffsets, fieldLong16, n, long(l.offsets)}, field{tiff.TileByteCounts, fieldLong16, n, long(l.lengths)},
+			field{tiff.TileOffsets, fieldLong16, n, long(l.offsets)}, field{tiff.TileByteCounts, fieldLong16, n,
+				long(l.lengths)},
 			field{tiff.ExtraSamples, fieldShort, 1, 1})
 		at := uint64(start) + uint64(body.Len())
 		directory := binary.LittleEndian.AppendUint64(nil, uint64(len(fields)))

@@ -121,7 +121,8 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 		return err
 	}
 	var d description
-	if json.Unmarshal([]byte(pages[0].description), &d) != nil || d.Width != full.width || d.Height != full.height || len(d.Low) != len(d.High) {
+	if json.Unmarshal([]byte(pages[0].description), &d) != nil || d.Width != full.width || d.Height != full.height ||
+		len(d.Low) != len(d.High) {
 		return errors.New("the overviews belong to another raster")
 	}
 	for _, p := range pages {

@@ -58,7 +58,8 @@ func (r *Raster) within(m mercator, turn int) image.Rectangle {
 	// The sides are bent between the points of the outline.
 	bend := max(i1-i0, j1-j0) / 64
 	limit := func(v float64) int { return int(min(max(v, 0), TileSize)) }
-	return image.Rect(limit(math.Floor(i0-bend)), limit(math.Floor(j0-bend)), limit(math.Ceil(i1+bend)), limit(math.Ceil(j1+bend)))
+	return image.Rect(limit(math.Floor(i0-bend)), limit(math.Floor(j0-bend)), limit(math.Ceil(i1+bend)),
+		limit(math.Ceil(j1+bend)))
 }
 
 // draw draws a part of a tile.
@@ -98,7 +99,8 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 	s.nearest = r.table && s.stepX < 1 && s.stepY < 1
 	margin := math.Ceil(max(1, s.stepX, s.stepY)) + 1
 	whole := func(v, scale, by float64) int { return factor * int(math.Floor(v/scale)+by) }
-	source := window{whole(u0, s.scaleX, -margin), whole(v0, s.scaleY, -margin), whole(u1, s.scaleX, margin+1), whole(v1, s.scaleY, margin+1)}.clip(l.page)
+	source := window{whole(u0, s.scaleX, -margin), whole(v0, s.scaleY, -margin), whole(u1, s.scaleX, margin+1),
+		whole(v1, s.scaleY, margin+1)}.clip(l.page)
 	var err error
 	if s.from, err = l.read(source, factor); err != nil {
 		return err

@@ -43,7 +43,8 @@ func (l *attributeList) add(name string, value any) {
 	case []byte:
 		return
 	}
-	if name = strings.ToValidUTF8(strings.TrimSpace(name), "�"); name == "" || l.names[name] || len(l.names) >= maxColumns {
+	if name = strings.ToValidUTF8(strings.TrimSpace(name), "�"); name == "" || l.names[name] ||
+		len(l.names) >= maxColumns {
 		return
 	}
 	text, err := json.Marshal(value)

@@ -122,7 +122,8 @@ func (c dbfColumn) value(b []byte, decode func([]byte) string) any {
 func decoder(codePage string, number byte) func([]byte) string {
 	page := charmapOf(codePage)
 	if page == nil {
-		page = charmapOf(map[byte]string{0x01: "437", 0x02: "850", 0x64: "852", 0x65: "866", 0xc8: "1250", 0xc9: "1251", 0xca: "1254", 0xcb: "1253"}[number])
+		page = charmapOf(map[byte]string{0x01: "437", 0x02: "850", 0x64: "852", 0x65: "866", 0xc8: "1250", 0xc9: "1251",
+			0xca: "1254", 0xcb: "1253"}[number])
 	}
 	if page == nil {
 		page = charmap.Windows1252

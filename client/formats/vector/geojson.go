@@ -25,13 +25,14 @@ func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
 		return eachGeoJSON(ctx, f, visit, func(string) {})
 	}
 	// The first feature tells whether it is GeoJSON; the system stands before it.
-	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF }, func(name string) {
-		l.System, l.Problem = nil, ""
-		s, err := systemNamed(name)
-		if l.System = s; err != nil {
-			l.Problem = err.Error()
-		}
-	})
+	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF },
+		func(name string) {
+			l.System, l.Problem = nil, ""
+			s, err := systemNamed(name)
+			if l.System = s; err != nil {
+				l.Problem = err.Error()
+			}
+		})
 	if err != nil && !(found && err == io.EOF) {
 		return nil, err
 	}

@@ -164,7 +164,9 @@ func (t table) each(ctx context.Context, db *sql.Conn, attributes bool, visit vi
 	}
 	selected := []string{quote(t.column)}
 	for _, c := range columns { // other binary values mean nothing here, and long texts are cut
-		selected = append(selected, fmt.Sprintf("CASE typeof(%[1]s) WHEN 'blob' THEN NULL WHEN 'text' THEN substr(%[1]s, 1, %[2]d) ELSE %[1]s END", quote(c), maxText))
+		selected = append(selected,
+			fmt.Sprintf("CASE typeof(%[1]s) WHEN 'blob' THEN NULL WHEN 'text' THEN substr(%[1]s, 1, %[2]d) ELSE %[1]s END",
+				quote(c), maxText))
 	}
 	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(selected, ", ")+" FROM "+quote(t.name))
 	if err != nil {
@@ -204,7 +206,8 @@ func (t table) toWGS84(p orb.Point) orb.Point {
 
 // attributes lists the columns beside the geometry.
 func (t table) attributes(ctx context.Context, db *sql.Conn) (columns []string, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?) WHERE name <> ? LIMIT ?", t.name, t.column, maxColumns)
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?) WHERE name <> ? LIMIT ?", t.name, t.column,
+		maxColumns)
 	if err != nil {
 		return nil, err
 	}

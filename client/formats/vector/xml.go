@@ -18,7 +18,8 @@ import (
 const maxDepth = 200
 
 // elements walks an XML text. The texts within an element come before its end.
-func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error, end func(name string) error) error {
+func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error,
+	end func(name string) error) error {
 	taken := int64(0)
 	limited := source.NewBounded(f.Reader(ctx), func() int64 { return taken })
 	d := xml.NewDecoder(limited)
