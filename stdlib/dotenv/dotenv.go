@@ -24,7 +24,7 @@ func Parse(text string) (values map[string]string, line int, why string) {
 		rest := strings.TrimLeft(text[len(name)+1:], " \t")
 		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
 		if !isVariable(name) {
-			return nil, line, "the name before = is not the name of a variable"
+			return nil, line, "no name of a variable stands before ="
 		}
 		value, after, why := dotEnvValue(rest)
 		if why != "" {
