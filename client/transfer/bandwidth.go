@@ -116,9 +116,6 @@ func (b *Bandwidth) at(now time.Time) float64 {
 	return limit
 }
 
-// Limited is true while there is a limit.
-func (b *Bandwidth) Limited() bool { return b != nil && b.at(b.now()) > 0 }
-
 // maxGrant is how many bytes are granted at a time: few enough that no connection
 // waits for long and that a change of the limit takes effect soon.
 func maxGrant(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }

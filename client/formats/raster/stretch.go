@@ -19,14 +19,9 @@ const (
 	sampleSquare = 64
 )
 
-// Stretch returns the range of values, for each shown band, that is spread over all
+// colours returns the range of values, for each shown band, that is spread over all
 // colours: from the 2nd to the 98th percentile. It is empty for rasters whose values
 // are colours.
-func (r *Raster) Stretch() (low, high []float64, err error) {
-	s, err := r.colours()
-	return s.low, s.high, err
-}
-
 func (r *Raster) colours() (stretch, error) {
 	r.stretching.Do(func() { r.stretch, r.unreadable = r.percentiles() })
 	return r.stretch, r.unreadable
