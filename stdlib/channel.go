@@ -143,8 +143,9 @@ var channelType = &module.Type{
 			Call:    func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
 		},
 		{
-			Name:    "each",
-			Doc:     "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value goes to one of them.",
+			Name: "each",
+			Doc: "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value " +
+				"goes to one of them.",
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
 				ch := c.Self.(*channel)

@@ -21,9 +21,11 @@ var (
 	csvReading = module.Param{Name: "options", Fields: []module.Param{
 		csvSeparator, csvQuote, csvCharset,
 		{Name: "header", Type: "boolean|table",
-			Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
+			Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first " +
+				"row is data", Default: true},
 		{Name: "types", Type: "table",
-			Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
+			Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty " +
+				"field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
 		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0, Min: new(0.0)},
@@ -39,7 +41,8 @@ var (
 
 var csvModule = &module.Module{
 	Name: "csv",
-	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
+	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says " +
+		"otherwise; " +
 		"byte order marks and all line endings are accepted; a row of the wrong length is a ValueError with its line.",
 	Types: []*module.Type{csvWriterType},
 	Lazy:  csvFuncs,
@@ -79,8 +82,9 @@ func csvFuncs() []module.Func {
 			Call: csvWrite,
 		},
 		{
-			Name:    "writer",
-			Doc:     "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of the run is removed, with a warning.",
+			Name: "writer",
+			Doc: "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of " +
+				"the run is removed, with a warning.",
 			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
 			Call: func(c *module.Call) (any, error) {

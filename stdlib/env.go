@@ -85,8 +85,10 @@ func envFuncs() []module.Func {
 				return yes, yes || slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(text))
 			}),
 		{
-			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
-				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # begins a comment; $ means nothing.",
+			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of " +
+				"this run; those set already win. " +
+				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # " +
+				"begins a comment; $ means nothing.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of the file's variables",
 			Call: func(c *module.Call) (any, error) {

@@ -99,7 +99,8 @@ func fsFuncs() []module.Func {
 		},
 		{
 			Name: "remove",
-			Doc:  "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an error.",
+			Doc: "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an " +
+				"error.",
 			Params: []module.Param{pathParam("what to remove"), {Name: "options", Fields: []module.Param{
 				{Name: "recursive", Type: "boolean", Doc: "including its contents", Default: false},
 			}}},
@@ -114,7 +115,8 @@ func fsFuncs() []module.Func {
 		},
 		{
 			Name: "copy",
-			Doc:  "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new or existing one.",
+			Doc: "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new " +
+				"or existing one.",
 			Params: []module.Param{fromParam, toParam, {Name: "options", Fields: []module.Param{overwriteOption,
 				{Name: "recursive", Type: "boolean", Doc: "copy a folder with its contents", Default: false}}}},
 			Returns: "how many files were copied",
@@ -175,8 +177,10 @@ func fsFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "watch", Doc: "Iterates over files as they are finished: a file, new or replaced, whose size and time stay unchanged for some seconds. " +
-				"Hidden files, and names that end in .part, .tmp and the like, do not count. It goes on until the loop is left, the run ends, or nothing happens for idle seconds.",
+			Name: "watch", Doc: "Iterates over files as they are finished: a file, new or replaced, whose size and time stay " +
+				"unchanged for some seconds. " +
+				"Hidden files, and names that end in .part, .tmp and the like, do not count. It goes on until the loop is left, " +
+				"the run ends, or nothing happens for idle seconds.",
 			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 				{Name: "pattern", Type: "string", Doc: "pattern of the paths, relative to the folder", Default: "**"},
 				secondsParam(module.Param{Name: "settle", Doc: "seconds a file must not change", Default: 5}),

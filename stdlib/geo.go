@@ -22,8 +22,10 @@ var (
 
 var geoModule = &module.Module{
 	Name: "geo",
-	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Lengths and areas are geodesic, on the WGS 84 ellipsoid " +
-		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
+	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in " +
+		"metres. Lengths and areas are geodesic, on the WGS 84 ellipsoid " +
+		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored " +
+		"by what measures them. Nothing is cut at the antimeridian.",
 	Lazy: geoFuncs,
 }
 
@@ -47,7 +49,8 @@ func geoFuncs() []module.Func {
 		},
 		{
 			Name: "bbox_pad",
-			Doc:  "Extends a box by a distance on each side, at most to the poles; one that would circle the globe spans -180 to 180.",
+			Doc: "Extends a box by a distance on each side, at most to the poles; one that would circle the globe spans -180 " +
+				"to 180.",
 			Params: []module.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"},
 				{Name: "metres", Type: "number", Doc: "how many"}},
 			Returns: "{ west, south, east, north }",
@@ -63,8 +66,9 @@ func geoFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return box(c, "a").Intersects(box(c, "b")), nil },
 		},
 		{
-			Name:   "area",
-			Doc:    "The area of polygons, holes left out, on the ellipsoid. Edges are shortest lines; which way round a ring goes does not matter.",
+			Name: "area",
+			Doc: "The area of polygons, holes left out, on the ellipsoid. Edges are shortest lines; which way round a ring " +
+				"goes does not matter.",
 			Params: []module.Param{geoShape}, Returns: "square metres; 0 for points and lines",
 			Call: func(c *module.Call) (any, error) { return geometry.Area(shape(c, "geometry")), nil },
 		},
@@ -100,7 +104,8 @@ func geoFuncs() []module.Func {
 		},
 		{
 			Name: "contains",
-			Doc:  "Reports whether a point lies inside or on the border of polygons, outside their holes. Edges are straight in longitude and latitude.",
+			Doc: "Reports whether a point lies inside or on the border of polygons, outside their holes. Edges are straight " +
+				"in longitude and latitude.",
 			Params: []module.Param{{Name: "area", Type: "any",
 				Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")},
 			Returns: "true or false",

@@ -107,7 +107,8 @@ func simplified(c *module.Call) (any, error) {
 
 var wktFuncs = []module.Func{
 	{
-		Name: "to_wkt", Doc: "Writes a geometry as WKT. Altitudes are written as Z; measures (the member measures, or a fourth number of a position) as M. " +
+		Name: "to_wkt", Doc: "Writes a geometry as WKT. Altitudes are written as Z; measures (the member measures, or a " +
+			"fourth number of a position) as M. " +
 			"Several geometries, as of a FeatureCollection, become a GEOMETRYCOLLECTION.",
 		Params: []module.Param{geoShape, {Name: "options", Fields: []module.Param{
 			{Name: "heights", Type: "boolean", Doc: "false omits altitudes and measures", Default: true}}}},
@@ -125,7 +126,8 @@ var wktFuncs = []module.Func{
 		},
 	},
 	{
-		Name: "from_wkt", Doc: "Reads WKT with altitudes (Z), measures (M) and EMPTY, optionally prefixed with SRID=4326;. Measures become the member measures of the geometry, " +
+		Name: "from_wkt", Doc: "Reads WKT with altitudes (Z), measures (M) and EMPTY, optionally prefixed with SRID=4326;. " +
+			"Measures become the member measures of the geometry, " +
 			"nested as its coordinates are, with a number in the place of each position.",
 		Params: []module.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
 		Call: func(c *module.Call) (any, error) {

@@ -23,7 +23,8 @@ var (
 		{Name: "query", Type: "table", Doc: "names and values added to the URL; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
 		{Name: "form", Type: "table",
-			Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
+			Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name " +
+				"and type say what to call it)", Optional: true},
 		{Name: "body", Type: "string", Doc: "a string to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		authOption,
@@ -59,8 +60,10 @@ func httpFuncs(url module.Param) []module.Func {
 
 var httpModule = &module.Module{
 	Name: "http",
-	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
-		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one that stays silent a TimeoutError. Requests are not repeated: see retry.",
+	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used " +
+		"(HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
+		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one " +
+		"that stays silent a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
 	Lazy:  allHTTPFuncs,
 }
@@ -79,7 +82,8 @@ func allHTTPFuncs() []module.Func {
 
 var responseType = &module.Type{
 	Name: "response",
-	Doc:  "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), headers (by lower-case name).",
+	Doc: "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), " +
+		"headers (by lower-case name).",
 	Get:  func(self any, name string) any { return self.(*response).fields[name] },
 	Text: func(self any) string { return fmt.Sprintf("response (status %v)", self.(*response).fields["status"]) },
 	Methods: []module.Func{
@@ -130,7 +134,8 @@ type session struct {
 
 var sessionFunc = module.Func{
 	Name: "session",
-	Doc:  "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, only to the host of its URL.",
+	Doc: "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and " +
+		"credentials each time, only to the host of its URL.",
 	Params: []module.Param{{Name: "url", Type: "string", Doc: "the base URL of its requests"},
 		{Name: "options", Fields: []module.Param{
 			{Name: "headers", Type: "table", Doc: "names and values to send each time",

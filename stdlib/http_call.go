@@ -118,7 +118,8 @@ func httpRequest(c *module.Call, method string) *httpcore.Request {
 	if !token().MatchString(method) {
 		c.Raise(fault.Of(&fault.ParameterError{}, "option method: %q is not a method of HTTP", method))
 	}
-	r := &httpcore.Request{Method: strings.ToUpper(method), URL: address(c), Header: http.Header{}, Stall: c.Seconds("timeout"), Redirects: c.Int("redirects")}
+	r := &httpcore.Request{Method: strings.ToUpper(method), URL: address(c), Header: http.Header{},
+		Stall: c.Seconds("timeout"), Redirects: c.Int("redirects")}
 	if r.Redirects < 1 {
 		r.Redirects = -1
 	}

@@ -12,7 +12,9 @@ import (
 	"transect/runtime/sandbox"
 )
 
-const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
+const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude " +
+	"(degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, " +
+	"focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
 
 var scanOptions = module.Param{Name: "options",
 	Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}}
@@ -35,17 +37,21 @@ func imageryFuncs() []module.Func {
 		},
 		{
 			Name: "scan",
-			Doc:  "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become problems; the others still count.",
+			Doc: "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become " +
+				"problems; the others still count.",
 			Params: []module.Param{
 				{Name: "folder", Type: "string", Doc: "the folder"},
 				scanOptions,
 			},
-			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the first photo), footprint (a ring of positions), area (square metres) and bytes",
-			Call:    scan,
+			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the " +
+				"first photo), footprint (a ring of positions), area (square metres) and bytes",
+			Call: scan,
 		},
 		{
-			Name: "each", Doc: "Iterates over any number of photos: of a folder, in natural order (2 before 10), or of a list. " +
-				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not found.",
+			Name: "each",
+			Doc: "Iterates over any number of photos: of a folder, in natural order (2 before 10), or of a list. " +
+				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not " +
+				"found.",
 			Params: []module.Param{
 				{Name: "source", Type: "string|table", Doc: "a folder, or a list of files"},
 				scanOptions,
@@ -60,7 +66,10 @@ func imageryFuncs() []module.Func {
 // readPhoto reads a photo that the script may read.
 func readPhoto(c *module.Call, path string) (photo imagery.Photo) {
 	path = mayRead(c, path) // before anything is known of the file
-	c.Must(c.Blocking(func(context.Context) (err error) { photo, err = imagery.Opener(c.In.OpenToRead).Read(path); return err }))
+	c.Must(c.Blocking(func(context.Context) (err error) {
+		photo, err = imagery.Opener(c.In.OpenToRead).Read(path)
+		return err
+	}))
 	return photo
 }
 
@@ -75,7 +84,10 @@ func scan(c *module.Call) (any, error) {
 	folder := mayRead(c, c.String("folder"))
 	options := imagery.ScanOptions{Recursive: c.Bool("recursive"), Among: c.In.Readable, Open: c.In.OpenToRead}
 	var survey imagery.Survey
-	c.Must(c.Blocking(func(ctx context.Context) (err error) { survey, err = imagery.Scan(ctx, folder, options); return err }))
+	c.Must(c.Blocking(func(ctx context.Context) (err error) {
+		survey, err = imagery.Scan(ctx, folder, options)
+		return err
+	}))
 	photos := make([]any, len(survey.Photos))
 	for i, p := range survey.Photos {
 		t := photoTable(p)

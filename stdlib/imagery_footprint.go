@@ -23,15 +23,19 @@ var viewOptions = []module.Param{
 	{Name: "focal_length_35", Type: "number", Doc: "mm, for a 35 mm frame", Optional: true},
 	{Name: "sensor_width", Type: "number", Doc: "mm, which goes with focal_length", Optional: true},
 	{Name: "missing", Type: "string",
-		Doc: "what missing facts do: error raises; assume takes a circle, of 50 m where height or lens are unknown, and lists them in assumed", Default: "error", Choices: []string{"error", "assume"}},
+		Doc: "what missing facts do: error raises; assume takes a circle, of 50 m where height or lens are unknown, and " +
+			"lists them in assumed", Default: "error", Choices: []string{"error", "assume"}},
 }
 
 var footprintFunc = module.Func{
-	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, from position, height, angles and lens. " +
-		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: the message names what is missing, and an option can give it.",
+	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, " +
+		"from position, height, angles and lens. " +
+		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: " +
+		"the message names what is missing, and an option can give it.",
 	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"},
 		{Name: "options", Fields: viewOptions}},
-	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), ground_sample_distance (metres of ground a pixel in the middle shows), " +
+	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), " +
+		"ground_sample_distance (metres of ground a pixel in the middle shows), " +
 		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
 	Call: footprint,
 }

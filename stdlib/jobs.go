@@ -67,18 +67,21 @@ func jobSettings(c *module.Call) (s setting.Settings) {
 var (
 	jobArg     = module.Param{Name: "job", Type: "any", Doc: "the ID of a job, or a list of IDs"}
 	jobTimeout = module.Param{Name: "options", Fields: []module.Param{
-		secondsParam(module.Param{Name: "timeout", Doc: "raise a TimeoutError when it has not ended by then; the job goes on. 0 waits for ever", Default: 0.0}),
+		secondsParam(module.Param{Name: "timeout",
+			Doc: "raise a TimeoutError when it has not ended by then; the job goes on. 0 waits for ever", Default: 0.0}),
 	}}
 )
 
-const jobOutcome = "a table: job (its ID), state (done, done with failures, failed, stopped, needs a decision, cancelled, removed), ok (true when it is done), " +
+const jobOutcome = "a table: job (its ID), state (done, done with failures, failed, stopped, needs a decision, " +
+	"cancelled, removed), ok (true when it is done), " +
 	"result (what its script returned), exit_code, message (of its failure)"
 
 var jobsModule = &module.Module{
 	Name: "jobs",
 	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, those of several machines (transect worker). " +
 		"What a script returns at its end is the result of its job, up to 1 MiB as JSON. " +
-		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that failed are tried again. " +
+		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that " +
+		"failed are tried again. " +
 		"A job that waits for others leaves its slot on its worker to them. " +
 		"Under a sandbox submitting needs ops=jobs.submit; the script runs under its own manifest.",
 	Lazy: jobsFuncs,
@@ -89,7 +92,8 @@ func jobsFuncs() []module.Func {
 		{
 			Name: "submit", Doc: "Queues a job and does not wait for it.",
 			Params: []module.Param{{Name: "options", Fields: jobFields(
-				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: strings, numbers, booleans", Optional: true})}},
+				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: strings, numbers, booleans",
+					Optional: true})}},
 			Returns: "the job's ID, an integer",
 			Call: func(c *module.Call) (any, error) {
 				args, err := jobArguments(c.Value("args"))
@@ -100,12 +104,17 @@ func jobsFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "map", Doc: "Runs a script for every item, each as a job of its own, and waits for all. One that fails does not stop the rest.",
+			Name: "map",
+			Doc: "Runs a script for every item, each as a job of its own, and waits for all. One that fails does not stop " +
+				"the rest.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "options", Fields: jobFields(
-					module.Param{Name: "args", Type: "function", Doc: "called with the item and its index; returns the script's arguments, one or a list. Left out, the item is the argument", Optional: true},
-					module.Param{Name: "concurrency", Type: "integer", Doc: "how many jobs wait or run at a time", Default: 8, Min: new(1.0), Max: new(10000.0)})},
+					module.Param{Name: "args", Type: "function",
+						Doc: "called with the item and its index; returns the script's arguments, one or a list. Left out, the item is " +
+							"the argument", Optional: true},
+					module.Param{Name: "concurrency", Type: "integer", Doc: "how many jobs wait or run at a time", Default: 8,
+						Min: new(1.0), Max: new(10000.0)})},
 			},
 			Returns: "a list in the items' order, for each " + jobOutcome + ", item",
 			Call:    mapJobs,
@@ -137,8 +146,10 @@ func jobsFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "result", Doc: "Waits for a job and returns what its script returned; raises a RuntimeError when the job failed.",
-			Params: []module.Param{{Name: "job", Type: "integer", Doc: "the ID of a job"}, jobTimeout}, Returns: "what the script returned, nil for nothing",
+			Name:    "result",
+			Doc:     "Waits for a job and returns what its script returned; raises a RuntimeError when the job failed.",
+			Params:  []module.Param{{Name: "job", Type: "integer", Doc: "the ID of a job"}, jobTimeout},
+			Returns: "what the script returned, nil for nothing",
 			Call: func(c *module.Call) (any, error) {
 				id := int64(c.Int("job"))
 				ended, err := waitForJobs(c, []int64{id})
@@ -147,7 +158,8 @@ func jobsFuncs() []module.Func {
 				}
 				job := ended[id]
 				if !job.OK && job.State != "done with failures" {
-					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed, its state is %s%s", id, job.State, because(job.Message)), "transect jobs show %d", id)
+					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed, its state is %s%s", id,
+						job.State, because(job.Message)), "transect jobs show %d", id)
 				}
 				if job.Result == nil {
 					return nil, nil
@@ -231,7 +243,8 @@ func jobIDs(c *module.Call) (ids []int64, many bool, err error) {
 	for _, v := range list {
 		n, ok := v.(lua.LNumber)
 		if !ok || lua.LNumber(int64(n)) != n {
-			return nil, many, fault.Of(&fault.ParameterError{}, "argument job must be the ID of a job or a list of IDs, got a %s", v.Type())
+			return nil, many, fault.Of(&fault.ParameterError{},
+				"argument job must be the ID of a job or a list of IDs, got a %s", v.Type())
 		}
 		ids = append(ids, int64(n))
 	}

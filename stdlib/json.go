@@ -40,8 +40,9 @@ func jsonFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), 2) },
 		},
 		{
-			Name:    "decode",
-			Doc:     "Reads a JSON text; pairs goes through keys in its order. A null in an object reads as nil, in a list as json.null; a whole number beyond 2^53, which no Lua number holds, as the text of its digits.",
+			Name: "decode",
+			Doc: "Reads a JSON text; pairs goes through keys in its order. A null in an object reads as nil, in a list as " +
+				"json.null; a whole number beyond 2^53, which no Lua number holds, as the text of its digits.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "one JSON value"}, jsonNulls},
 			Returns: "the value",
 			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
@@ -133,8 +134,9 @@ func jsonFuncs() []module.Func {
 			},
 		},
 		{
-			Name:   "integer",
-			Doc:    "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
+			Name: "integer",
+			Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such " +
+				"numbers as text.",
 			Params: []module.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
 			Call: func(c *module.Call) (any, error) {
 				text := c.String("digits")

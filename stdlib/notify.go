@@ -17,7 +17,8 @@ import (
 
 var notifyModule = &module.Module{
 	Name: "notify",
-	Doc:  "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice rather than not at all. Addresses and passwords never stand in an error.",
+	Doc: "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice " +
+		"rather than not at all. Addresses and passwords never stand in an error.",
 	Lazy: notifyFuncs,
 }
 
@@ -25,7 +26,8 @@ func notifyFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "ping",
-			Doc:  "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
+			Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the " +
+				"address, to address/start or to address/fail.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
 				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success,
 					Choices: []string{notify.Start, notify.Success, notify.Fail}},
@@ -42,7 +44,8 @@ func notifyFuncs() []module.Func {
 		},
 		{
 			Name: "webhook",
-			Doc:  "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or json.",
+			Doc: "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or " +
+				"json.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "text", Type: "string", Doc: "the message", Optional: true},
@@ -52,8 +55,9 @@ func notifyFuncs() []module.Func {
 			Call: webhook,
 		},
 		{
-			Name:   "email",
-			Doc:    "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
+			Name: "email",
+			Doc: "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a " +
+				"ConnectionError, refused credentials are a ConfigError.",
 			Params: []module.Param{{Name: "options", Fields: emailOptions}},
 			Call:   email,
 		},
@@ -63,7 +67,8 @@ func notifyFuncs() []module.Func {
 var emailOptions = []module.Param{
 	{Name: "smtp", Type: "string", Doc: "the server: host:port, port 587 if left out"},
 	{Name: "tls", Type: "string",
-		Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without credentials", Default: notify.StartTLS,
+		Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without " +
+			"credentials", Default: notify.StartTLS,
 		Choices: []string{notify.StartTLS, notify.TLS, notify.None}},
 	{Name: "user", Type: "string", Doc: "who sends, as the server knows it", Optional: true},
 	{Name: "password", Type: "string", Doc: "the user's", Optional: true},

@@ -67,7 +67,8 @@ func progressFuncs() []module.Func {
 
 var progressEach = module.Func{
 	Name: "each",
-	Doc:  "Iterates over items and shows progress. The display ends with the last item, or with the run when the loop is left.",
+	Doc: "Iterates over items and shows progress. The display ends with the last item, or with the run when the loop " +
+		"is left.",
 	Params: []module.Param{
 		{Name: "items", Type: "any", Doc: "a list, or an iterator"},
 		{Name: "options", Fields: []module.Param{

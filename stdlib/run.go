@@ -21,7 +21,8 @@ var (
 
 var runModule = &module.Module{
 	Name: "run",
-	Doc: "The run that this is a start of. transect run --run ID names a run; started again under its ID, it takes the writes that it made before from its ledger " +
+	Doc: "The run that this is a start of. transect run --run ID names a run; started again under its ID, it takes the " +
+		"writes that it made before from its ledger " +
 		"instead of sending them again. At the prompt, in tests and in dry runs what is kept lasts as long as the program.",
 	Fields: []module.Field{
 		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run",
@@ -50,20 +51,24 @@ var runModule = &module.Module{
 func runFuncs() []module.Func {
 	return []module.Func{
 		{
-			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the first start that comes so far: " +
-				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is called again. What f raises is not noted.",
+			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the " +
+				"first start that comes so far: " +
+				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is " +
+				"called again. What f raises is not noted.",
 			Params: []module.Param{runName,
 				runFunc}, Returns: "what f returned: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "once ") },
 		},
 		{
-			Name:   "fixed",
-			Doc:    "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of the first time is kept for the run.",
+			Name: "fixed",
+			Doc: "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of " +
+				"the first time is kept for the run.",
 			Params: []module.Param{runName, runFunc}, Returns: "the value: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "fixed ") },
 		},
 		{
-			Name: "scope", Doc: "Calls a function whose writes are told apart from equal ones outside of it by the name, also of tasks it spawns; it waits for those. " +
+			Name: "scope", Doc: "Calls a function whose writes are told apart from equal ones outside of it by the name, also " +
+				"of tasks it spawns; it waits for those. " +
 				"For equal writes whose results must not be exchanged between starts.",
 			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
@@ -75,8 +80,9 @@ func runFuncs() []module.Func {
 			},
 		},
 		{
-			Name:   "again",
-			Doc:    "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it spawns; it waits for those.",
+			Name: "again",
+			Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it " +
+				"spawns; it waits for those.",
 			Params: []module.Param{runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				if run := c.In.Options().InRun; run != nil {

@@ -26,8 +26,10 @@ func scriptFuncs() []module.Func {
 			Name: "args",
 			Doc: "Declares the script's arguments and reads them from the command line, as --name value, --name=value, " +
 				"--flag, or by position. Names listed without a key are positional, in that order. A declaration is a type " +
-				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env, short (a letter: -f), " +
-				"value (its name in the help) and complete (what the shell completes: projects, missions, names, analytics, products, files, folders). " +
+				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env, " +
+				"short (a letter: -f), " +
+				"value (its name in the help) and complete (what the shell completes: projects, missions, names, analytics, " +
+				"products, files, folders). " +
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
 			Params: []module.Param{{Name: "declared", Type: "table",
 				Doc: "the arguments; _doc says what the script does, _example gives command lines"}},
@@ -65,7 +67,8 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "fail_items",
-			Doc:  "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
+			Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when " +
+				"all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
 			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed", Min: new(0.0)},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -89,7 +92,8 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "usage_error",
-			Doc:  "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The message is printed without the script's source.",
+			Doc: "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The " +
+				"message is printed without the script's source.",
 			Params: []module.Param{{Name: "message", Type: "string", Doc: "what is wrong"},
 				{Name: "hint", Type: "string", Doc: "what to do", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -99,7 +103,8 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "confirm",
-			Doc:  "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is yes. Without a terminal it is a UsageError.",
+			Doc: "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is " +
+				"yes. Without a terminal it is a UsageError.",
 			Params: []module.Param{{Name: "question", Type: "string", Doc: "what is asked"},
 				{Name: "hint", Type: "string", Doc: "what to do where there is no terminal, such as give --yes", Optional: true}},
 			Returns: "whether the answer was yes",
@@ -127,12 +132,14 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "checkpoint", Doc: "Marks a point between two pieces of work. A run that is to end (SIGTERM, with --grace) ends here and not in the middle of the next piece. " +
+			Name: "checkpoint", Doc: "Marks a point between two pieces of work. A run that is to end (SIGTERM, with --grace) " +
+				"ends here and not in the middle of the next piece. " +
 				"task.map and the loops over a search do it by themselves, each time round.",
 			Call: func(c *module.Call) (any, error) { vm.Checkpoint(c.L); return nil, nil },
 		},
 		{
-			Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name. It is released when the run ends. " +
+			Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name. It is released when " +
+				"the run ends. " +
 				"A LockedError, exit code 6, says that another run has it.",
 			Params: []module.Param{{Name: "name", Type: "string",
 				Doc: "what must not be done twice at once, such as the folder that is ingested"}},

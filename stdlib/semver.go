@@ -87,11 +87,13 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "increment",
-			Doc:  "Increments a version. Build metadata is dropped, and a prerelease of the requested release is completed: the next minor of 1.2.0-rc.1 is 1.2.0.",
+			Doc: "Increments a version. Build metadata is dropped, and a prerelease of the requested release is completed: " +
+				"the next minor of 1.2.0-rc.1 is 1.2.0.",
 			Params: []module.Param{
 				{Name: "version", Type: "any", Doc: "a version or its text"},
 				{Name: "release", Type: "string",
-					Doc:     "what to increment; prerelease continues a prerelease or begins one of the next patch, release completes one",
+					Doc: "what to increment; prerelease continues a prerelease or begins one of the next patch, release " +
+						"completes one",
 					Choices: semrange.Releases},
 				{Name: "identifier", Type: "string", Doc: "how a prerelease begins, such as rc", Default: ""},
 			},
@@ -107,7 +109,8 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "intersects",
-			Doc:  "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
+			Doc: "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies " +
+				"between them.",
 			Params: []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"},
 				{Name: "b", Type: "string", Doc: "such as >=1.4"}},
 			Returns: "true or false",

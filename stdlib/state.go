@@ -64,8 +64,10 @@ var stateFuncs = []module.Func{
 		Call:    eachState,
 	},
 	{
-		Name: "update", Doc: "Changes a value atomically: the function gets the value (or nil) and returns the new one (nil deletes). " +
-			"It is called again when another run changed the value meanwhile, so it must have no side effects. Without ttl the expiry is unchanged.",
+		Name: "update", Doc: "Changes a value atomically: the function gets the value (or nil) and returns the new one " +
+			"(nil deletes). " +
+			"It is called again when another run changed the value meanwhile, so it must have no side effects. Without ttl " +
+			"the expiry is unchanged.",
 		Params: []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"},
 			{Name: "options", Fields: []module.Param{stateTTL}}},
 		Returns: "the new value",
@@ -137,8 +139,10 @@ var namespaceType = &module.Type{
 
 var stateModule = &module.Module{
 	Name: "state",
-	Doc: "Stores values between runs on this machine, in a database in the state folder. Each script has its own, by the path of its file; " +
-		"scripts share those of a name they open. Every operation is atomic, also between concurrent runs. Do not store passwords there.",
+	Doc: "Stores values between runs on this machine, in a database in the state folder. Each script has its own, by " +
+		"the path of its file; " +
+		"scripts share those of a name they open. Every operation is atomic, also between concurrent runs. Do not store " +
+		"passwords there.",
 	Types: []*module.Type{namespaceType},
 	Lazy:  allStateFuncs,
 }

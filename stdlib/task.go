@@ -66,7 +66,8 @@ func taskFuncs() []module.Func {
 		},
 		{
 			Name: "map",
-			Doc:  "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless collect is set.",
+			Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, " +
+				"unless collect is set.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "f", Type: "function", Doc: "called with the item and its index (with all values of an iterator)"},
@@ -77,8 +78,9 @@ func taskFuncs() []module.Func {
 						Default: false},
 				}},
 			},
-			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of place (its index), item and error",
-			Call:    taskMap,
+			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that " +
+				"order, each a table of place (its index), item and error",
+			Call: taskMap,
 		},
 		{
 			Name: "race", Doc: "Runs functions concurrently until the first ends, and cancels the others.",

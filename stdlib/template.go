@@ -30,8 +30,10 @@ var templateType = &module.Type{
 
 var templateModule = &module.Module{
 	Name: "template",
-	Doc: "Renders Mustache templates: {{name}} or {{a.b}} is a value, {{.}} the current one, {{{name}}} one without escaping, {{name|%.2f}} one by a format of string.format; " +
-		"{{#list}}…{{/list}} repeats for a list or iterator, goes into a table, or shows for what is true; {{^list}}…{{/list}} shows for what is empty, false or missing; " +
+	Doc: "Renders Mustache templates: {{name}} or {{a.b}} is a value, {{.}} the current one, {{{name}}} one without " +
+		"escaping, {{name|%.2f}} one by a format of string.format; " +
+		"{{#list}}…{{/list}} repeats for a list or iterator, goes into a table, or shows for what is true; " +
+		"{{^list}}…{{/list}} shows for what is empty, false or missing; " +
 		"{{> name}} is another template; {{! a comment }}. Lines that hold only such a tag leave no empty line.",
 	Types: []*module.Type{templateType},
 	Lazy:  templateFuncs,

@@ -54,7 +54,8 @@ func RunCase(part string, n int) string {
 
 var testModule = &module.Module{
 	Name: "test",
-	Doc: "Tests of scripts, in files named like survey_test.lua. transect test runs each case in an interpreter of its own, " +
+	Doc: "Tests of scripts, in files named like survey_test.lua. transect test runs each case in an interpreter of its " +
+		"own, " +
 		"on a fresh local platform in memory.",
 	Open: func(L *lua.LState, module *lua.LTable) {
 		// Not by a name: it belongs to the runner of tests.
@@ -225,7 +226,8 @@ var gotAny = module.Param{Name: "got", Type: "any", Doc: "the value"}
 
 var assertions = []module.Func{
 	assertion("equal",
-		"Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
+		"Asserts that two values are equal; tables and resources are compared by content. The report names each differing "+
+			"field.",
 		[]module.Param{gotAny, {Name: "want", Type: "any", Doc: "what it should be"}},
 		func(c *module.Call) string {
 			return strings.Join(differences(c.L, c.Value("got"), c.Value("want")), "\n")

@@ -41,7 +41,8 @@ var stepFields = func() []module.Param {
 
 var timeModule = &module.Module{
 	Name: "time",
-	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their written forms. Zones are known by name on every system. " +
+	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their written forms. Zones are known by " +
+		"name on every system. " +
 		"Without a zone, everything is in UTC.",
 	Lazy: timeFuncs,
 }
@@ -70,7 +71,8 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "parse",
-			Doc:  "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the option.",
+			Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the " +
+				"option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},
 				{Name: "options", Fields: []module.Param{zoneOption,
@@ -98,11 +100,13 @@ func timeFuncs() []module.Func {
 		{Name: "sleep", Doc: "Waits; other tasks go on.", Params: []module.Param{sleepArg}, Call: sleepCall},
 		{
 			Name: "date", Doc: "Splits a time into its fields.", Params: []module.Param{timeArg, zoneOnly},
-			Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear (ISO 8601), zone, offset (seconds east of Greenwich) and dst",
-			Call:    func(c *module.Call) (any, error) { return dateTable(zonedTime(c, "time")), nil },
+			Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear " +
+				"(ISO 8601), zone, offset (seconds east of Greenwich) and dst",
+			Call: func(c *module.Call) (any, error) { return dateTable(zonedTime(c, "time")), nil },
 		},
 		{
-			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change counts on from the change; of an ambiguous one the first is taken.",
+			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change counts on from " +
+				"the change; of an ambiguous one the first is taken.",
 			Params: []module.Param{{Name: "date", Fields: []module.Param{
 				{Name: "year", Type: "integer", Doc: "1 to 9999"},
 				{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true, Min: new(1.0), Max: new(12.0)},
@@ -120,7 +124,8 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "add",
-			Doc:  "Adds calendar units: years, months, weeks and days keep the local time, also across clock changes; January 31 plus a month is the last of February. Hours and below are exact.",
+			Doc: "Adds calendar units: years, months, weeks and days keep the local time, also across clock changes; January " +
+				"31 plus a month is the last of February. Hours and below are exact.",
 			Params: []module.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"},
 				{Name: "step", Fields: stepFields}},
 			Returns: "seconds since 1970",
@@ -221,7 +226,8 @@ func timeAt(c *module.Call) (any, error) {
 	} else {
 		day, err = calendar.Date(c.Int("year"), or1("month"), or1("day"))
 	}
-	shown := day.Add(time.Duration(c.Int("hour"))*time.Hour + time.Duration(c.Int("minute"))*time.Minute + time.Duration(c.Number("second")*1e9))
+	shown := day.Add(time.Duration(c.Int("hour"))*time.Hour + time.Duration(c.Int("minute"))*time.Minute +
+		time.Duration(c.Number("second")*1e9))
 	return since1970(calendar.Wall(shown, zone(c)), err)
 }
 

@@ -110,7 +110,8 @@ func recognise(f File, ext string, head []byte) Content {
 		return Content{Kind: "image", Format: "bmp", flat: true}
 	}
 	if text, ok := asText(head); ok {
-		return sniffText(io.NewSectionReader(f.Data, int64(len(head)-len(text)), maxJSON), f.Size, text, ext) // without the byte order mark
+		begin := int64(len(head) - len(text)) // after the byte order mark
+		return sniffText(io.NewSectionReader(f.Data, begin, maxJSON), f.Size, text, ext)
 	}
 	return Content{Kind: "file", Format: binaryFormats[ext]}
 }

@@ -36,7 +36,9 @@ var (
 	numbers = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\s*-?[\d.]+(e[-+]?\d+)?([\s,;]+-?[\d.]+(e[-+]?\d+)?){2,}\s*$`)
 	})
-	xmlRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`) })
+	xmlRoot = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`)
+	})
 )
 
 // textFormats cannot be recognised by content.

@@ -56,7 +56,8 @@ func sniffZip(f File, ext string) Content {
 	case ext == "kmz" && first == "kml":
 		c.Format = "kmz"
 	case found[first] > 1:
-		c.Note = fmt.Sprintf("the archive holds %d files of format %s; a dataset shows one, so they may have to be sent apart", found[first], first)
+		c.Note = fmt.Sprintf("the archive holds %d files of format %s; a dataset shows one, so they may have to be sent "+
+			"apart", found[first], first)
 	case len(found) > 1:
 		c.Note = "the archive holds vectors of several formats; a dataset shows one"
 	}

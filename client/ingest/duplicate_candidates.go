@@ -113,7 +113,8 @@ func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []
 			continue
 		}
 		of, known := byPrint[fingerprint(o)]
-		if sendable := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere; !known && r.options.DryRun && sendable { // nothing was read to the end
+		sendable := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere
+		if !known && r.options.DryRun && sendable { // nothing was read to the end
 			of = byPrint[fingerprint(r.hashed(ctx, o))]
 		}
 		if of != nil && of.name == "" {

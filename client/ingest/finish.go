@@ -57,7 +57,8 @@ func (r *run) verify(ctx context.Context) error {
 		return err
 	}
 	return r.failDatasets(failed,
-		"find out which of the two is right: keep the dataset when the local file is damaged; when the file is right, delete the dataset and run again")
+		"find out which of the two is right: keep the dataset when the local file is damaged; when the file is right, "+
+			"delete the dataset and run again")
 }
 
 // failDatasets turns the outcomes of datasets into failures.

@@ -43,7 +43,8 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 	if err != nil {
 		return nil, r.record(it.failed(err))
 	}
-	it.dataset, it.replaces, it.superseded, it.remark = decision.Dataset, decision.Replaces, decision.Superseded, decision.Reason
+	it.dataset, it.remark = decision.Dataset, decision.Reason
+	it.replaces, it.superseded = decision.Replaces, decision.Superseded
 	if it.resumed = decision.Action == reconcile.Resume; it.resumed {
 		it.unsent = r.unsent(it, found)
 	}

@@ -125,7 +125,8 @@ func refusal(message string) string {
 	return "the platform could not read it: " + message
 }
 
-const refusalHint = "look at the file; a corrected one is sent anew, and to send this one once more, delete its dataset first"
+const refusalHint = "look at the file; a corrected one is sent anew, and to send this one once more, delete its " +
+	"dataset first"
 
 // keyer computes a key while the files of an item are read, and a hash of the
 // same without the base name.

@@ -80,7 +80,8 @@ func (r *run) refuse(o *Outcome, cause string) {
 func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[string]client.Dataset) error {
 	state, err := r.poll(ctx, filter)
 	if errors.Is(err, errStalled) {
-		r.options.Logger.Warn("the platform has read no further file for "+r.options.stall().String()+"; the run no longer waits for it", "ingest", r.id)
+		r.options.Logger.Warn("the platform has read no further file for "+r.options.stall().String()+
+			"; the run no longer waits for it", "ingest", r.id)
 	} else if err != nil || state.Pending+state.Failed == 0 {
 		return err
 	}

@@ -135,7 +135,8 @@ func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 	s.opts.Open.Duplicates(ctx, s.files.Len(), size, path, byName, func(duplicate, original int) {
 		_, _, kind := s.file(duplicate)
 		elsewhere := filepath.Dir(path(original)) != filepath.Dir(path(duplicate))
-		if path(original) != path(duplicate) && (kind == "image" || !elsewhere) { // else both are meant, or it was listed twice
+		// Else both are meant, or it was listed twice.
+		if path(original) != path(duplicate) && (kind == "image" || !elsewhere) {
 			s.problems.add(newProblem("duplicate", Warning, name(duplicate), "it is the same file as "+name(original),
 				"leave one of the two out"))
 			report.tally(verdict.Duplicate)

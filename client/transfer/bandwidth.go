@@ -32,7 +32,8 @@ type limitFrom struct {
 	limit float64 // bytes per second; 0 is unlimited
 }
 
-const bandwidthHint = "write it like 512k or 10M (bytes a second; k, M and G are 1024, 1024² and 1024³ bytes), off, " +
+const bandwidthHint = "write it like 512k or 10M (bytes a second; k, M and G are 1024, 1024² and 1024³ bytes), " +
+	"off, " +
 	"or by local time of day: \"08:00,512k 19:00,10M 23:00,off\""
 
 // ParseBandwidth parses a limit: "512k", "10M", "off", or a table by time of
@@ -122,8 +123,8 @@ func maxGrant(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
 
 // untilNext is the time until the next entry of the table.
 func (b *Bandwidth) untilNext(now time.Time) time.Duration {
-	since := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second +
-		time.Duration(now.Nanosecond())
+	since := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute +
+		time.Duration(now.Second())*time.Second + time.Duration(now.Nanosecond())
 	for _, s := range b.table {
 		if from := time.Duration(s.from) * time.Minute; from > since {
 			return from - since

@@ -197,7 +197,8 @@ func (u *upload) storageError(answer *http.Response) error {
 	}
 	switch {
 	case isCorrupted(f):
-		f.Hint = "it arrived changed, more than once: check the network, a proxy that changes requests, and this machine's memory"
+		f.Hint = "it arrived changed, more than once: check the network, a proxy that changes requests, and this machine's " +
+			"memory"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "fresh upload URLs are refused: check this machine's clock and any proxy that changes requests"
 	case status == http.StatusInsufficientStorage:

@@ -170,7 +170,8 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	switch sqlitefile.Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s is damaged: %w", s.path, err),
-			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, if they are there",
+			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, "+
+				"if they are there",
 			filepath.Base(s.path))
 	case sqlite3.SQLITE_BUSY:
 		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the database of state %s", s.path),

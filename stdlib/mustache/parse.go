@@ -37,7 +37,9 @@ type Piece struct {
 }
 
 var (
-	name   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`) })
+	name = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`)
+	})
 	format = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(%%|[^%])*%[-+ #0]*\d{0,3}(\.\d{0,2})?([dioxXeEfgGsq])(%%|[^%])*$`)
 	})

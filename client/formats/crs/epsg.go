@@ -96,7 +96,8 @@ func EPSG(code int) (*System, error) {
 			return utm(code, (z.zone+code-z.first-1)%60+1, z.south, datums[z.datum])
 		}
 	}
-	return nil, fmt.Errorf("the reference system EPSG:%d is not known here; known are longitude and latitude, web Mercator, UTM and some national ones: reproject it, for example with gdalwarp -t_srs EPSG:4326", code)
+	return nil, fmt.Errorf("the reference system EPSG:%d is not known here; known are longitude and latitude, web "+
+		"Mercator, UTM and some national ones: reproject it, for example with gdalwarp -t_srs EPSG:4326", code)
 }
 
 // utm is the UTM zone of a datum.

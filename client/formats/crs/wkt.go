@@ -9,7 +9,8 @@ import (
 // WKT is the system as well-known text (OGC 01-009, called WKT 1).
 func (s *System) WKT() string {
 	d := s.datum
-	geographic := fmt.Sprintf(`GEOGCS[%s,DATUM[%s,SPHEROID[%s,%s,%s]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]%s]`,
+	geographic := fmt.Sprintf(`GEOGCS[%s,DATUM[%s,SPHEROID[%s,%s,%s]],PRIMEM["Greenwich",0],`+
+		`UNIT["degree",0.0174532925199433]%s]`,
 		quoted(d.name), quoted(d.wkt), quoted(d.ellipsoid.name), decimal(d.ellipsoid.a), decimal(d.ellipsoid.inverse),
 		authority(d.code))
 	if s.Geographic {
@@ -44,7 +45,8 @@ func (s *System) WKT() string {
 	parameter("false_northing", s.north/s.unit)
 	fmt.Fprintf(&b, `,UNIT[%s,%s],AXIS["Easting",EAST],AXIS["Northing",NORTH]`, quoted(s.UnitName), decimal(s.unit))
 	if s.kind == webMercator {
-		b.WriteString(`,EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext +no_defs"]`)
+		b.WriteString(`,EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 ` +
+			`+units=m +nadgrids=@null +wktext +no_defs"]`)
 	}
 	return b.String() + authority(s.Code) + "]"
 }

@@ -185,7 +185,8 @@ func (p *page) checkCoding() error {
 		}
 	default:
 		if name := otherCompressions[p.compression]; name != "" {
-			return fmt.Errorf("%s compression is not supported: convert the raster, for example with gdal_translate -co COMPRESS=DEFLATE -co TILED=YES", name)
+			return fmt.Errorf("%s compression is not supported: convert the raster, for example with gdal_translate -co "+
+				"COMPRESS=DEFLATE -co TILED=YES", name)
 		}
 		return fmt.Errorf("the compression %d is not supported", p.compression)
 	}

@@ -118,7 +118,8 @@ func sqliteError(ctx context.Context, err error) error {
 // featureTables lists the tables of features that are plain tables.
 func featureTables(ctx context.Context, db *sql.Conn) (all []table, err error) {
 	rows, err := db.QueryContext(ctx, `
-		SELECT g.table_name, g.column_name, coalesce(s.organization, ''), coalesce(s.organization_coordsys_id, 0), coalesce(s.definition, ''), g.srs_id
+		SELECT g.table_name, g.column_name, coalesce(s.organization, ''), coalesce(s.organization_coordsys_id, 0),
+			coalesce(s.definition, ''), g.srs_id
 		FROM gpkg_geometry_columns g
 		JOIN sqlite_master m ON m.name = g.table_name AND m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'
 		LEFT JOIN gpkg_spatial_ref_sys s ON s.srs_id = g.srs_id
