@@ -77,7 +77,8 @@ func Declaration() *module.Module {
 				Params: []module.Param{
 					{Name: "id", Type: "any", Doc: "identifier; or a table with id or _id and the properties"},
 					{Name: "properties", Type: "table", Doc: "properties by name", Optional: true},
-					{Name: "_Resource__remove_undefined", Type: "boolean", Doc: "true drops properties that are json.null; also a key of the table. Left out it is true in revision 3 of the interface, false in newer ones", Optional: true},
+					{Name: "_Resource__remove_undefined", Type: "boolean",
+						Doc: "true drops properties that are json.null; also a key of the table. Left out it is true in revision 3 of the interface, false in newer ones", Optional: true},
 				},
 				Returns: "the record",
 			},

@@ -101,7 +101,8 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	o.DryRun = o.DryRun || connection.Rehearses()
 	var show *meter.Meter
 	if in.Progress {
-		show = meter.Start(c.In, meter.Options{Label: "ingest", Brief: true, Read: func() meter.Reading { return reading(o.Progress, connection) }})
+		show = meter.Start(c.In, meter.Options{Label: "ingest", Brief: true,
+			Read: func() meter.Reading { return reading(o.Progress, connection) }})
 	}
 	var result *ingest.Result
 	err = s.serve(func(ctx context.Context) (err error) {
@@ -114,9 +115,11 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if result != nil {
 		countFiles(c.In, result.Counts)
 		c.In.CountTemporary(result.Temporary)
-		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")), cmp.Or(result.Mission, givenName(c, "mission"))
+		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")),
+			cmp.Or(result.Mission, givenName(c, "mission"))
 		opt := c.In.Options()
-		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)
+		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil,
+			report: in.Report, command: opt.Command}.print(opt)
 	}
 	if err != nil {
 		if vm.Stopping(c.L) {
@@ -142,8 +145,9 @@ func countFiles(in *vm.Interp, n verdict.Counts) {
 // reading is how far an ingest has come.
 func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	stats := c.TransferStats()
-	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(), Transferred: p.Transferred.Load(),
-		Retries: stats.Retries(), Limiter: stats.Limiter(), RetryAfter: c.RetryAfter()}
+	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(),
+		Transferred: p.Transferred.Load(),
+		Retries:     stats.Retries(), Limiter: stats.Limiter(), RetryAfter: c.RetryAfter()}
 	if p.Complete.Load() {
 		r.TotalFiles, r.TotalBytes = p.Files.Load(), p.Bytes.Load()
 	} else {
@@ -207,7 +211,8 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	var verify func(ctx context.Context) (*ingest.Verification, error)
 	switch {
 	case in.Ingest != nil && in.filesGiven():
-		return nil, fault.Of(&fault.ParameterError{}, "option ingest takes the files from an earlier run; leave source and paths out")
+		return nil, fault.Of(&fault.ParameterError{},
+			"option ingest takes the files from an earlier run; leave source and paths out")
 	case in.Ingest != nil:
 		earlier, err := earlierOutcomes(c, *in.Ingest)
 		if err != nil {

@@ -49,7 +49,8 @@ type targetOptions struct {
 func (t targetOptions) target(rehearsal bool) (ingest.Target, error) {
 	for option, id := range map[string]schema.ID{"project": t.Project, "mission": t.Mission} {
 		if id != "" && !rehearsal && !declare.IsIdentifier(string(id)) {
-			return ingest.Target{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "option %s must be an id or a resource, got %q", option, string(id)),
+			return ingest.Target{}, fault.Hinted(fault.Of(&fault.ParameterError{},
+				"option %s must be an id or a resource, got %q", option, string(id)),
 				"%s", declare.NameHint("", option, string(id)))
 		}
 	}
@@ -101,14 +102,17 @@ func (in sourceOptions) filesGiven() bool {
 
 // read gives the options that say what is to be ingested.
 func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
-	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected, Logger: c.In.Options().Logger, Now: c.In.Options().Now,
+	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected,
+		Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
 	if c.In.Restricted() {
 		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into
 	}
-	o.Source.Kind, o.Source.FollowLinks, o.Source.Include, o.Source.Exclude = in.Kind, in.FollowLinks, in.Include, in.Exclude
+	o.Source.Kind, o.Source.FollowLinks, o.Source.Include, o.Source.Exclude = in.Kind, in.FollowLinks, in.Include,
+		in.Exclude
 	if o.Source.MinSize, o.Source.MaxSize = in.MinSize, in.MaxSize; in.MaxSize > 0 && in.MinSize > in.MaxSize {
-		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)", in.MinSize, in.MaxSize)
+		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)",
+			in.MinSize, in.MaxSize)
 	}
 	if in.NewerThan != "" {
 		if o.Source.NewerThan, err = calendar.Moment(in.NewerThan, o.Now(), calendar.Past); err != nil {
@@ -198,7 +202,8 @@ func (in runOptions) read(c *module.Call, s *callbacks, rehearsal bool) (o inges
 	o.Flight = string(in.Flight)
 	o.Replace, o.DryRun, o.Verify, o.Wait, o.Batch = in.Replace, in.DryRun, in.Verify, in.Wait, in.Batch
 	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)
-	o.Published, o.Hidden, o.Categories, o.Properties, o.Extra = in.Published, in.Hidden, in.Categories, in.Properties, in.Extra
+	o.Published, o.Hidden, o.Categories, o.Properties, o.Extra = in.Published, in.Hidden, in.Categories, in.Properties,
+		in.Extra
 	if in.Workers != nil {
 		o.Workers = *in.Workers
 	}
@@ -271,7 +276,8 @@ func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
 			err = s.call(f, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				text, ok := v.(lua.LString)
 				if !ok || text == "" {
-					return fault.Of(&fault.ParameterError{}, "the function name must return a string for %s, got %s", file.Name, v.Type())
+					return fault.Of(&fault.ParameterError{}, "the function name must return a string for %s, got %s", file.Name,
+						v.Type())
 				}
 				name = string(text)
 				return nil
@@ -290,13 +296,15 @@ func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
 			break
 		}
 		if !slices.Contains(nameWords, word) {
-			return nil, fault.Of(&fault.ParameterError{}, "option name: there is no {%s}%s; it can hold {name}, {base} and {stem}",
+			return nil, fault.Of(&fault.ParameterError{},
+				"option name: there is no {%s}%s; it can hold {name}, {base} and {stem}",
 				word, suggest.Suffix(word, nameWords))
 		}
 		rest = end
 	}
 	return func(file scan.File) (string, error) {
 		base := path.Base(file.Name)
-		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}", strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
+		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}",
+			strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
 	}, nil
 }

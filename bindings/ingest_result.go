@@ -21,8 +21,10 @@ func fileTable(L *lua.LState, f scan.File) lua.LValue {
 }
 
 func outcomeTable(L *lua.LState, o ingest.Outcome) lua.LValue {
-	t := vm.ToLua(L, map[string]any{"name": o.Name, "path": o.Path, "size": o.Size, "verdict": string(o.Verdict)}).(*lua.LTable)
-	for key, text := range map[string]string{"kind": o.Kind, "dataset": o.Dataset, "component": o.Component, "md5": o.MD5, "cause": o.Cause, "hint": o.Hint} {
+	t := vm.ToLua(L, map[string]any{"name": o.Name, "path": o.Path, "size": o.Size,
+		"verdict": string(o.Verdict)}).(*lua.LTable)
+	for key, text := range map[string]string{"kind": o.Kind, "dataset": o.Dataset, "component": o.Component,
+		"md5": o.MD5, "cause": o.Cause, "hint": o.Hint} {
 		if text != "" {
 			t.RawSetString(key, lua.LString(text))
 		}
@@ -63,7 +65,8 @@ func verificationTable(v *ingest.Verification) map[string]any {
 	for i, f := range v.Findings {
 		findings[i] = findingMap(f)
 	}
-	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(), "findings": findings}
+	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(),
+		"findings": findings}
 	for _, of := range verdict.All[1:] { // nothing is uploaded
 		t[string(of)] = *v.Of(of)
 	}
@@ -75,7 +78,8 @@ func verificationTable(v *ingest.Verification) map[string]any {
 // resultTable is what ingest.run returns.
 func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
-	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": n.Bad(), "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
+	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": n.Bad(), "bytes": n.Bytes,
+		"seconds": r.Seconds}).(*lua.LTable)
 	for _, v := range verdict.All {
 		t.RawSetString(string(v), lua.LNumber(*n.Of(v)))
 	}
@@ -116,7 +120,8 @@ func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 // earlierOutcomes opens those of an earlier run, by its id or its report.
 func earlierOutcomes(c *module.Call, name string) (iter.Seq2[ingest.Outcome, error], error) {
 	if name == "" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"), "give the id of an earlier run (result.id), or its report")
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"),
+			"give the id of an earlier run (result.id), or its report")
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".csv":

@@ -70,7 +70,8 @@ func (s summary) text() string {
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
 	if s.Pending > 0 {
-		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n", human.Count(s.Pending, "file"))
+		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n",
+			human.Count(s.Pending, "file"))
 	}
 	if (s.stopped || s.Counts.Bad() > 0) && s.command != "" && !s.dryRun {
 		fmt.Fprintf(&b, "to try again: %s\n", s.command)
@@ -90,7 +91,8 @@ func (s summary) target() string {
 	if target == localURL {
 		target = "the local platform"
 	}
-	for _, part := range [][3]string{{"company", "", s.Target.Company}, {"project", s.Project, s.Target.Project}, {"mission", s.Mission, s.Target.Mission}} {
+	for _, part := range [][3]string{{"company", "", s.Target.Company}, {"project", s.Project, s.Target.Project},
+		{"mission", s.Mission, s.Target.Mission}} {
 		if name := cmp.Or(part[1], part[2]); name != "" && !(part[0] == "company" && s.Target.Project != "") {
 			target += ", " + part[0] + " " + name
 		}
@@ -173,7 +175,8 @@ func (s summary) json() string {
 		Stopped    bool             `json:"stopped,omitempty"`
 		Failures   []ingest.Outcome `json:"failures,omitempty"`
 		Command    string           `json:"command,omitempty"`
-	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts, s.NotReached, s.Pending, s.Seconds,
+	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts,
+		s.NotReached, s.Pending, s.Seconds,
 		s.dryRun, s.stopped, s.Failures[:min(len(s.Failures), maxListed)], s.command})
 	if err != nil {
 		return ""

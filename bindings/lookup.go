@@ -12,9 +12,11 @@ import (
 )
 
 var (
-	lookupText      = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}
-	missingOK       = module.Param{Name: "missing_ok", Type: "boolean", Doc: "true makes it no error that it does not exist", Default: false}
-	lookupOtherwise = module.Param{Name: "otherwise", Type: "string", Doc: "what else can be done, for the hint of the error", Default: ""}
+	lookupText = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}
+	missingOK  = module.Param{Name: "missing_ok", Type: "boolean",
+		Doc: "true makes it no error that it does not exist", Default: false}
+	lookupOtherwise = module.Param{Name: "otherwise", Type: "string",
+		Doc: "what else can be done, for the hint of the error", Default: ""}
 )
 
 func lookupOptions(c *module.Call) lookup.Options {
@@ -50,7 +52,8 @@ func lookupFuncs(b *Binding) []module.Func {
 				}
 				project, ok := RecordOf(c.Value("project"))
 				if !ok {
-					return nil, fault.In(c.Name, fault.Of(&fault.ParameterError{}, "option project must be a record, got a %s", c.Value("project").Type()))
+					return nil, fault.In(c.Name, fault.Of(&fault.ParameterError{}, "option project must be a record, got a %s",
+						c.Value("project").Type()))
 				}
 				return f.Mission(ctx, &lookup.Record{Kind: "project", JSON: project.JSON}, c.String("text"), c.String("otherwise"))
 			}),
@@ -80,7 +83,8 @@ func lookupFuncs(b *Binding) []module.Func {
 }
 
 // found makes a function that returns a record and its kind.
-func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record, error)) func(*module.Call) (any, error) {
+func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record,
+	error)) func(*module.Call) (any, error) {
 	return func(c *module.Call) (any, error) {
 		var r *lookup.Record
 		b.find(c, func(ctx context.Context, f lookup.Finder) (err error) {

@@ -38,7 +38,8 @@ func warnOfArguments(L *lua.LState, s *declare.Spec, args declare.Args) {
 		known, key := misspelt(L), s.FullName()+" "+m.Argument+" "+m.Name
 		if !known[key] {
 			known[key] = true
-			warn(L, "%s: %s: a %s has no field %s; did you mean %s?", s.FullName(), m.Argument, declare.Singular(s.Manager), m.Name, m.Meant)
+			warn(L, "%s: %s: a %s has no field %s; did you mean %s?", s.FullName(), m.Argument, declare.Singular(s.Manager),
+				m.Name, m.Meant)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func queryFuncs() []module.Func {
 	return append(comparisons(),
 		module.Func{
 			Name: "between", Doc: "The property lies between two values, both included.",
-			Params:  []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
+			Params: []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"},
+				{Name: "high", Type: "any", Doc: "of the same kind"}},
 			Returns: "a filter",
 			Call: func(c *module.Call) (any, error) {
 				if c.Value("low") == lua.LNil || c.Value("high") == lua.LNil {
@@ -94,7 +95,8 @@ func comparisons() []module.Func {
 			Returns: "a filter",
 			Call: func(c *module.Call) (any, error) {
 				if c.Value("value") == lua.LNil {
-					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"), "exists(property, false) finds what lacks a property")
+					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"),
+						"exists(property, false) finds what lacks a property")
 				}
 				return condition(c.String("property"), "$"+o.name, c.Value("value")), nil
 			},
@@ -134,7 +136,9 @@ const metresPerDegree = math.Pi * 6371008.8 / 180
 func near(c *module.Call) (any, error) {
 	longitude, latitude, metres := c.Number("longitude"), c.Number("latitude"), c.Number("metres")
 	if math.Abs(latitude) > 89 || math.Abs(longitude) > 180 || metres <= 0 {
-		return nil, fault.Of(&fault.ParameterError{}, "wants a longitude, a latitude up to 89 degrees, and a distance above 0; got %v, %v, %v", longitude, latitude, metres)
+		return nil, fault.Of(&fault.ParameterError{},
+			"wants a longitude, a latitude up to 89 degrees, and a distance above 0; got %v, %v, %v", longitude, latitude,
+			metres)
 	}
 	north := metres / metresPerDegree
 	east := north / math.Cos(latitude*math.Pi/180)

@@ -90,7 +90,8 @@ func check(L *lua.LState, n int) *resource {
 			return r
 		}
 	}
-	vm.Raise(L, fault.Hinted(fault.Of(&fault.ParameterError{}, "wants a resource, got %s", L.Get(n).Type()), "methods are called with a colon: resource:totable()"))
+	vm.Raise(L, fault.Hinted(fault.Of(&fault.ParameterError{}, "wants a resource, got %s", L.Get(n).Type()),
+		"methods are called with a colon: resource:totable()"))
 	return nil
 }
 
@@ -119,7 +120,8 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 		return 1
 	}))
 	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2), declare.Singular(check(L, 1).kind)),
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2),
+			declare.Singular(check(L, 1).kind)),
 			"change it on the platform with an operation, or work on a copy: resource:totable()"))
 		return 0
 	}))
@@ -209,7 +211,8 @@ func (r *resource) table(L *lua.LState) lua.LValue {
 	}
 	t.RawSetString("id", lua.LString(r.ResourceID()))
 	for name, wire := range client.WireNames(r.kind) {
-		if found := gjson.GetBytes(r.raw, wire); found.Exists() && !strings.Contains(name, ".") && t.RawGetString(name) == lua.LNil {
+		if found := gjson.GetBytes(r.raw, wire); found.Exists() && !strings.Contains(name, ".") &&
+			t.RawGetString(name) == lua.LNil {
 			t.RawSetString(name, fromJSON(L, found))
 		}
 	}
@@ -241,7 +244,8 @@ func construct(L *lua.LState, open connection) int {
 		case map[string]any:
 			maps.Copy(properties, v)
 		default:
-			vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "argument %d must be an id or a table, got %s", i, schema.Describe(v))))
+			vm.Raise(L, fault.In("sdk.Resource",
+				fault.Of(&fault.ParameterError{}, "argument %d must be an id or a table, got %s", i, schema.Describe(v))))
 		}
 	}
 	if remove, given := properties["_Resource__remove_undefined"]; given {
@@ -253,7 +257,9 @@ func construct(L *lua.LState, open connection) int {
 		id = own
 	}
 	if id == "" {
-		vm.Raise(L, fault.In("sdk.Resource", fault.Hinted(fault.Of(&fault.KeyError{}, "id is missing"), "sdk.Resource(id, { name = … }) or sdk.Resource{ id = …, name = … }")))
+		vm.Raise(L, fault.In("sdk.Resource",
+			fault.Hinted(fault.Of(&fault.KeyError{}, "id is missing"),
+				"sdk.Resource(id, { name = … }) or sdk.Resource{ id = …, name = … }")))
 	}
 	properties["_id"] = id
 	delete(properties, "id")

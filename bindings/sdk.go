@@ -55,7 +55,8 @@ func Open(in *vm.Interp, connect Connect) *Binding {
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
 func Modules() []*module.Module {
-	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare(), lookupModule(new(Binding)).Declare()}
+	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare(),
+		lookupModule(new(Binding)).Declare()}
 }
 
 // Binding is the client as one interpreter sees it.
@@ -170,7 +171,8 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 			return 1
 		}
 		if !isManager(name) {
-			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url", "Icons", "Resource"), "sdk.managers() lists them"))
+			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url", "Icons", "Resource"),
+				"sdk.managers() lists them"))
 		}
 		t := L.NewTable()
 		b.fillManager(L, t, name, open)
@@ -191,7 +193,8 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		m := open(L).Manager(manager)
 		spec := m.Op(name)
 		if slices.Contains(m.Absent, name) {
-			vm.Raise(L, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "this revision of the interface has no operation %s.%s", m.Name, name),
+			vm.Raise(L, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{},
+				"this revision of the interface has no operation %s.%s", m.Name, name),
 				"sdk.connect{ revision = 1 } opens a connection of the newest one"))
 		}
 		if spec == nil {
@@ -222,7 +225,8 @@ func iconTable(L *lua.LState) *lua.LTable {
 	}
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "there is no icon %s", name), "%s", cmp.Or(suggest.Hint(name, client.Icons()), "pairs(sdk.Icons) lists them")))
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "there is no icon %s", name), "%s",
+			cmp.Or(suggest.Hint(name, client.Icons()), "pairs(sdk.Icons) lists them")))
 		return 0
 	}))
 	t.Metatable = meta

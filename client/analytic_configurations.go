@@ -60,13 +60,15 @@ func (in UpdateConfigurationSet) Validate() error {
 	pair := in.Value != nil || in.VersionRange != ""
 	switch {
 	case pair && in.Versions != nil:
-		return fault.Of(&fault.QueryError{}, "versions excludes value and analytic_version_range: both replace all configurations")
+		return fault.Of(&fault.QueryError{},
+			"versions excludes value and analytic_version_range: both replace all configurations")
 	case in.Value != nil && in.VersionRange == "":
 		return fault.Of(&fault.QueryError{}, "analytic_version_range is missing: value goes with it")
 	case in.Value == nil && pair:
 		return fault.Of(&fault.QueryError{}, "value is missing: analytic_version_range goes with it")
 	case !pair && in.Versions == nil && in.Name == "" && in.Description == nil && len(in.Extra.Extra) == 0:
-		return fault.Of(&fault.QueryError{}, "nothing to change: name, description, versions, or value with analytic_version_range is needed")
+		return fault.Of(&fault.QueryError{},
+			"nothing to change: name, description, versions, or value with analytic_version_range is needed")
 	}
 	for i, version := range in.Versions {
 		for _, key := range []string{"analytic_version_range", "value"} {

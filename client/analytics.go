@@ -118,15 +118,18 @@ func (in CreateAnalytic) Validate() error {
 	for _, list := range []struct {
 		argument string
 		entries  []Object
-	}{{"inputs", in.Inputs}, {"parameters", in.Parameters}, {"credentials", in.Credentials}, {"deliverables", in.Deliverables}} {
+	}{{"inputs", in.Inputs}, {"parameters", in.Parameters}, {"credentials", in.Credentials},
+		{"deliverables", in.Deliverables}} {
 		known := entryKeys[list.argument]
 		for i, entry := range list.entries {
 			if name, _ := entry["name"].(string); name == "" {
-				return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key name is missing", list.argument, i+1), "an entry has the keys %s", strings.Join(known, ", "))
+				return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key name is missing", list.argument, i+1),
+					"an entry has the keys %s", strings.Join(known, ", "))
 			}
 			for _, key := range schema.SortedKeys(entry) {
 				if hint := suggest.Hint(key, known); hint != "" && !slices.Contains(known, key) {
-					return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key %s is not supported", list.argument, i+1, key), "%s", hint)
+					return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key %s is not supported", list.argument,
+						i+1, key), "%s", hint)
 				}
 			}
 		}

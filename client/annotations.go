@@ -151,7 +151,8 @@ func colour(argument string, c []int) error {
 		return nil
 	}
 	if len(c) != 3 && len(c) != 4 {
-		return fault.Of(&fault.ParameterError{}, "argument %s: wants red, green, blue and perhaps alpha, got %d numbers", argument, len(c))
+		return fault.Of(&fault.ParameterError{}, "argument %s: wants red, green, blue and perhaps alpha, got %d numbers",
+			argument, len(c))
 	}
 	for i, n := range c {
 		if n < 0 || n > 255 {
@@ -241,7 +242,8 @@ func (in SetAnnotationStroke) Shape(body map[string]any) error {
 // seeThrough checks a colour with an opacity beside it.
 func seeThrough(c []int, o *float64) error {
 	if o != nil && len(c) == 4 {
-		return fault.Of(&fault.ParameterError{}, "argument opacity: the colour has four numbers already, the fourth is its opacity")
+		return fault.Of(&fault.ParameterError{},
+			"argument opacity: the colour has four numbers already, the fourth is its opacity")
 	}
 	return cmp.Or(colour("color", c), opacity("opacity", o))
 }

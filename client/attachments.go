@@ -26,7 +26,8 @@ type annotationFiles struct {
 
 func (c *Client) createAnnotation(ctx context.Context, in CreateAnnotation) (Annotation, error) {
 	args := declare.Running(ctx)
-	return attachAndProceed[Annotation](ctx, c, "create", args, annotationFiles{values: args.Values, files: in.FilePaths, project: in.Project})
+	return attachAndProceed[Annotation](ctx, c, "create", args,
+		annotationFiles{values: args.Values, files: in.FilePaths, project: in.Project})
 }
 
 func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([]Annotation, error) {
@@ -35,7 +36,8 @@ func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([
 	all := make([]annotationFiles, len(in.Annotations))
 	for i, table := range args.Values["annotations"].([]any) {
 		values := maps.Clone(table.(map[string]any))
-		tables[i], all[i] = values, annotationFiles{values: values, files: in.Annotations[i].FilePaths, project: in.Annotations[i].Project}
+		tables[i], all[i] = values, annotationFiles{values: values, files: in.Annotations[i].FilePaths,
+			project: in.Annotations[i].Project}
 	}
 	args.Values["annotations"] = tables
 	return attachAndProceed[[]Annotation](ctx, c, "create_annotations", args, all...)
@@ -43,12 +45,14 @@ func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([
 
 func (c *Client) addAttachments(ctx context.Context, in AddAnnotationAttachments) (None, error) {
 	args := declare.Running(ctx)
-	return attachAndProceed[None](ctx, c, "add_attachments", args, annotationFiles{values: args.Values, files: in.FilePaths, annotation: in.ID})
+	return attachAndProceed[None](ctx, c, "add_attachments", args,
+		annotationFiles{values: args.Values, files: in.FilePaths, annotation: in.ID})
 }
 
 // attachAndProceed makes a dataset of each file, adds the datasets to the
 // attachments of their annotations, and sends the operation's request.
-func attachAndProceed[Out any](ctx context.Context, c *Client, operation string, args declare.Args, annotations ...annotationFiles) (out Out, err error) {
+func attachAndProceed[Out any](ctx context.Context, c *Client, operation string, args declare.Args,
+	annotations ...annotationFiles) (out Out, err error) {
 	images := map[Path]bool{}
 	for _, a := range annotations { // before anything is sent: a wrong path must not leave datasets behind
 		for _, path := range a.files {
@@ -129,7 +133,8 @@ func nameUnattached(err error, made []string) {
 	if f == nil || len(made) == 0 {
 		return
 	}
-	hint := "datasets " + strings.Join(made, ", ") + " were made of files and are attached to nothing; datasets.delete removes them"
+	hint := "datasets " + strings.Join(made,
+		", ") + " were made of files and are attached to nothing; datasets.delete removes them"
 	if f.Facts().Hint != "" {
 		hint = f.Facts().Hint + "; " + hint
 	}
@@ -138,7 +143,8 @@ func nameUnattached(err error, made []string) {
 
 // projectOf asks for the project of an annotation.
 func (c *Client) projectOf(ctx context.Context, annotation ID) (ID, error) {
-	v, err := c.operation("annotations", "describe").Invoke(ctx, declare.Args{Values: map[string]any{"annotation": string(annotation)}})
+	v, err := c.operation("annotations", "describe").Invoke(ctx,
+		declare.Args{Values: map[string]any{"annotation": string(annotation)}})
 	if err != nil {
 		return "", err
 	}

@@ -103,11 +103,12 @@ type Options struct {
 
 	// Sleep waits before repeats and between looks; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error
-	Reach   func(hostport string) error                      // asked before anything is sent to a host; everything may be reached when nil
-	Sending func(n int64) error                              // asked before so many bytes are sent, which it may refuse
-	Plan    func(n int64) (sending func(n int64), err error) // asked before a file of n bytes is uploaded; see transfer.Options
-	Room    func() (n int64, limited bool)                   // how many bytes more may be sent; no limit when nil
-	Open    func(path string) (*os.File, error)              // opens files that are uploaded; os.Open when nil
+	Reach   func(hostport string) error // asked before anything is sent to a host; everything may be reached when nil
+	Sending func(n int64) error         // asked before so many bytes are sent, which it may refuse
+	Plan    func(n int64) (sending func(n int64),
+		err error) // asked before a file of n bytes is uploaded; see transfer.Options
+	Room func() (n int64, limited bool)      // how many bytes more may be sent; no limit when nil
+	Open func(path string) (*os.File, error) // opens files that are uploaded; os.Open when nil
 	// Folder opens the folder of a download, made when missing, for a file of
 	// that name, "" while it is not known; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
@@ -142,9 +143,12 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)
 	}
 	t, err := transport.New(transport.Options{
-		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries, MaxOutage: outage,
-		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
-		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep), Connections: o.Budget.Most(),
+		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
+		MaxOutage: outage,
+		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
+		RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
+		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep),
+		Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope, Mixed: s.mixed},
 	})
@@ -155,8 +159,10 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
-	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
+	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth,
+		Journal: o.Journal,
+		Open:    o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,
+		Sleep: o.Sleep})
 	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
 	if o.Ledger != nil {
 		links = append(links, c.recovery(*o.Ledger, s).Intercept)
@@ -294,8 +300,9 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	if req.Key != "" {
 		header = http.Header{"Idempotency-Key": {req.Key}}
 	}
-	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
-		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, GiveUp: req.GiveUp})
+	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(),
+		Repeatable: req.Repeatable(),
+		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, GiveUp: req.GiveUp})
 	return answer.Body, err
 }
 

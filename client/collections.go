@@ -62,8 +62,9 @@ func (c *Client) exportCollection(ctx context.Context, in ExportCollection) (Pat
 		return "", err
 	}
 	file, err := c.transfers.Download(ctx, transfer.Download{
-		Path: "/map-service/features/export-collection", Body: body, TargetPath: string(in.TargetPath), TargetName: in.TargetName,
-		Overwrite: true, Progress: transferOptions(ctx).Progress})
+		Path: "/map-service/features/export-collection", Body: body, TargetPath: string(in.TargetPath),
+		TargetName: in.TargetName,
+		Overwrite:  true, Progress: transferOptions(ctx).Progress})
 	return Path(file), err
 }
 

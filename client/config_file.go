@@ -46,7 +46,8 @@ func (s Settings) readFile() (Settings, error) {
 	path, text, err := readConfig(s.ConfigPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path), "check --config or TRANSECT_CONFIG")
+		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path),
+			"check --config or TRANSECT_CONFIG")
 	case err != nil:
 		return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
 	case path != "":
@@ -97,8 +98,10 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	}
 	entry, ok := file.Profiles[profile]
 	if !ok {
-		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
-			"%s", strings.TrimSpace(suggest.Hint(profile, slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
+		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path,
+			profile),
+			"%s", strings.TrimSpace(suggest.Hint(profile,
+				slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
 	}
 	err := checkKeys(path, entry)
 	var own configEntry
@@ -119,7 +122,8 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 // takeLogin gives the settings the login of a profile alone: what stands beside the
 // profiles is for another platform. Of that only the name goes along.
 func (s *Settings) takeLogin(own, top Settings, path, profile string) {
-	s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken, s.Keyring = own.User, own.Password, own.ClientID, own.ClientSecret, own.AccessToken, own.Keyring
+	s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken, s.Keyring = own.User, own.Password, own.ClientID,
+		own.ClientSecret, own.AccessToken, own.Keyring
 	switch {
 	case own.User != "" || own.ClientID != "" || own.AccessToken != "":
 	case top.User != "" && own.ClientSecret == "":
@@ -160,7 +164,8 @@ func decodeConfig(path string, whole, part []byte, into any) error {
 		offset += int64(at)
 	}
 	line, column := position(whole, offset)
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line, column, reason),
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line,
+		column, reason),
 		"it is a JSON object with keys such as url, user, password, client_id, client_secret")
 }
 
@@ -206,7 +211,8 @@ func checkKeys(path string, text []byte) error {
 			}
 		}
 		if near != "" {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s: unknown key %s", path, key), "did you mean %s?", near)
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s: unknown key %s", path, key),
+				"did you mean %s?", near)
 		}
 	}
 	return nil
@@ -221,7 +227,8 @@ func nameKeys(path string, err error) error {
 		return err
 	}
 	if keys := unknownKeys(text); len(keys) > 0 {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s; the configuration file %s has unknown keys: %s", f.Facts().Message, path, strings.Join(keys, ", ")),
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s; the configuration file %s has unknown keys: %s",
+			f.Facts().Message, path, strings.Join(keys, ", ")),
 			"the keys are %s", strings.Join(knownKeys(), ", "))
 	}
 	return err

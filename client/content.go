@@ -16,7 +16,8 @@ import (
 // OpenComponent opens the file of a component for reading: all of it, or what
 // the header Range asks for. The answer's status is 200 or 206; the caller closes
 // its body. Its request may hold a signed address, which is a secret.
-func (c *Client) OpenComponent(ctx context.Context, dataset ID, component string, header http.Header) (*http.Response, error) {
+func (c *Client) OpenComponent(ctx context.Context, dataset ID, component string, header http.Header) (*http.Response,
+	error) {
 	return c.transfers.OpenDownload(ctx, transfer.Download{Path: "/data-manager/download-component",
 		Query: url.Values{"dataset": {string(dataset)}, "component": {component}}}, header)
 }
@@ -40,12 +41,14 @@ const largestTile = 8 << 20
 // platform, such as ShareTiles returns. Without a token in the template, the
 // login of this client opens it.
 func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, error) {
-	address := strings.NewReplacer("{z}", strconv.Itoa(z), "{x}", strconv.Itoa(x), "{y}", strconv.Itoa(y)).Replace(template)
+	address := strings.NewReplacer("{z}", strconv.Itoa(z), "{x}", strconv.Itoa(x), "{y}",
+		strconv.Itoa(y)).Replace(template)
 	u, err := url.Parse(address)
 	if err != nil {
 		return Tile{}, fault.Of(&fault.QueryError{}, "the platform gave an address of tiles that is not one")
 	}
-	answer, err := c.transport.Stream(ctx, transport.Request{Operation: "tiles", Repeatable: true, Method: http.MethodGet, Path: u.Path, Query: u.Query()})
+	answer, err := c.transport.Stream(ctx,
+		transport.Request{Operation: "tiles", Repeatable: true, Method: http.MethodGet, Path: u.Path, Query: u.Query()})
 	if err != nil {
 		return Tile{}, err
 	}

@@ -51,7 +51,8 @@ type (
 
 // secretKeys are the keys of credentials that travel under another name.
 var secretKeys = map[string]string{
-	"cloud_access_key_id": "aws_access_key_id", "cloud_secret_access_key": "aws_secret_access_key", "cloud_region": "aws_region",
+	"cloud_access_key_id": "aws_access_key_id", "cloud_secret_access_key": "aws_secret_access_key",
+	"cloud_region":   "aws_region",
 	"blob_client_id": "azure_client_id", "blob_tenant_id": "azure_tenant_id", "blob_client_secret": "azure_client_secret",
 }
 
@@ -61,7 +62,8 @@ func bothSpellings(credentials Object) error {
 	for _, name := range slices.Sorted(maps.Keys(secretKeys)) {
 		_, documented := credentials[name]
 		if _, wire := credentials[secretKeys[name]]; documented && wire {
-			return fault.Of(&fault.ParameterError{}, "argument credentials: %s and %s are the same key; give one of them", name, secretKeys[name])
+			return fault.Of(&fault.ParameterError{}, "argument credentials: %s and %s are the same key; give one of them",
+				name, secretKeys[name])
 		}
 	}
 	return nil

@@ -180,9 +180,11 @@ func appendIf(names []string, when bool, more ...string) []string {
 func (in CreateVectorDataset) Validate() error {
 	switch {
 	case in.Collection != "" && (in.IsShapeFile || in.IsArchive || in.HasProjectionFile || in.Format != ""):
-		return fault.Of(&fault.ParameterError{}, "collection excludes is_shape_file, is_archive, has_projection_file and dataset_format: a collection has no files")
+		return fault.Of(&fault.ParameterError{},
+			"collection excludes is_shape_file, is_archive, has_projection_file and dataset_format: a collection has no files")
 	case in.IsArchive && (in.IsShapeFile || in.HasProjectionFile):
-		return fault.Of(&fault.ParameterError{}, "is_archive excludes is_shape_file and has_projection_file: the archive holds those files")
+		return fault.Of(&fault.ParameterError{},
+			"is_archive excludes is_shape_file and has_projection_file: the archive holds those files")
 	case in.Origin != "" && in.Collection == "":
 		return fault.Of(&fault.ParameterError{}, "origin goes with collection, which is missing")
 	}

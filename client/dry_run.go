@@ -150,7 +150,8 @@ func (d *Rehearsal) download(ctx context.Context, call *declare.Call) (declare.V
 }
 
 // readList asks the platform for those of a list that are not remembered.
-func (d *Rehearsal) readList(ctx context.Context, call *declare.Call, param string, ids []string, next declare.Handler) (declare.Value, error) {
+func (d *Rehearsal) readList(ctx context.Context, call *declare.Call, param string, ids []string,
+	next declare.Handler) (declare.Value, error) {
 	var asked []string
 	for _, id := range ids {
 		if d.recall(id) == nil {

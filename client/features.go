@@ -96,7 +96,8 @@ func (in UpdateFeaturesProperties) Shape(body map[string]any) error {
 func (in DeleteFeaturesProperties) Validate() error {
 	for id, names := range in.Properties {
 		if _, err := propertyNames(names); err != nil {
-			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s wants a list of property names", id)
+			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s wants a list of property names",
+				id)
 		}
 	}
 	return nil

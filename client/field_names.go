@@ -209,7 +209,8 @@ func spellFilter(filter map[string]any, names map[string]string) (map[string]any
 		}
 		name := onWire(key, names)
 		if _, twice := out[name]; twice {
-			return nil, fault.Of(&fault.SearchError{}, "argument filter: %s and %s are the same field; give one of them", key, name)
+			return nil, fault.Of(&fault.SearchError{}, "argument filter: %s and %s are the same field; give one of them", key,
+				name)
 		}
 		if out[name] = v; name == "ingestion.status" {
 			out[name] = bothStates(v)
@@ -236,7 +237,8 @@ func bothStates(v any) any {
 		switch {
 		case several != "" && Ingested(text) && condition[several] == nil:
 			out[several] = ingested
-		case (operator == "$in" || operator == "$nin") && (slices.Contains(list, any(ingested[0])) || slices.Contains(list, any(ingested[1]))):
+		case (operator == "$in" || operator == "$nin") &&
+			(slices.Contains(list, any(ingested[0])) || slices.Contains(list, any(ingested[1]))):
 			list = slices.DeleteFunc(slices.Clone(list), func(one any) bool { text, _ := one.(string); return Ingested(text) })
 			out[operator] = append(list, ingested[0], ingested[1])
 		default:

@@ -43,7 +43,8 @@ func (f Found[T]) Values() []any { return []any{f.Resource, f.Created} }
 const candidatesShown = 5
 
 // findByName searches by exact name. Several matches are an error that lists them.
-func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query, T], manager, name, parent string, id ID) (found []T, err error) {
+func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query, T], manager, name, parent string,
+	id ID) (found []T, err error) {
 	if strings.HasPrefix(string(id), madeUp) {
 		return nil, nil // of a dry run: it contains nothing yet
 	}
@@ -57,13 +58,15 @@ func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query,
 	for i, r := range page.Results {
 		ids[i] = r.ResourceID()
 	}
-	return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument name: several %s of the %s are named %q: %s", manager, parent, name, strings.Join(ids, ", ")),
+	return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument name: several %s of the %s are named %q: %s",
+		manager, parent, name, strings.Join(ids, ", ")),
 		"rename all but one of them, or call %s.describe with the id of the right one", manager)
 }
 
 // foundBefore finds what is there already. A run that is started again finds what
 // its first start found: nothing, also when the resource was created then.
-func foundBefore[T schema.Identified](ctx context.Context, find func() ([]T, error), describe Op[Refs, Some[T]]) (found []T, err error) {
+func foundBefore[T schema.Identified](ctx context.Context, find func() ([]T, error),
+	describe Op[Refs, Some[T]]) (found []T, err error) {
 	id, err := recovery.Remember(ctx, "found", func() (string, error) {
 		if found, err = find(); err != nil || len(found) == 0 {
 			return "", err
@@ -102,14 +105,17 @@ func (c *Client) findOrCreateMission(ctx context.Context, in FindOrCreateMission
 		return first(found), err
 	}
 	if in.SurveyDate == "" {
-		now, err := recovery.Remember(ctx, "survey date", func() (string, error) { return time.Now().UTC().Format(schema.DateForm), nil })
+		now, err := recovery.Remember(ctx, "survey date",
+			func() (string, error) { return time.Now().UTC().Format(schema.DateForm), nil })
 		if err != nil {
 			return Found[Mission]{}, err
 		}
 		in.SurveyDate = Date(now)
 	}
-	made, err := c.Missions.Create(ctx, CreateMissionOrSurvey{Project: in.Project, Name: in.Name, SurveyDate: in.SurveyDate,
-		NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})
+	made, err := c.Missions.Create(ctx,
+		CreateMissionOrSurvey{Project: in.Project, Name: in.Name, SurveyDate: in.SurveyDate,
+			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area,
+			Extra: in.Extra})
 	return Found[Mission]{made.Mission, true}, err
 }
 

@@ -51,11 +51,13 @@ func boxOf(argument string, box []float64, sizes ...int) error {
 		return nil
 	}
 	if !slices.Contains(sizes, len(box)) {
-		return fault.Of(&fault.BoundingBoxError{}, "argument %s: wants %d numbers, lowest values first, got %d", argument, sizes[0], len(box))
+		return fault.Of(&fault.BoundingBoxError{}, "argument %s: wants %d numbers, lowest values first, got %d", argument,
+			sizes[0], len(box))
 	}
 	for i, half := 0, len(box)/2; i < half; i++ {
 		if box[i] > box[i+half] && i > 0 { // a box may cross the date line
-			return fault.Of(&fault.BoundingBoxError{}, "argument %s: %v is above %v; the lowest values come first", argument, box[i], box[i+half])
+			return fault.Of(&fault.BoundingBoxError{}, "argument %s: %v is above %v; the lowest values come first", argument,
+				box[i], box[i+half])
 		}
 	}
 	return nil

@@ -47,7 +47,8 @@ func (in FollowLogs) cursorOf(product string) (logCursor, error) {
 		return logCursor{}, nil
 	case string:
 		if len(in.Product) > 1 {
-			return logCursor{}, fault.Of(&fault.ParameterError{}, "argument after: with several products it wants a table, product to cursor")
+			return logCursor{}, fault.Of(&fault.ParameterError{},
+				"argument after: with several products it wants a table, product to cursor")
 		}
 		return parseCursor(after)
 	case map[string]any:

@@ -32,7 +32,8 @@ func (s *Settings) secret() (key, account string, value *string) {
 // unless another login was given.
 func (s *Settings) readKeyring(given Settings) error {
 	key, account, value := s.secret()
-	other := given.URL != "" && origin(given.URL) != origin(s.URL) || given.User != "" && given.User != s.User || given.ClientID != "" && given.ClientID != s.ClientID
+	other := given.URL != "" && origin(given.URL) != origin(s.URL) || given.User != "" && given.User != s.User ||
+		given.ClientID != "" && given.ClientID != s.ClientID
 	if !s.Keyring || *value != "" || other || given.Password != "" || given.ClientSecret != "" || given.AccessToken != "" {
 		return nil
 	}
@@ -41,7 +42,8 @@ func (s *Settings) readKeyring(given Settings) error {
 		if err == nil {
 			err = errors.New("it is not there")
 		}
-		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{},
+			"the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
 			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in the file, for cron")
 	}
 	*value = found
@@ -106,7 +108,8 @@ func ForgetLogin(path, profile string) (gone Settings, err error) {
 		}
 		_, account, _ := gone.secret()
 		if err := keyring.Delete(account); err != nil {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the secret of %s cannot be removed from the system's keyring: %w", path, err),
+			return fault.Hinted(fault.Of(&fault.ConfigError{},
+				"the secret of %s cannot be removed from the system's keyring: %w", path, err),
 				"nothing was removed: unlock the keyring, or log out in the session that logged in")
 		}
 		return nil

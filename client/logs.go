@@ -27,7 +27,8 @@ type logAnswer struct {
 // largestLog bounds the log of a product.
 const largestLog = 256 << 20
 
-func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (lines []LogLine, answer logAnswer, err error) {
+func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (lines []LogLine, answer logAnswer,
+	err error) {
 	body := map[string]any{}
 	for k, v := range extra.Extra {
 		body[k] = v

@@ -101,7 +101,8 @@ type Accepted bool
 // Validate refuses outlines given in both forms, or in none: a survey without
 // one cannot be shown on a map.
 func (in CreateSurvey) Validate() error {
-	ring, shape := in.Coordinates != nil || in.Extra.Extra["coordinates"] != nil, in.Geometry != nil || in.Extra.Extra["geometry"] != nil
+	ring, shape := in.Coordinates != nil || in.Extra.Extra["coordinates"] != nil, in.Geometry != nil ||
+		in.Extra.Extra["geometry"] != nil
 	switch {
 	case ring && shape:
 		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
@@ -146,9 +147,11 @@ func (c *Client) createMission(ctx context.Context, in CreateMissionOrSurvey) (S
 	in = in.outlined()
 	if in.NumberOfImages > 0 {
 		return c.Missions.CreateSurvey(ctx, CreateSurvey{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name,
-			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})
+			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area,
+			Extra: in.Extra})
 	}
-	m, err := c.Missions.CreateMission(ctx, CreateMission{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name, Extra: in.further()})
+	m, err := c.Missions.CreateMission(ctx,
+		CreateMission{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name, Extra: in.further()})
 	return Survey{Mission: m}, err
 }
 

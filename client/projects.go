@@ -69,7 +69,8 @@ func (in UpdateProjectStatus) Shape(body map[string]any) error {
 // Answer makes sure that the answer is about the project.
 func (in UpdateProjectStatus) Answer(body []byte) ([]byte, error) {
 	if !bytes.Contains(body, []byte(in.Project)) {
-		return nil, fault.Of(&fault.ResponseError{}, "the answer does not name project %s, so its status may be the old one", in.Project)
+		return nil, fault.Of(&fault.ResponseError{},
+			"the answer does not name project %s, so its status may be the old one", in.Project)
 	}
 	return body, nil
 }

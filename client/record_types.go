@@ -197,7 +197,8 @@ func fieldsOf(t reflect.Type, at string, named *[]RecordField) (fields []RecordF
 		case f.Anonymous && f.Type != reflect.TypeFor[Record]():
 			fields = append(fields, fieldsOf(f.Type, at, named)...)
 		case name != "" && name != "-" && !f.Anonymous:
-			field := RecordField{Name: name, Type: fieldType(f), Unit: f.Tag.Get("unit"), Choices: schema.Words(f.Tag.Get("choices")), Doc: f.Tag.Get("doc")}
+			field := RecordField{Name: name, Type: fieldType(f), Unit: f.Tag.Get("unit"),
+				Choices: schema.Words(f.Tag.Get("choices")), Doc: f.Tag.Get("doc")}
 			inner := f.Type
 			if inner.Kind() == reflect.Slice {
 				inner = inner.Elem()
@@ -267,9 +268,11 @@ func markSearchable(fields []RecordField, search *declare.Spec, at string, order
 	for i := range fields {
 		f := &fields[i]
 		name := at + f.Name
-		f.Filter = len(search.FilterKeys) == 0 || slices.Contains(search.FilterKeys, name) || slices.Contains(search.FilterKeys, f.Wire)
+		f.Filter = len(search.FilterKeys) == 0 || slices.Contains(search.FilterKeys, name) ||
+			slices.Contains(search.FilterKeys, f.Wire)
 		list := strings.HasPrefix(f.Type, "list of")
-		f.Sort = ordered && search.Param("sort") != nil && !list && f.Type != "table" && f.Type != "geometry" && f.Type != "any"
+		f.Sort = ordered && search.Param("sort") != nil && !list && f.Type != "table" && f.Type != "geometry" &&
+			f.Type != "any"
 		markSearchable(f.Fields, search, name+".", ordered && !list)
 	}
 }

@@ -122,8 +122,9 @@ type (
 // tagWording is how the platform words tags.
 var tagWording = wording{
 	groups: "tagGroups", entries: "tags",
-	fields: map[string]string{"text": "name", "project_id": "project", "date": "creation_date", "deleted": "deletion_date"},
-	users:  map[string]string{"author": "creation_user", "deleted_by": "deletion_user"},
+	fields: map[string]string{"text": "name", "project_id": "project", "date": "creation_date",
+		"deleted": "deletion_date"},
+	users: map[string]string{"author": "creation_user", "deleted_by": "deletion_user"},
 }
 
 // Validate wants both parts of a photo.

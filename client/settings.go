@@ -165,13 +165,15 @@ func (s Settings) complete() error {
 			"revision is 1 (the newest, unless another is given), 2 or 3")
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "no credentials for %s", s.URL),
-			"%s", s.hintWithheld("TRANSECT_PASSWORD with TRANSECT_USER", "give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config"))
+			"%s", s.hintWithheld("TRANSECT_PASSWORD with TRANSECT_USER",
+				"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config"))
 	case s.User != "" && s.Password == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", s.User), "%s",
 			s.hintWithheld("TRANSECT_PASSWORD", "give --password-file FILE or set TRANSECT_PASSWORD"+s.notIn("password")))
 	case s.ClientID != "" && s.ClientSecret == "" && s.User == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "client %s has no secret", s.ClientID), "%s",
-			s.hintWithheld("TRANSECT_CLIENT_SECRET", "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET"+s.notIn("client_secret")))
+			s.hintWithheld("TRANSECT_CLIENT_SECRET",
+				"give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET"+s.notIn("client_secret")))
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func (c *Client) createShareToken(ctx context.Context, in CreateShareToken) (Sha
 
 // shareDatasets creates a token for datasets that are already described, for the
 // company they belong to unless another is named.
-func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company ID, args declare.Args) (ShareToken, error) {
+func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company ID, args declare.Args) (ShareToken,
+	error) {
 	var companies []string
 	for _, d := range datasets {
 		if !slices.Contains(companies, d.Company) {
@@ -69,11 +70,13 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company 
 		}
 	}
 	if len(companies) != 1 {
-		return ShareToken{}, fault.Hinted(fault.Of(&fault.RuntimeError{}, "the datasets belong to %d companies; a token opens those of one", len(companies)),
+		return ShareToken{}, fault.Hinted(fault.Of(&fault.RuntimeError{},
+			"the datasets belong to %d companies; a token opens those of one", len(companies)),
 			"create one token per company")
 	}
 	if company = cmp.Or(company, ID(companies[0])); company == "" {
-		return ShareToken{}, fault.Of(&fault.RuntimeError{}, "the platform does not tell which company the datasets belong to")
+		return ShareToken{}, fault.Of(&fault.RuntimeError{},
+			"the platform does not tell which company the datasets belong to")
 	}
 	if args.Extra == nil {
 		args.Extra = map[string]any{}
@@ -92,7 +95,8 @@ const (
 // leaves no token behind.
 func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) {
 	if c.Revision() == 3 && len(in.Dataset) > 1 {
-		return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "argument dataset: revision 3 shares one dataset at a time, got %d", len(in.Dataset)),
+		return "", fault.Hinted(fault.Of(&fault.ParameterError{},
+			"argument dataset: revision 3 shares one dataset at a time, got %d", len(in.Dataset)),
 			"a connection of revision 1 shares several rasters")
 	}
 	datasets, err := c.Datasets.Describe(ctx, Refs{IDs: in.Dataset})
@@ -122,7 +126,8 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	}
 	address := strings.TrimRight(base, "/") + path + "?access_token=" + url.QueryEscape(token.Token)
 	if len(address) > longestTileURL {
-		c.log.Warn("the tile address is so long that some programs will refuse it", "characters", len(address), "datasets", len(datasets))
+		c.log.Warn("the tile address is so long that some programs will refuse it", "characters", len(address), "datasets",
+			len(datasets))
 	}
 	return address, nil
 }
@@ -140,7 +145,8 @@ func tilePath(datasets []Dataset) (string, error) {
 	for _, d := range datasets {
 		switch {
 		case !Ingested(d.Ingestion.Status):
-			return "", fault.Hinted(fault.Of(&fault.UnsupportedResourceError{}, "dataset %s is not ingested: its status is %q", d.ID, d.Ingestion.Status),
+			return "", fault.Hinted(fault.Of(&fault.UnsupportedResourceError{}, "dataset %s is not ingested: its status is %q",
+				d.ID, d.Ingestion.Status),
 				"wait until ingestion.status is completed")
 		case d.Tiles.Error.Message != "":
 			return "", unsupported("raster %s has no tiles: %s", d.ID, d.Tiles.Error.Message)
@@ -153,7 +159,8 @@ func tilePath(datasets []Dataset) (string, error) {
 	}
 	switch {
 	case first.Type == "raster" && len(datasets) > maxSharedRasters:
-		return "", fault.Of(&fault.RuntimeError{}, "%d rasters are too many for one address, the limit is %d", len(datasets), maxSharedRasters)
+		return "", fault.Of(&fault.RuntimeError{}, "%d rasters are too many for one address, the limit is %d",
+			len(datasets), maxSharedRasters)
 	case first.Type == "raster":
 		return "/tileserver/tiles/" + strings.Join(ids, ",") + "/{z}/{x}/{y}." + tileFormat(first), nil
 	case first.Type != "vector":

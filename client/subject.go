@@ -20,7 +20,8 @@ func (s Subject) check(kind string) error {
 	case kind != "photo":
 		return nil
 	case s.Target == "":
-		return fault.Of(&fault.ParameterError{}, "argument target is missing: type photo needs the photo as target, and its flight")
+		return fault.Of(&fault.ParameterError{},
+			"argument target is missing: type photo needs the photo as target, and its flight")
 	case s.Flight == "":
 		return fault.Of(&fault.ParameterError{}, "argument flight is missing: type photo needs the flight the photo is of")
 	}

@@ -61,7 +61,8 @@ func (c *Client) Missing(dataset, component, path string) (int64, error) {
 }
 
 func (in UploadFile) upload() transfer.Upload {
-	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5, Multipart: *in.Multipart}
+	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
+		Multipart: *in.Multipart}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
@@ -89,16 +90,20 @@ func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	return None{}, err
 }
 
-func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, d transfer.Download) (Path, error) {
-	d.Path, d.Query, d.TargetPath, d.TargetName, d.Overwrite = path, query, string(target.TargetPath), target.TargetName, target.Overwrite
+func (c *Client) download(ctx context.Context, path string, query url.Values, target Target,
+	d transfer.Download) (Path, error) {
+	d.Path, d.Query, d.TargetPath, d.TargetName, d.Overwrite = path, query, string(target.TargetPath), target.TargetName,
+		target.Overwrite
 	d.Progress = transferOptions(ctx).Progress
 	file, err := c.transfers.Download(ctx, d)
 	return Path(file), err
 }
 
 func (c *Client) downloadComponent(ctx context.Context, in DownloadComponent) (Path, error) {
-	return c.download(ctx, "/data-manager/download-component", url.Values{"dataset": {string(in.Dataset)}, "component": {in.Component}},
-		Target{in.TargetPath, in.TargetName, in.Overwrite}, transfer.Download{MD5: in.MD5, Checksum: func(ctx context.Context) string {
+	return c.download(ctx, "/data-manager/download-component",
+		url.Values{"dataset": {string(in.Dataset)}, "component": {in.Component}},
+		Target{in.TargetPath, in.TargetName, in.Overwrite},
+		transfer.Download{MD5: in.MD5, Checksum: func(ctx context.Context) string {
 			return c.componentMD5(ctx, in)
 		}})
 }
@@ -120,7 +125,8 @@ func (c *Client) componentMD5(ctx context.Context, in DownloadComponent) string 
 }
 
 func (c *Client) downloadImage(ctx context.Context, in DownloadImage) (Path, error) {
-	return c.download(ctx, "/data-manager/download-image-as-jpeg", url.Values{"dataset": {string(in.Dataset)}}, in.Target, transfer.Download{MD5: in.MD5})
+	return c.download(ctx, "/data-manager/download-image-as-jpeg", url.Values{"dataset": {string(in.Dataset)}},
+		in.Target, transfer.Download{MD5: in.MD5})
 }
 
 func (c *Client) downloadPreview(ctx context.Context, in DownloadPreview) (Path, error) {

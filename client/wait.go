@@ -48,7 +48,8 @@ func (in WaitForDatasets) Validate() error {
 
 // poll calls check until it is done, calling on_change whenever the state it
 // returns has changed. Polls are frequent while something happens.
-func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string, check func() (state T, value any, done bool, err error)) error {
+func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string,
+	check func() (state T, value any, done bool, err error)) error {
 	began, wait := time.Now(), shortestPoll
 	var last T
 	for n := 0; ; n++ {
@@ -70,7 +71,8 @@ func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string,
 		if in.Timeout != nil {
 			left := time.Duration(*in.Timeout*float64(time.Second)) - time.Since(began)
 			if left <= 0 {
-				return fault.Hinted(fault.Of(&fault.TimeoutError{}, "%s after %v seconds", what, *in.Timeout), "give it more time with timeout, or run again later")
+				return fault.Hinted(fault.Of(&fault.TimeoutError{}, "%s after %v seconds", what, *in.Timeout),
+					"give it more time with timeout, or run again later")
 			}
 			wait = min(wait, left)
 		}
@@ -155,7 +157,8 @@ func (c *Client) waitForProducts(ctx context.Context, in WaitForProducts) (Some[
 	}
 	for _, p := range products {
 		if *in.MustSucceed && ended[p.Status] && p.Status != "available" {
-			return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", p.ID, p.Status), "products.retrieve_logs shows why")
+			return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", p.ID, p.Status),
+				"products.retrieve_logs shows why")
 		}
 	}
 	return products, nil

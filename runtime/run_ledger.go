@@ -46,7 +46,8 @@ func CheckRunID(id string) error {
 	if len(id) <= maxRunID && runIDForm().MatchString(id) {
 		return nil
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id), "use letters, digits, dots, dashes and underscores, at most 100")
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id),
+		"use letters, digits, dots, dashes and underscores, at most 100")
 }
 
 // LedgerFolder is where the ledgers of this user's runs are.
@@ -71,7 +72,8 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(),
+		folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
 	if job.DryRun {
@@ -123,7 +125,8 @@ func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
 	budgets := map[string]string{}
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
-			if name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[s.Effect]; name != "" && !s.Composed {
+			if name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[s.Effect]; name != "" &&
+				!s.Composed {
 				budgets[s.FullName()] = name
 			}
 		}
@@ -189,7 +192,8 @@ func (r *runLedger) ownKey(folder string) ([]byte, error) {
 	sum := sha256.Sum256(key)
 	noted, err := l.Keep("key check", func() ([]byte, error) { return sum[:8], nil })
 	if err == nil && !bytes.Equal(noted, sum[:8]) {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run %s was written with another key than %s", l.Run(), filepath.Join(folder, "ledger.key")),
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run %s was written with another key than %s",
+			l.Run(), filepath.Join(folder, "ledger.key")),
 			"without its key no write in it is known again: copy ledger.key along with the ledger, or start another run")
 	}
 	return key, err

@@ -23,7 +23,8 @@ func (r *runLedger) lookAgain(ctx context.Context) {
 	for _, d := range duplicates {
 		there := strings.Join(d.Others, " and ")
 		if len(d.IDs) > 0 {
-			there = fmt.Sprintf("%s, which the run goes on with, and %s", strings.Join(d.IDs, ", "), strings.Join(d.Others, ", "))
+			there = fmt.Sprintf("%s, which the run goes on with, and %s", strings.Join(d.IDs, ", "),
+				strings.Join(d.Others, ", "))
 		}
 		r.log.Warn(fmt.Sprintf("%s: write %d was done twice: it was sent again, and the request that was taken for lost has arrived after all. There are %s: delete what is too much",
 			d.Operation, d.Write, there))
@@ -71,7 +72,8 @@ func (r *runLedger) summarize(l *ledger.Ledger) {
 	for _, part := range []struct {
 		n    int64
 		text string
-	}{{c.Adopted, "found on the platform"}, {c.SentAgain, "sent again"}, {c.Doubled, "done twice"}, {c.Refused, "refused"}, {c.Open, "open"}} {
+	}{{c.Adopted, "found on the platform"}, {c.SentAgain, "sent again"}, {c.Doubled, "done twice"},
+		{c.Refused, "refused"}, {c.Open, "open"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.text)
 		}

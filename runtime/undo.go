@@ -117,7 +117,8 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 }
 
 // overWrites connects, and calls f with the writes of a run that were done.
-func overWrites(ctx context.Context, p *Process, job Job, run string, f func(context.Context, *client.Client, []written) error) error {
+func overWrites(ctx context.Context, p *Process, job Job, run string,
+	f func(context.Context, *client.Client, []written) error) error {
 	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c, err := x.connector.connect(ctx, nil)
 		if err != nil {
@@ -227,7 +228,8 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 	u.seen[id] = true
 	remove := u.c.Manager(w.spec.Makes).Remove()
 	if remove == nil {
-		u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: w.spec.Makes + " cannot be deleted"})
+		u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept,
+			Reason: w.spec.Makes + " cannot be deleted"})
 		return nil
 	}
 	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && !there {

@@ -36,7 +36,8 @@ func ParseDuration(text string) (float64, error) {
 	if iso {
 		date, clock, t := strings.Cut(rest, "t")
 		if strings.ContainsAny(date, "my") {
-			return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q has months or years, which are of different lengths", text), "add those with time.add")
+			return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q has months or years, which are of different lengths",
+				text), "add those with time.add")
 		}
 		if rest = date + clock; t && clock == "" {
 			rest = "t"
@@ -44,7 +45,8 @@ func ParseDuration(text string) (float64, error) {
 	}
 	found := durationForm().FindStringSubmatch(rest)
 	if found == nil || rest == "" {
-		return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a duration", text), "write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
+		return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a duration", text),
+			"write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
 	}
 	sum := 0.0
 	for i, u := range durationUnits {

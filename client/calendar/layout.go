@@ -12,7 +12,8 @@ import (
 )
 
 // layouts with a name of their own.
-var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "%Y-%m-%d", "compact": "%Y%m%dT%H%M%S%z", "week": "%G-W%V"}
+var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "%Y-%m-%d",
+	"compact": "%Y%m%dT%H%M%S%z", "week": "%G-W%V"}
 
 // LayoutDoc tells how layouts are written.
 const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L (milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
@@ -21,7 +22,8 @@ const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, wi
 // A directive of a layout: %d, say.
 var (
 	shortcuts = map[string]string{"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "n": "\n", "t": "\t"}
-	goLayouts = map[string]string{"a": "Mon", "A": "Monday", "b": "Jan", "h": "Jan", "B": "January", "p": "PM", "z": "Z0700", ":z": "Z07:00", "Z": "MST",
+	goLayouts = map[string]string{"a": "Mon", "A": "Monday", "b": "Jan", "h": "Jan", "B": "January", "p": "PM",
+		"z": "Z0700", ":z": "Z07:00", "Z": "MST",
 		"Y": "2006", "m": "01", "d": "02", "H": "15", "M": "04", "S": "05", "y": "06", "e": "_2", "j": "002", "I": "03"}
 )
 
@@ -77,7 +79,8 @@ func Format(t time.Time, layout string) (string, error) {
 			return add(t.Format(form))
 		}
 		number := map[string]struct{ width, value int }{
-			"L": {3, t.Nanosecond() / 1e6}, "G": {4, year}, "V": {2, week}, "u": {1, Weekday(t)}, "w": {1, int(t.Weekday())}, "s": {1, int(t.Unix())},
+			"L": {3, t.Nanosecond() / 1e6}, "G": {4, year}, "V": {2, week}, "u": {1, Weekday(t)}, "w": {1, int(t.Weekday())},
+			"s": {1, int(t.Unix())},
 		}
 		return add(fmt.Sprintf("%0*d", number[d].width, number[d].value))
 	})
@@ -88,7 +91,8 @@ func Format(t time.Time, layout string) (string, error) {
 func Weekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
 // widths of the numbers that are read: least and most digits.
-var widths = map[string][2]int{"Y": {4, 4}, "m": {1, 2}, "d": {1, 2}, "e": {1, 2}, "H": {1, 2}, "M": {2, 2}, "S": {2, 2}, "L": {1, 3}, "y": {2, 2}, "j": {1, 3},
+var widths = map[string][2]int{"Y": {4, 4}, "m": {1, 2}, "d": {1, 2}, "e": {1, 2}, "H": {1, 2}, "M": {2, 2},
+	"S": {2, 2}, "L": {1, 3}, "y": {2, 2}, "j": {1, 3},
 	"I": {1, 2}, "G": {4, 4}, "V": {1, 2}, "u": {1, 1}, "w": {1, 1}, "s": {1, 12}}
 
 // Read reads a text by a layout; a time without a zone is of loc. What
@@ -112,7 +116,8 @@ type timeReader struct {
 }
 
 func (r *timeReader) wrong(format string, args ...any) *fault.ValueError {
-	return fault.Of(&fault.ValueError{}, "%q does not follow the layout %q: it "+format, append([]any{r.whole, r.layout}, args...)...)
+	return fault.Of(&fault.ValueError{}, "%q does not follow the layout %q: it "+format,
+		append([]any{r.whole, r.layout}, args...)...)
 }
 
 func (r *timeReader) literal(text string) error {
@@ -140,7 +145,8 @@ func (r *timeReader) directive(d string) error {
 				return nil
 			}
 		}
-		return fault.Hinted(r.wrong("has a zone that is not UTC at %q", r.rest), "short names of zones mean different places; pass the option zone")
+		return fault.Hinted(r.wrong("has a zone that is not UTC at %q", r.rest),
+			"short names of zones mean different places; pass the option zone")
 	case "a", "A":
 		_, err := r.name(d, weekdays)
 		return err
@@ -178,7 +184,8 @@ func (r *timeReader) directive(d string) error {
 
 var (
 	weekdays = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-	months   = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+	months   = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+		"November", "December"}
 )
 
 // name takes one of the names off the text, whole or its first three letters,
@@ -281,6 +288,7 @@ func CheckLayout(layout string) error {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(layouts))
-	return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument layout must be one of %s, or have directives, got %s", strings.Join(names, ", "), strconv.Quote(layout)),
+	return fault.Hinted(fault.Of(&fault.ParameterError{},
+		"argument layout must be one of %s, or have directives, got %s", strings.Join(names, ", "), strconv.Quote(layout)),
 		"such as %s", "%d.%m.%Y")
 }

@@ -30,7 +30,8 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 	}
 	if clock, err := time.Parse("15:04", text); err == nil {
 		at := func(days int) time.Time {
-			return Wall(time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), 0, 0, time.UTC), now.Location())
+			return Wall(time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), 0, 0, time.UTC),
+				now.Location())
 		}
 		switch today := at(0); {
 		case direction == Past && today.After(now):

@@ -22,7 +22,8 @@ func (s Step) From(t time.Time, times int) (time.Time, error) {
 		return t, fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
 	}
 	if months != 0 || days != 0 {
-		first := time.Date(t.Year(), t.Month()+time.Month(months), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+		first := time.Date(t.Year(), t.Month()+time.Month(months), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(),
+			time.UTC)
 		last := first.AddDate(0, 1, -1).Day()
 		t = Wall(first.AddDate(0, 0, min(t.Day(), last)-1+days), t.Location())
 	}

@@ -46,7 +46,8 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a time zone%s", name, suggest.Suffix(name, someZones())),
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a time zone%s", name,
+			suggest.Suffix(name, someZones())),
 			"write a name such as Europe/Berlin, an offset such as +02:00, UTC or local")
 	}
 	return loc, nil
@@ -116,7 +117,8 @@ func Wall(t time.Time, loc *time.Location) time.Time {
 			continue
 		}
 		before, after := offset(change.Add(-time.Second)), offset(change)
-		if from, to := change.UTC().Add(before), change.UTC().Add(after); before < after && !shown.Before(from) && shown.Before(to) {
+		if from, to := change.UTC().Add(before), change.UTC().Add(after); before < after && !shown.Before(from) &&
+			shown.Before(to) {
 			return shown.Add(-before).In(loc) // jumped over
 		} else if after < before && !shown.Before(to) && shown.Before(from) {
 			return shown.Add(-before).In(loc) // shown twice
@@ -155,7 +157,8 @@ func Since1970(t time.Time) float64 {
 
 // isoTimes are the forms of times that need no layout.
 var isoTimes = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
-	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly, "20060102T150405Z0700", "20060102T150405", "20060102"}
+	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly,
+	"20060102T150405Z0700", "20060102T150405", "20060102"}
 
 // Parse reads a time in ISO 8601; one without a zone is of loc.
 func Parse(text string, loc *time.Location) (time.Time, error) {

@@ -54,7 +54,8 @@ type Engine struct {
 }
 
 // do runs one call through the chain, ending in last.
-func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (any, error), last Handler) (Value, error) {
+func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (any, error), last Handler) (Value,
+	error) {
 	checked, err := s.Checked(args)
 	if err != nil {
 		return Value{}, err
@@ -174,6 +175,7 @@ func partly(err error, ids []string, done int) error {
 		return err
 	}
 	f.Facts().Done, f.Facts().Pending = ids[:done], ids[done:]
-	f.Facts().Message += fmt.Sprintf(" (%d of %d ids were done; the rest, from %s on, were not)", done, len(ids), ids[done])
+	f.Facts().Message += fmt.Sprintf(" (%d of %d ids were done; the rest, from %s on, were not)", done, len(ids),
+		ids[done])
 	return err
 }

@@ -42,7 +42,8 @@ func (s *Spec) Checked(a Args) (Args, error) {
 			continue
 		}
 		if _, twice := out.Values[p.Name]; twice {
-			return out, s.fail(&fault.ParameterError{}, "%s is given twice, as %s and as %s", p.Name, p.Name, strings.Join(p.Aliases, ", "))
+			return out, s.fail(&fault.ParameterError{}, "%s is given twice, as %s and as %s", p.Name, p.Name,
+				strings.Join(p.Aliases, ", "))
 		}
 		v := a.Values[name]
 		if v == nil {
@@ -58,10 +59,12 @@ func (s *Spec) Checked(a Args) (Args, error) {
 		out.Values[p.Name] = checked
 	}
 	if missing := schema.MissingFrom(s.Params, out.Values); missing != nil {
-		return out, fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s", missing.Missing()), "call it as %s", s.Signature())
+		return out, fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s", missing.Missing()), "call it as %s",
+			s.Signature())
 	}
 	if s.NoExtra && len(a.Extra) > 0 {
-		return out, s.fail(&fault.ParameterError{}, "takes no extra arguments, got %s", strings.Join(schema.SortedKeys(a.Extra), ", "))
+		return out, s.fail(&fault.ParameterError{}, "takes no extra arguments, got %s",
+			strings.Join(schema.SortedKeys(a.Extra), ", "))
 	}
 	return out, nil
 }
@@ -94,7 +97,8 @@ func (s *Spec) Undeclared(name string) error {
 			"filter by it: filter = { %s = { [\"$eq\"] = … } }", name)
 	}
 	if slices.Contains(s.Absent, name) {
-		return fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s does not exist in this revision of the interface", name),
+		return fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s does not exist in this revision of the interface",
+			name),
 			"connect with another revision, or give extra = { %s = … }", name)
 	}
 	hint := suggest.Hint(name, s.ParamNames())

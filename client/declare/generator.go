@@ -20,7 +20,9 @@ func (s *Spec) generator() *Spec {
 		p := &each.Params[i]
 		switch p.Name {
 		case "limit":
-			p.Default, p.Doc = s.generatorLimit, fmt.Sprintf("records per page, kept as given; when absent pages start at %d and grow while the platform keeps up", s.generatorLimit)
+			p.Default, p.Doc = s.generatorLimit,
+				fmt.Sprintf("records per page, kept as given; when absent pages start at %d and grow while the platform keeps up",
+					s.generatorLimit)
 		case "page":
 			p.Doc = "page to start at"
 		case "sort":

@@ -115,7 +115,8 @@ func (s *pageSize) shrink(size, offset int64, err error) bool {
 func tooLarge(err error) bool {
 	var timeout *fault.TimeoutError
 	switch fault.Status(err) {
-	case http.StatusRequestEntityTooLarge, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+	case http.StatusRequestEntityTooLarge, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusGatewayTimeout:
 		return true
 	}
 	return errors.Is(err, fault.ErrAnswerTooLarge) || errors.As(err, &timeout)

@@ -242,7 +242,8 @@ func notA(what string, body []byte, cause error) error {
 	start := bytes.TrimSpace(body)
 	if len(start) > 0 && (start[0] == '{' || start[0] == '[') {
 		if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
-			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer of %d bytes is damaged or cut off: %w", len(body), err), "%s", readAgain)
+			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer of %d bytes is damaged or cut off: %w",
+				len(body), err), "%s", readAgain)
 		}
 	}
 	if len(start) > 60 {

@@ -69,7 +69,8 @@ func Doubtful(err error, hint string) error {
 		return err
 	}
 	own := &TimeoutError{} // one limit may end many calls
-	own.Info = Info{Operation: timeout.operation(), Message: timeout.Message, Cause: timeout.Cause, Hint: hint, Uncertain: true}
+	own.Info = Info{Operation: timeout.operation(), Message: timeout.Message, Cause: timeout.Cause, Hint: hint,
+		Uncertain: true}
 	if timeout.Hint != "" && !timeout.Uncertain {
 		own.Hint = timeout.Hint + "; " + hint
 	}

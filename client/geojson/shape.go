@@ -37,7 +37,8 @@ func collect(o map[string]any, parts *orb.Collection) {
 		return
 	}
 	coordinates, _ := o["coordinates"].([]any)
-	kinds := []orb.Geometry{orb.Point{}, orb.MultiPoint{}, orb.LineString{}, orb.MultiLineString{}, orb.Polygon{}, orb.MultiPolygon{}}
+	kinds := []orb.Geometry{orb.Point{}, orb.MultiPoint{}, orb.LineString{}, orb.MultiLineString{}, orb.Polygon{},
+		orb.MultiPolygon{}}
 	for _, kind := range kinds {
 		if kind.GeoJSONType() != o["type"] || len(coordinates) == 0 {
 			continue

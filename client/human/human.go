@@ -82,7 +82,8 @@ func Ago(d time.Duration) string {
 		length time.Duration
 		from   time.Duration
 		name   string
-	}{{24 * time.Hour, 48 * time.Hour, "d"}, {time.Hour, time.Hour, "h"}, {time.Minute, time.Minute, "m"}, {time.Second, time.Second, "s"}} {
+	}{{24 * time.Hour, 48 * time.Hour, "d"}, {time.Hour, time.Hour, "h"}, {time.Minute, time.Minute, "m"},
+		{time.Second, time.Second, "s"}} {
 		if d >= unit.from {
 			return strconv.FormatInt(int64(d/unit.length), 10) + unit.name + " ago"
 		}

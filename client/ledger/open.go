@@ -90,7 +90,8 @@ func inProgress(dir, run string) error {
 	if l, err := OpenToRead(dir, run); err == nil {
 		if starts := l.Starts(); len(starts) > 0 {
 			last := starts[len(starts)-1]
-			holder = fmt.Sprintf("process %d on %s since %s", last.PID, cmp.Or(last.Host, "this machine"), last.At.Local().Format(time.DateTime))
+			holder = fmt.Sprintf("process %d on %s since %s", last.PID, cmp.Or(last.Host, "this machine"),
+				last.At.Local().Format(time.DateTime))
 		}
 		_ = l.file.Close()
 	}

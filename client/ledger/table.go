@@ -206,7 +206,8 @@ func read[R record](l *Ledger, at int64) (R, error) {
 	}
 	found, ok := r.(R)
 	if !ok {
-		return none, fault.Of(&fault.FileError{}, "the ledger %s cannot be read: byte %d holds a record of another kind", l.path, at)
+		return none, fault.Of(&fault.FileError{}, "the ledger %s cannot be read: byte %d holds a record of another kind",
+			l.path, at)
 	}
 	return found, nil
 }

@@ -84,7 +84,8 @@ func (f Finder) Mission(ctx context.Context, project *Record, text, otherwise st
 	if err != nil {
 		return nil, err
 	}
-	return f.only(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(), within: within, otherwise: otherwise})
+	return f.only(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(),
+		within: within, otherwise: otherwise})
 }
 
 // byID describes the record of one of several kinds; nil when the text is not an id or nothing has it.
@@ -156,7 +157,8 @@ func (f Finder) only(ctx context.Context, found []*Record, m missing) (*Record, 
 	if m.kind == "mission" && m.where == "" {
 		hint = "give the id, or a path such as PROJECT/MISSION"
 	}
-	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several %ss are named %s%s:\n%s", m.kind, m.name, m.where, f.candidates(ctx, found, false)), "%s", hint)
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several %ss are named %s%s:\n%s", m.kind, m.name, m.where,
+		f.candidates(ctx, found, false)), "%s", hint)
 }
 
 func (f Finder) notFound(ctx context.Context, m missing) error {

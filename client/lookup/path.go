@@ -23,7 +23,8 @@ type Place struct {
 func (f Finder) Target(ctx context.Context, text string, opts Options) (place Place, err error) {
 	text = strings.TrimRight(text, "/")
 	if text == "" {
-		return place, fault.Hinted(fault.Of(&fault.UsageError{}, "the name of a project is missing"), "such as: North quarry/May survey")
+		return place, fault.Hinted(fault.Of(&fault.UsageError{}, "the name of a project is missing"),
+			"such as: North quarry/May survey")
 	}
 	if IsID(text) {
 		found, err := f.byID(ctx, text, "project", "mission")
@@ -142,7 +143,8 @@ func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
 	}
 	place, err := f.Target(ctx, text, Options{})
 	if err == nil && place.Mission == nil {
-		err = fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a project, not a mission", place.Project.Name()), "give PROJECT/MISSION")
+		err = fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a project, not a mission", place.Project.Name()),
+			"give PROJECT/MISSION")
 	}
 	return place.Mission, err
 }
@@ -152,7 +154,8 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	if IsID(text) {
 		found, err := f.byID(ctx, text, "project", "mission", "dataset", "product", "analytic")
 		if err == nil && found == nil {
-			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing has the id %s", text), "is it of this platform? transect ls lists what is there")
+			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing has the id %s", text),
+				"is it of this platform? transect ls lists what is there")
 		}
 		return found, err
 	}
@@ -177,7 +180,8 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several things are named %s:\n%s", text, f.candidates(ctx, found, true)),
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several things are named %s:\n%s", text,
+		f.candidates(ctx, found, true)),
 		"give the id, or a path such as PROJECT/MISSION")
 }
 
@@ -220,7 +224,8 @@ func (f Finder) inside(ctx context.Context, project *Record, rest string) (*Reco
 		return product, err
 	}
 	first, _, _ := strings.Cut(rest, "/")
-	return nil, f.notFound(ctx, missing{kind: "mission", name: first, where: " in the project " + project.Name(), within: within})
+	return nil, f.notFound(ctx, missing{kind: "mission", name: first, where: " in the project " + project.Name(),
+		within: within})
 }
 
 func (f Finder) onlyOf(ctx context.Context, found []*Record, kind, name string, err error) (*Record, error) {
@@ -259,7 +264,8 @@ func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*R
 			return product, err
 		}
 	}
-	return f.only(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(), within: within})
+	return f.only(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(),
+		within: within})
 }
 
 // newest is the product that was ordered last for a project or a mission, from an analytic when one is named;
@@ -301,7 +307,8 @@ func (f Finder) Product(ctx context.Context, text string) (*Record, error) {
 	case "project", "mission":
 		product, err := f.newest(ctx, found, "")
 		if err == nil && product == nil {
-			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing was ordered for the %s %s", found.Kind, found.Name()), "transect order ANALYTIC --on MISSION orders an analytic")
+			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing was ordered for the %s %s", found.Kind, found.Name()),
+				"transect order ANALYTIC --on MISSION orders an analytic")
 		}
 		return product, err
 	}
@@ -382,7 +389,8 @@ func (f Finder) paths(ctx context.Context, word string, most int) ([]string, err
 }
 
 // beginning lists names that begin with a word.
-func (f Finder) beginning(ctx context.Context, kind, word string, within map[string]any, most int) (names []string, err error) {
+func (f Finder) beginning(ctx context.Context, kind, word string, within map[string]any, most int) (names []string,
+	err error) {
 	filter := within
 	if word != "" {
 		filter = both(within, map[string]any{"name": map[string]any{"$match": word}})

@@ -37,7 +37,8 @@ type attempt struct {
 // Intercept answers a write from the ledger, or notes it and passes it on.
 func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	s := call.Spec
-	if s.Effect == declare.Read && !downloads(call) || s.Unknown.Rule == declare.NoRequest || ctx.Value(outsideKey{}) != nil {
+	if s.Effect == declare.Read && !downloads(call) || s.Unknown.Rule == declare.NoRequest ||
+		ctx.Value(outsideKey{}) != nil {
 		return next(ctx, call)
 	}
 	l, err := r.Ledger()
@@ -198,7 +199,8 @@ func (a *attempt) ofAnother(body []byte) bool {
 	if s.Unknown.Rule != declare.BySearch && s.Unknown.Rule != declare.ByList || s.MadeID == "" {
 		return false
 	}
-	made := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id", "0._id")
+	made := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id",
+		"0._id")
 	return slices.ContainsFunc(made, func(id gjson.Result) bool {
 		owned, _ := a.ledger.Owns(id.Str) // a ledger that cannot be read says so with the next record
 		return id.Type == gjson.String && owned
@@ -253,7 +255,8 @@ func (a *attempt) closeBySteps() error {
 // out. Of a request that is repeated when its connection breaks nobody knows.
 func (a *attempt) surelyRefused(err error) bool {
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
-		return response.Unprocessed || response.Status >= 400 && response.Status < 500 || response.Status == http.StatusInsufficientStorage
+		return response.Unprocessed || response.Status >= 400 && response.Status < 500 ||
+			response.Status == http.StatusInsufficientStorage
 	}
 	f := fault.Find(err)
 	_, lost := f.(*fault.ConnectionError)

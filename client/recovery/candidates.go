@@ -35,7 +35,8 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 			filter["properties.transect.write"] = map[string]any{"$in": marks}
 		} else {
 			for _, key := range how.Keys {
-				if v := wanted[0][key]; scalar(v) && !slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
+				if v := wanted[0][key]; scalar(v) &&
+					!slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
 					filter[key] = map[string]any{"$eq": v}
 				}
 			}

@@ -37,12 +37,14 @@ func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, er
 			record = fmt.Appendf(nil, `{"_id":%q}`, id)
 		default:
 			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
-			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledger.Run())
+			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s",
+				a.ledger.Run())
 		}
 		items = append(items, record)
 	}
 	if s.Secret() && !gjson.GetBytes(items[0], s.Siblings().Secret).Exists() {
-		a.Log.Warn(s.FullName()+": the ledger does not keep the secret; only the start that made it was given it", "id", ids[0])
+		a.Log.Warn(s.FullName()+": the ledger does not keep the secret; only the start that made it was given it", "id",
+			ids[0])
 	}
 	_, several := a.call.Args.Values[s.Params[0].Name].([]string)
 	if s.Shape == declare.ShapeResources || s.Shape == declare.ShapeSome && several {
@@ -61,7 +63,8 @@ func (r *Recovery) findDeleted() map[string]bool {
 	}
 	_ = l.All(func(i ledger.Intent, result *ledger.Result) error {
 		manager, name, _ := strings.Cut(i.Op, ".")
-		if s := r.Manager(manager).Op(name); s != nil && s.Effect == declare.Delete && result != nil && result.State != ledger.Refused {
+		if s := r.Manager(manager).Op(name); s != nil && s.Effect == declare.Delete && result != nil &&
+			result.State != ledger.Refused {
 			for _, id := range result.IDs {
 				all[id] = true
 			}

@@ -47,7 +47,8 @@ func downloads(call *declare.Call) bool {
 
 // download takes the file that an earlier start of the run has fetched, while it
 // is as it was then: fetching it again would be refused, as it exists.
-func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler, l *ledger.Ledger) (declare.Value, error) {
+func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler,
+	l *ledger.Ledger) (declare.Value, error) {
 	a := &attempt{Recovery: r, spec: call.Spec, call: call, ledger: l}
 	print, err := a.fingerprint(ctx)
 	if err != nil {

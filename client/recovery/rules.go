@@ -104,7 +104,8 @@ func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 		one.Values = maps.Clone(one.Values)
 		one.Values[name] = id
 		_, err := a.spec.Invoke(Outside(ctx), one)
-		if response, ok := errors.AsType[*fault.ResponseError](err); err != nil && (!ok || response.Status != http.StatusNotFound) {
+		if response, ok := errors.AsType[*fault.ResponseError](err); err != nil &&
+			(!ok || response.Status != http.StatusNotFound) {
 			return declare.Value{}, err
 		}
 	}
@@ -150,7 +151,9 @@ func list(call *declare.Call) (ids []string, name string) {
 // unknown is the error for a write of which nobody can know whether it was done.
 func (a *attempt) unknown(candidates []string) error {
 	a.Stats.Unknown.Add(1)
-	f := fault.Of(&fault.UnknownOutcomeError{}, "it is not known whether this was done: it was sent at %s, and the answer was lost", a.row.Since.Local().Format(time.DateTime))
+	f := fault.Of(&fault.UnknownOutcomeError{},
+		"it is not known whether this was done: it was sent at %s, and the answer was lost",
+		a.row.Since.Local().Format(time.DateTime))
 	f.Row = int(a.row.Seq)
 	f.Candidates = candidates
 	if len(candidates) > 0 {

@@ -51,7 +51,8 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 			}
 			return a.again(ctx)
 		}
-		a.Log.Info(a.spec.FullName()+": its request may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
+		a.Log.Info(a.spec.FullName()+": its request may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly),
+			"wait", left.Round(time.Second))
 		if err := a.Sleep(ctx, min(pause, max(left, leastPause))); err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
@@ -220,7 +221,8 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	}
 	for n, body := range wanted {
 		if marked {
-			body = map[string]any{"properties": map[string]any{"transect": map[string]any{"write": element(a.marker(), n, len(wanted))}}}
+			body = map[string]any{"properties": map[string]any{"transect": map[string]any{"write": element(a.marker(), n,
+				len(wanted))}}}
 		}
 		found.of = append(found.of, take(body))
 	}

@@ -24,7 +24,8 @@ func (t *Transport) interrupted(ctx context.Context, operation string) error {
 const maybeProcessed = "it may have been processed: check whether it was before repeating it"
 
 // names are what the settings are called on the command line.
-var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", Address: " (--url, TRANSECT_URL)", CACert: "--ca-cert"}
+var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", Address: " (--url, TRANSECT_URL)",
+	CACert: "--ca-cert"}
 
 // broken is the error of an exchange without an answer. uncertain says that the
 // request may nevertheless have been processed.

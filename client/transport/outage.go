@@ -134,7 +134,8 @@ func gaveUp(err error, outage time.Duration) error {
 
 // isAway recognises the answers of a gateway whose platform is unreachable.
 func isAway(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 }
 
 // lost records that the host did not answer, and returns since when.
@@ -169,7 +170,8 @@ func (t *Transport) unresponsive(u *url.URL, lasted time.Duration) {
 // unanswered shows that a host has a request, and answers neither it nor another.
 func (t *Transport) unanswered(u *url.URL, lasted time.Duration) {
 	if lasted = t.pacer(u).unanswered(lasted, t.silent); lasted >= t.silent {
-		t.notice(0, true, lasted, fmt.Sprintf("waiting for the platform, %.0f s without an answer", lasted.Seconds()), u.Host+" has the request and does not answer")
+		t.notice(0, true, lasted, fmt.Sprintf("waiting for the platform, %.0f s without an answer", lasted.Seconds()),
+			u.Host+" has the request and does not answer")
 	}
 }
 

@@ -56,7 +56,8 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	}
 	p := t.pacer(u)
 	renewed := false
-	retries := &Retries{Limit: t.options.MaxRetries, First: firstBackoff, Longest: longestBackoff, contact: firstContactRetries}
+	retries := &Retries{Limit: t.options.MaxRetries, First: firstBackoff, Longest: longestBackoff,
+		contact: firstContactRetries}
 	for attempt := 1; ; attempt++ {
 		token, err := t.tokenFor(ctx, c, nil)
 		if err != nil {
@@ -81,7 +82,8 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if c.GiveUp != nil && c.GiveUp(failure, attempt) {
 			return nil, fault.AfterAttempts(failure, attempt)
 		}
-		t.log.Debug("failed", "operation", c.Operation, "path", c.Path, "attempt", attempt, "reason", t.Redact(failure.Error()))
+		t.log.Debug("failed", "operation", c.Operation, "path", c.Path, "attempt", attempt, "reason",
+			t.Redact(failure.Error()))
 		if err := t.wait(ctx, retries, p, v, failure); err != nil {
 			return nil, fault.In(c.Operation, err)
 		}
@@ -127,7 +129,8 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 // and is there.
 func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.Token, attempt int) (*answer, error) {
 	x := &exchange{
-		Request:   httpcore.Request{Method: c.Method, URL: u, Header: t.header(c, token), Body: c.BodyReader, Size: c.Size, SlowAnswer: true},
+		Request: httpcore.Request{Method: c.Method, URL: u, Header: t.header(c, token), Body: c.BodyReader, Size: c.Size,
+			SlowAnswer: true},
 		operation: c.Operation, sample: c.Body, attempt: attempt,
 	}
 	if c.stream || c.BodyReader != nil {
@@ -218,7 +221,8 @@ func userAgent(o Options) string {
 			b.WriteString(s + " ")
 		}
 	}
-	fmt.Fprintf(&b, "transect/%s Go/%s (%s; %s)", o.Version, strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(&b, "transect/%s Go/%s (%s; %s)", o.Version, strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS,
+		runtime.GOARCH)
 	return b.String()
 }
 

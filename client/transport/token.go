@@ -239,7 +239,8 @@ func (t *Transport) refusedCredentials(err error) error {
 	if c.Mixed != "" {
 		message, hint = ": "+c.Mixed, "give both parts of the login in the same place, as arguments or in the configuration file"
 	}
-	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s%s", t.base.Host, c.who(), message), "%s", hint)
+	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s%s", t.base.Host, c.who(),
+		message), "%s", hint)
 	f.Cause = r
 	return f
 }

@@ -101,7 +101,8 @@ func (t *Transport) traced(body []byte, size int64, contentType string) string {
 	// Cut last: half a secret would not be recognised as one.
 	text := t.Redact(string(body))
 	if len(text) > longestTracedBody {
-		return strings.ToValidUTF8(text[:longestTracedBody], "") + fmt.Sprintf(" [%d bytes more]", len(text)-longestTracedBody)
+		return strings.ToValidUTF8(text[:longestTracedBody], "") + fmt.Sprintf(" [%d bytes more]",
+			len(text)-longestTracedBody)
 	}
 	return text
 }

@@ -235,7 +235,8 @@ func (t *Transport) Stream(ctx context.Context, r Request) (*http.Response, erro
 // Storage sends one request to a signed address, without token and without
 // repeats. Any status comes back as an answer; the error is for exchanges that
 // had none. Repeating is up to the caller, who can ask for a new address.
-func (t *Transport) Storage(ctx context.Context, method, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (*http.Response, error) {
+func (t *Transport) Storage(ctx context.Context, method, address string, header http.Header,
+	body func() (io.ReadCloser, error), size int64) (*http.Response, error) {
 	u, err := t.base.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, fault.Of(&fault.QueryError{}, "the platform gave a storage address that is not one")
@@ -283,10 +284,12 @@ func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) 
 	if o.CACert != "" {
 		var err error
 		if roots, err = httpcore.LoadRoots(o.CACert, os.ReadFile); err != nil {
-			return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot read the certificate file: %w", err), "check --ca-cert")
+			return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot read the certificate file: %w", err),
+				"check --ca-cert")
 		}
 	}
-	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS, Silence: o.Timeout,
+	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS,
+		Silence:     o.Timeout,
 		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending,
 		Unresponsive: unresponsive, Unanswered: unanswered})
 }

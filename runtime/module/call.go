@@ -54,7 +54,8 @@ func (c *Call) notAsMethod(self *Type) error {
 		return nil
 	}
 	name, function, _ := strings.Cut(c.Name, ".")
-	if loaded, ok := c.L.GetField(c.L.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable); !ok || loaded.RawGetString(name) != lua.LValue(first) {
+	if loaded, ok := c.L.GetField(c.L.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable); !ok ||
+		loaded.RawGetString(name) != lua.LValue(first) {
 		return nil
 	}
 	return fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(name, function))
@@ -141,7 +142,8 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 		return nil
 	}
 	if !Accepts(p.Type, v) {
-		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, &schema.Mismatch{Want: p.Type, Got: vm.TypeName(v)})
+		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name,
+			&schema.Mismatch{Want: p.Type, Got: vm.TypeName(v)})
 	}
 	var err error
 	switch v := v.(type) {

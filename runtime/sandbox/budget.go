@@ -185,5 +185,6 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 	if limit > 0 {
 		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit + " in one run, this would make it " + amount(used)
 	}
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s", message), "allow more with --budget %s=N%s", name, p.orManifest())
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s", message), "allow more with --budget %s=N%s", name,
+		p.orManifest())
 }

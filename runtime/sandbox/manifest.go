@@ -117,8 +117,9 @@ func (p *Policy) Learned() Manifest {
 		}
 	}
 	old := p.rules.Budget
-	m.Budget = Budget{"creates": max(old["creates"], 2*p.used["creates"]), "deletes": max(old["deletes"], p.used["deletes"]),
-		"bytes": max(old["bytes"], 2*max(p.used["bytes"], minBytes))}
+	m.Budget = Budget{"creates": max(old["creates"], 2*p.used["creates"]),
+		"deletes": max(old["deletes"], p.used["deletes"]),
+		"bytes":   max(old["bytes"], 2*max(p.used["bytes"], minBytes))}
 	return m
 }
 

@@ -93,9 +93,11 @@ func (r Records) Check(manifest string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
 	case err != nil:
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the state folder cannot be read, which knows the permissions that scripts ran under: %w", err),
+		return fault.Hinted(fault.Of(&fault.ConfigError{},
+			"the state folder cannot be read, which knows the permissions that scripts ran under: %w", err),
 			"name another one in TRANSECT_STATE_DIR, or correct its permissions")
 	}
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions %s are gone, under which this script ran before", manifest),
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions %s are gone, under which this script ran before",
+		manifest),
 		"put the file back; or run once with --no-manifest to go on without it, or with --learn to write it anew")
 }

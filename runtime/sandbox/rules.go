@@ -40,7 +40,8 @@ func (r Rules) Over(under Rules) Rules {
 	budget := Budget{}
 	maps.Copy(budget, under.Budget)
 	maps.Copy(budget, r.Budget)
-	return Rules{Sandbox: r.Sandbox || under.Sandbox, Allow: joined(r.Allow, under.Allow), Deny: joined(r.Deny, under.Deny), Budget: budget}
+	return Rules{Sandbox: r.Sandbox || under.Sandbox, Allow: joined(r.Allow, under.Allow),
+		Deny: joined(r.Deny, under.Deny), Budget: budget}
 }
 
 func joined(a, b List) List {
@@ -68,12 +69,14 @@ func (l List) Parse(text string, abs func(path string) string) error {
 			}
 		case kind == "":
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a kind of permission", part),
-				"%swrite it like read=flight,write=out,net=example.com; the kinds are %s", suggestKind(name), strings.Join(kindNames(), ", "))
+				"%swrite it like read=flight,write=out,net=example.com; the kinds are %s", suggestKind(name),
+				strings.Join(kindNames(), ", "))
 		default:
 			what = part
 		}
 		if what == "" {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing follows %s", part), "name something, or write %s alone for all of it", kind)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing follows %s", part),
+				"name something, or write %s alone for all of it", kind)
 		}
 		if err := l.Add(kind, what, abs); err != nil {
 			return err
@@ -184,7 +187,8 @@ func hostMatcher(text string) func(string) bool {
 }
 
 func splitHost(text string) (host, port string) {
-	if i := strings.LastIndexByte(text, ':'); i >= 0 && (strings.Count(text, ":") == 1 || strings.HasSuffix(text[:i], "]")) {
+	if i := strings.LastIndexByte(text, ':'); i >= 0 &&
+		(strings.Count(text, ":") == 1 || strings.HasSuffix(text[:i], "]")) {
 		text, port = text[:i], text[i+1:]
 	}
 	return strings.Trim(text, "[]"), port

@@ -39,7 +39,8 @@ type Options struct {
 
 // Open makes the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	return &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env, addedEnv: map[string]string{}}
+	return &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
+		addedEnv: map[string]string{}}
 }
 
 // Getenv looks up a variable without a permission check.

@@ -174,7 +174,8 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	if !local {
 		var monitor *probe
 		if c.options.Unresponsive != nil {
-			monitor = &probe{unresponsive: c.options.Unresponsive, unanswered: c.options.Unanswered, url: r.URL, size: r.Size, since: r.Started}
+			monitor = &probe{unresponsive: c.options.Unresponsive, unanswered: c.options.Unanswered, url: r.URL, size: r.Size,
+				since: r.Started}
 			defer monitor.begin()()
 		}
 		if r.Stall > 0 {

@@ -44,8 +44,9 @@ type carrier struct {
 // watch starts a watchdog over an exchange. It has to be ended.
 func watch(ctx context.Context, limit time.Duration, size int64) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watchdog{ctx: ctx, limit: limit, storing: time.Duration(float64(max(size, 0)) / minStoreRate * float64(time.Second)),
-		size: size, breakOff: cancel, stop: make(chan struct{})}
+	w := &watchdog{ctx: ctx, limit: limit,
+		storing: time.Duration(float64(max(size, 0)) / minStoreRate * float64(time.Second)),
+		size:    size, breakOff: cancel, stop: make(chan struct{})}
 	go w.run()
 	return ctx, w
 }
