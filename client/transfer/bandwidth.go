@@ -2,12 +2,12 @@ package transfer
 
 import (
 	"context"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/time/rate"
 
 	"transect/client/fault"
@@ -84,25 +84,23 @@ func bytesPerSecond(text string) (limit float64, reason string) {
 	if strings.Contains(lower, "bit") {
 		return 0, "it counts bytes, not bits: divide by 8"
 	}
+	// Here 10M and 10MB are 10 MiB too, as in rsync and rclone.
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lower, "/s"), "b"), "i")
-	factor := 1.0
-	for i, unit := range []string{"k", "m", "g"} {
-		if rest, ok := strings.CutSuffix(number, unit); ok {
-			number, factor = rest, math.Pow(1024, float64(i+1))
-		}
+	if strings.HasSuffix(number, "k") || strings.HasSuffix(number, "m") || strings.HasSuffix(number, "g") {
+		number += "ib"
 	}
-	n, err := strconv.ParseFloat(number, 64)
+	n, err := humanize.ParseBytes(number)
 	switch {
-	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
+	case strings.HasPrefix(number, "-"):
+		return 0, strconv.Quote(text) + " is negative"
+	case err != nil:
 		return 0, strconv.Quote(text) + " is not a number of bytes"
 	case n == 0:
 		return 0, "nothing would ever be transferred; off means no limit"
-	case n < 0:
-		return 0, strconv.Quote(text) + " is negative"
-	case n*factor < 1024:
+	case n < 1024:
 		return 0, strconv.Quote(text) + " is less than 1k, too little to keep a connection alive"
 	}
-	return n * factor, ""
+	return float64(n), ""
 }
 
 // at is the limit at a moment, in local time.

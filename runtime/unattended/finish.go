@@ -63,7 +63,7 @@ func (r *run) end(ctx context.Context, err error, code int) {
 	r.ending.Do(func() {
 		code = r.finish(err, code)
 		if r.started {
-			r.tell(ctx, code)
+			r.notifyEnd(ctx, code)
 		}
 		r.close()
 	})
@@ -95,8 +95,8 @@ func (r *run) finish(err error, code int) int {
 	return code
 }
 
-// tell notifies those who watch the run of its end.
-func (r *run) tell(ctx context.Context, code int) {
+// notifyEnd notifies those who watch the run of its end.
+func (r *run) notifyEnd(ctx context.Context, code int) {
 	r.pinging.Wait()
 	if r.options.Ping != "" {
 		r.ping(ctx, r.endEvent())

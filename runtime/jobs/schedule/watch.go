@@ -80,7 +80,7 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 		return err
 	}
 	if w.state.Final() {
-		if err := r.told(ctx, tx, &w); err != nil {
+		if err := r.enqueueEnd(ctx, tx, &w); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
@@ -122,8 +122,8 @@ func (w *watched) code() int {
 	return 1
 }
 
-// told writes the notices of the end of a job.
-func (r *runner) told(ctx context.Context, tx *jobs.Tx, w *watched) error {
+// enqueueEnd writes the notices of the end of a job.
+func (r *runner) enqueueEnd(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	lines, err := lastLines(ctx, tx, w.id)
 	if err != nil {
 		return err
