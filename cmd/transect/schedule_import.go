@@ -157,8 +157,12 @@ func importWords(root *cobra.Command, known *pflag.FlagSet, words []string) ([]s
 			i++
 			took = append(took, words[i])
 		}
-		if known.Lookup(flag.Name) != nil {
+		option, declared := flag.Value.(*optionValue)
+		switch {
+		case known.Lookup(flag.Name) != nil:
 			kept = append(kept, took...)
+		case declared && option.where&byItself != 0:
+			return nil, fault.Of(&fault.UsageError{}, "a schedule cannot have --%s", flag.Name)
 		}
 	}
 	return kept, nil

@@ -50,8 +50,7 @@ create table tr_run (
     started_at bigint not null,
     ended_at   bigint,
     exit_code  bigint,
-    outcome    text   not null default '',      -- a state of jobs, or 'lost'
-    record     text   not null default ''       -- what the process says of itself, as JSON
+    outcome    text   not null default ''       -- a state of jobs, or 'lost'
 );
 create index tr_run_job on tr_run (job_id, id);
 create index tr_run_open on tr_run (worker_id) where ended_at is null;
