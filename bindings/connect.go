@@ -60,25 +60,33 @@ func Declaration() *module.Module {
 	settings.Type = "" // shown by its keys
 	return &module.Module{
 		Name: "sdk",
-		Doc:  "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects at the first operation.",
+		Doc: "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects at the first " +
+			"operation.",
 		Fields: []module.Field{{Name: "url", Doc: "address of the platform"},
-			{Name: "Icons", Doc: "icons of point annotations by name: Icons.ANNOTATE (the default), Icons.CONVEYOR and so on; annotation.icon has these values"}},
+			{Name: "Icons",
+				Doc: "icons of point annotations by name: Icons.ANNOTATE (the default), Icons.CONVEYOR and so on; " +
+					"annotation.icon has these values"}},
 		Funcs: []module.Func{
 			{
 				Name: "managers", Doc: "Lists the names of the managers.", Returns: "a list of names",
 			},
 			{
-				Name: "connect", Doc: "Opens another connection. Settings that are absent come from the command line, unless another platform is named.",
+				Name: "connect",
+				Doc: "Opens another connection. Settings that are absent come from the command line, unless another platform " +
+					"is named.",
 				Params:  []module.Param{settings},
 				Returns: "the connection: a table like sdk",
 			},
 			{
-				Name: "Resource", Doc: "Makes a record of its own, which goes wherever an id does. Its properties are read as attributes. Without an id it is a KeyError.",
+				Name: "Resource",
+				Doc: "Makes a record of its own, which goes wherever an id does. Its properties are read as attributes. Without " +
+					"an id it is a KeyError.",
 				Params: []module.Param{
 					{Name: "id", Type: "any", Doc: "identifier; or a table with id or _id and the properties"},
 					{Name: "properties", Type: "table", Doc: "properties by name", Optional: true},
 					{Name: "_Resource__remove_undefined", Type: "boolean",
-						Doc: "true drops properties that are json.null; also a key of the table. Left out it is true in revision 3 of the interface, false in newer ones", Optional: true},
+						Doc: "true drops properties that are json.null; also a key of the table. Left out it is true in revision 3 of " +
+							"the interface, false in newer ones", Optional: true},
 				},
 				Returns: "the record",
 			},

@@ -18,20 +18,28 @@ import (
 	"transect/runtime/vm"
 )
 
-const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a list or an iterator of them. Files become datasets, created in bulk and
-filled side by side; files that belong together, such as a shapefile, become one.
+const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a list or an iterator of them.
+Files become datasets, created in bulk and filled side by side; files that belong together, such as a
+shapefile, become one.
 
-It can be killed and run again at any moment, and run twice at once: what is there is found and skipped, what was begun is completed, nothing is
-doubled. Should a request that was given up reach the platform late and leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in properties.transect: kind, name, size and samples of the content. The same card in another
-folder gives the same keys; a file that is no image is known by its name within source, and by its bytes where source now begins at a folder above
-or below. A file that changed since is a new file: it gets a dataset of its own, and the earlier one stays, unless replace says
-otherwise. Images made by other means are recognised by name and acquisition date.
+It can be killed and run again at any moment, and run twice at once: what is there is found and skipped, what
+was begun is completed, nothing is doubled. Should a request that was given up reach the platform late and
+leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in
+properties.transect: kind, name, size and samples of the content. The same card in another folder gives the
+same keys; a file that is no image is known by its name within source, and by its bytes where source now
+begins at a folder above or below. A file that changed since is a new file: it gets a dataset of its own, and
+the earlier one stays, unless replace says otherwise. Images made by other means are recognised by name and
+acquisition date.
 
-A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need attention: refused, damaged, incomplete, failed.
-A run that ends without saying otherwise ends with exit code 3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed
-on the error stream: where the files went, how many have which verdict, what is wrong, and the line to try again. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
+A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need
+attention: refused, damaged, incomplete, failed. A run that ends without saying otherwise ends with exit code
+3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed on the error
+stream: where the files went, how many have which verdict, what is wrong, and the line to try again. What
+concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes
+on from there.
 
-Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
+Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through
+the platform, which is not recommended.`
 
 // ingestModule is the module ingest. Connection is opened by b when needed.
 func ingestModule(b *Binding) *module.Module {
@@ -47,26 +55,38 @@ func ingestFuncs(b *Binding) []module.Func {
 		{
 			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
 			Params: options[runOptions](),
-			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed), total (all but left_out), bytes sent, seconds; failures, the first 100 bad files; " +
-				"preflight, the report of the check; files(), an iterator over all files {name, path, size, verdict, kind, dataset, component, md5, cause, hint}",
+			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, " +
+				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed), total (all but left_out), " +
+				"bytes sent, seconds; failures, the first 100 bad files; " +
+				"preflight, the report of the check; files(), an iterator over all files {name, path, size, verdict, kind, " +
+				"dataset, component, md5, cause, hint}",
 			Call: func(c *module.Call) (any, error) { return runIngest(c, b) },
 		},
 		{
 			Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
-			Params:  options[sourceOptions](),
-			Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems {code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, left_out, failed (numbers of files by verdict)",
-			Call:    checkIngest,
+			Params: options[sourceOptions](),
+			Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems " +
+				"{code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, " +
+				"left_out, failed (numbers of files by verdict)",
+			Call: checkIngest,
 		},
 		{
-			Name: "fits", Doc: "Raises a LimitError when the files are more than the run's budget of bytes leaves: called before a project or mission is made for them. ingest.run does so itself, less what is there. Files that a run would leave out do not count.",
+			Name: "fits",
+			Doc: "Raises a LimitError when the files are more than the run's budget of bytes leaves: called before a " +
+				"project or mission is made for them. ingest.run does so itself, less what is there. Files that a run would " +
+				"leave out do not count.",
 			Params: options[fitsOptions](),
 			Call:   func(c *module.Call) (any, error) { return nil, ingestFits(c, b) },
 		},
 		{
-			Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
-			Params:  options[verifyOptions](),
-			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when none is bad or extra; findings, the first 100 that are bad or extra",
-			Call:    func(c *module.Call) (any, error) { return verifyIngest(c, b) },
+			Name: "verify",
+			Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, " +
+				"or those of an earlier run. Nothing is changed.",
+			Params: options[verifyOptions](),
+			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, " +
+				"extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when " +
+				"none is bad or extra; findings, the first 100 that are bad or extra",
+			Call: func(c *module.Call) (any, error) { return verifyIngest(c, b) },
 		},
 	}
 }

@@ -177,10 +177,12 @@ func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) 
 
 // noSource is the error of a call that names no files, with what it can name.
 func noSource(function string) error {
-	what, hint := "what is to be ingested?", `give source = "folder", a pattern, or an iterator function; paths = { … }; or retry_failed = the report of an earlier run`
+	what, hint := "what is to be ingested?",
+		`give source = "folder", a pattern, or an iterator function; paths = { … }; or retry_failed = the report of an earlier run`
 	switch function {
 	case "ingest.check":
-		what, hint = "which files are to be looked at?", `give source = "folder", a pattern, or an iterator function; or paths = { … }`
+		what, hint = "which files are to be looked at?",
+			`give source = "folder", a pattern, or an iterator function; or paths = { … }`
 	case "ingest.verify":
 		what = "which files are to be compared with what the platform holds?"
 		hint = `give source = "folder" or paths = { … }, and the project or mission they went to; or ingest = the id of an earlier run, or its report`

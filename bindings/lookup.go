@@ -60,7 +60,8 @@ func lookupFuncs(b *Binding) []module.Func {
 		},
 		{
 			Name: "place", Doc: "Finds PROJECT or PROJECT/MISSION.",
-			Returns: "a table of project and mission; with missing_ok also new_project and new_mission, the names of what does not exist yet",
+			Returns: "a table of project and mission; with missing_ok also new_project and new_mission, the names of what " +
+				"does not exist yet",
 			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{
 				missingOK, lookupOtherwise}}},
 			Call: b.findPlace,
@@ -73,7 +74,8 @@ func lookupFuncs(b *Binding) []module.Func {
 			}),
 		},
 		{
-			Name: "product", Doc: "Finds a product by its id, or the newest one of a project or mission, as in PROJECT/MISSION/ANALYTIC.",
+			Name:   "product",
+			Doc:    "Finds a product by its id, or the newest one of a project or mission, as in PROJECT/MISSION/ANALYTIC.",
 			Params: []module.Param{lookupText}, Returns: "the product",
 			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				return f.Product(ctx, c.String("text"))

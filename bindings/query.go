@@ -15,7 +15,8 @@ import (
 // filter tables: they can be printed, stored, and mixed with hand-written ones.
 var queryModule = &module.Module{
 	Name: "query",
-	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand together must all hold: " +
+	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand " +
+		"together must all hold: " +
 		"q.all(q.eq(\"type\", \"image\"), q.match(\"name\", \"dji\")).",
 	Lazy: queryFuncs,
 }
@@ -43,7 +44,9 @@ func queryFuncs() []module.Func {
 			},
 		},
 		module.Func{
-			Name: "near", Doc: "The property, a point's coordinates, lies in a square around a position. It suits geometry.coordinates.0 and .1 of images.",
+			Name: "near",
+			Doc: "The property, a point's coordinates, lies in a square around a position. It suits geometry.coordinates.0 " +
+				"and .1 of images.",
 			Params: []module.Param{
 				{Name: "longitude", Type: "number", Doc: "degrees"}, {Name: "latitude", Type: "number", Doc: "degrees"},
 				{Name: "metres", Type: "number", Doc: "half the side of the square"},

@@ -90,16 +90,18 @@ type Options struct {
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
-	Ledger       *recovery.Options                // of the run, for what it does not know of the connection; writes are not noted when nil
-	Charge       declare.Interceptor              // counts what is sent; calls that the ledger answers are marked
-	Rehearsal    *Rehearsal                       // shows writes instead of sending them when set
-	Budget       *transfer.Budget                 // connections shared by all transfers; one that tunes itself when nil
-	Stats        *transfer.Stats                  // counts what transfers do; of the client's own when nil
-	Bandwidth    *transfer.Bandwidth              // limits the bytes a second of all transfers; nothing does when nil
-	RequestRate  float64                          // requests a second; 0 is no limit
-	MaxOutage    *time.Duration                   // how long requests are repeated while the network or the platform is away; wins over the settings
-	Stall        time.Duration                    // longest time without a moving byte in a transfer; a minute when 0
-	Journal      *journal.Journal                 // of begun uploads; nothing is remembered when nil
+	// of the run, for what it does not know of the connection; writes are not noted when nil
+	Ledger      *recovery.Options
+	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
+	Rehearsal   *Rehearsal          // shows writes instead of sending them when set
+	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
+	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
+	Bandwidth   *transfer.Bandwidth // limits the bytes a second of all transfers; nothing does when nil
+	RequestRate float64             // requests a second; 0 is no limit
+	// how long requests are repeated while the network or the platform is away; wins over the settings
+	MaxOutage *time.Duration
+	Stall     time.Duration    // longest time without a moving byte in a transfer; a minute when 0
+	Journal   *journal.Journal // of begun uploads; nothing is remembered when nil
 
 	// Sleep waits before repeats and between looks; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error

@@ -44,7 +44,8 @@ func (s *Settings) readKeyring(given Settings) error {
 		}
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{},
 			"the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
-			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in the file, for cron")
+			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in "+
+				"the file, for cron")
 	}
 	*value = found
 	return nil

@@ -57,7 +57,8 @@ func (CreateComment) Answer(body []byte) ([]byte, error) { return commentWording
 func (in MarkCommentsAsRead) Validate() error {
 	if in.Type == "" && (in.Target != "" || in.Flight != "") {
 		return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument type is missing: target and flight go with it"),
-			"say what the target is, such as type = \"dataset\"; without type, target and flight all comments of the project are marked")
+			"say what the target is, such as type = \"dataset\"; without type, target and flight all comments of the project "+
+				"are marked")
 	}
 	return in.check(in.Type)
 }

@@ -166,7 +166,8 @@ func (s Settings) complete() error {
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "no credentials for %s", s.URL),
 			"%s", s.hintWithheld("TRANSECT_PASSWORD with TRANSECT_USER",
-				"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config"))
+				"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a "+
+					"configuration file with --config"))
 	case s.User != "" && s.Password == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", s.User), "%s",
 			s.hintWithheld("TRANSECT_PASSWORD", "give --password-file FILE or set TRANSECT_PASSWORD"+s.notIn("password")))
@@ -206,5 +207,6 @@ var ErrNoConnection = errors.New("no platform was named")
 // named. It never falls back to the local one by itself.
 func noConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
-		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
+		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or "+
+			"TRANSECT_URL and so on); --config FILE for a configuration file")
 }

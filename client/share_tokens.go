@@ -119,7 +119,8 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	if token.Tileserver != nil {
 		if *token.Tileserver == "" {
 			c.unserved.Do(func() {
-				c.log.Warn("the links to tiles lead nowhere, as the local platform is not served: run transect platform serve beside this, and share again")
+				c.log.Warn("the links to tiles lead nowhere, as the local platform is not served: run transect platform serve " +
+					"beside this, and share again")
 			})
 		}
 		base = cmp.Or(*token.Tileserver, base)

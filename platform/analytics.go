@@ -19,7 +19,8 @@ var analytics = &resource{name: "analytic", plural: "analytics", unique: []strin
 const localImage = "transect.local/"
 
 func serveAnalytics() {
-	analytics.rules = fields{{Name: "version", Type: "version"}, {Name: "tags", Type: "[]word"}, {Name: "groups", Type: "[]word"}}
+	analytics.rules = fields{{Name: "version", Type: "version"}, {Name: "tags", Type: "[]word"},
+		{Name: "groups", Type: "[]word"}}
 	for _, name := range []string{"inputs", "parameters", "credentials", "deliverables", "outputs"} {
 		analytics.rules = append(analytics.rules, schema.Param{Name: name, Type: "[]object", Distinct: true, Fields: fields{
 			{Name: "name", Type: "word"}, {Name: "required", Type: "boolean", Optional: true},
@@ -50,9 +51,11 @@ func (p *Platform) seedAnalytics(t tx, now string) {
 		name := program.Definition.Name
 		doc := must(store.Decode(must(json.Marshal(program.Definition))))
 		maps.Copy(doc, store.Doc{
-			"_id": p.ids.Next(p.options.Now()), "company": p.secrets.Company, "creation_date": now, "creation_user": p.secrets.UserID,
-			"algorithm": store.Doc{"docker_image": localImage + name + ":" + program.Definition.Version, "docker_credentials_name": ""},
-			"outputs":   []any{},
+			"_id": p.ids.Next(p.options.Now()), "company": p.secrets.Company, "creation_date": now,
+			"creation_user": p.secrets.UserID,
+			"algorithm": store.Doc{"docker_image": localImage + name + ":" + program.Definition.Version,
+				"docker_credentials_name": ""},
+			"outputs": []any{},
 		})
 		t.insert(analytics, doc)
 		names[name] = true

@@ -6,7 +6,8 @@ import "transect/platform/store"
 var annotations = &resource{name: "annotation", plural: "annotations"}
 
 func serveAnnotations() {
-	annotations.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}, {"target.id", datasets, leave},
+	annotations.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade},
+		{"target.id", datasets, leave},
 		{"followers", users, leave}, {"attachments", datasets, leave}}
 	annotations.rules = fields{
 		{Name: "description", Type: "string"},

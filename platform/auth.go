@@ -28,7 +28,8 @@ func tokenRoutes() []route {
 	grant := fields{{Name: "grant_type", Type: "string", Choices: []string{"password", "client_credentials"}}}
 	token := fields{{Name: "token", Type: "string", Optional: true}}
 	return []route{
-		{method: "POST", path: "dxauth/oauth/token", args: grant, keys: []string{"*"}, open: true, writes: true, handle: obtainToken},
+		{method: "POST", path: "dxauth/oauth/token", args: grant, keys: []string{"*"}, open: true, writes: true,
+			handle: obtainToken},
 		{method: "POST", path: "dxauth/describe-token", args: token, handle: describeToken},
 		{method: "POST", path: "dxauth/oauth2/revoke", args: token, writes: true, handle: revokeToken},
 	}

@@ -26,7 +26,8 @@ var optionalParts = map[string][]string{
 
 // newComponents reads the components of a dataset to be created.
 func newComponents(kind string, v any) []any {
-	check((&schema.Param{Type: "[]object", Distinct: true, Fields: fields{{Name: "name", Type: "word"}}}).CheckJSON("components", v))
+	check((&schema.Param{Type: "[]object", Distinct: true,
+		Fields: fields{{Name: "name", Type: "word"}}}).CheckJSON("components", v))
 	given := v.([]any)
 	if len(given) > maxComponents {
 		panic(wrong("components", "has more than %d elements", maxComponents))
@@ -72,7 +73,8 @@ func (r *Request) needCollections(components []any, company string) {
 
 // checkComponents refuses components that a dataset type does not have.
 func checkComponents(kind string, names []string) {
-	if kind == "file" || kind == "vector" && (slices.Equal(names, []string{"archive"}) || slices.Equal(names, []string{"collection"})) {
+	if kind == "file" || kind == "vector" && (slices.Equal(names, []string{"archive"}) ||
+		slices.Equal(names, []string{"collection"})) {
 		return
 	}
 	if !slices.Contains(names, kind) {

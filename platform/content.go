@@ -128,7 +128,8 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	switch {
 	case err == nil:
 	case errors.Is(err, formats.ErrNone):
-		found["ingestion.warning"] = store.Doc{"message": fmt.Sprintf("%s was not examined: files of this kind are not read here", files[0].filename)}
+		found["ingestion.warning"] = store.Doc{"message": fmt.Sprintf("%s was not examined: files of this kind are not "+
+			"read here", files[0].filename)}
 	default:
 		found["ingestion.warning"] = store.Doc{"message": errorText(err)}
 	}

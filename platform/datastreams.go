@@ -6,10 +6,11 @@ import "transect/platform/store"
 // what a running datastream notes of its source. The local platform reaches
 // out to no source, so it adds none by itself.
 var (
-	datastreamTemplates = &resource{name: "datastreamtemplate", plural: "datastreamtemplates", unique: []string{"company", "name"}}
-	datastreams         = &resource{name: "datastream", plural: "datastreams"}
-	datastreamFiles     = &resource{name: "file", plural: "datastream_files"}
-	datastreamAssets    = &resource{name: "asset", plural: "datastream_assets"}
+	datastreamTemplates = &resource{name: "datastreamtemplate", plural: "datastreamtemplates",
+		unique: []string{"company", "name"}}
+	datastreams      = &resource{name: "datastream", plural: "datastreams"}
+	datastreamFiles  = &resource{name: "file", plural: "datastream_files"}
+	datastreamAssets = &resource{name: "asset", plural: "datastream_assets"}
 )
 
 func serveDatastreams() {

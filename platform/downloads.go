@@ -18,9 +18,11 @@ import (
 
 func downloadRoutes() []route {
 	dataset := schema.Param{Name: "dataset", Type: "id"}
-	kind := schema.Param{Name: "kind", Type: "string", Choices: slices.Sorted(maps.Keys(formats.PreviewSides)), Optional: true}
+	kind := schema.Param{Name: "kind", Type: "string", Choices: slices.Sorted(maps.Keys(formats.PreviewSides)),
+		Optional: true}
 	return []route{
-		{method: "GET", path: "data-manager/download-component", args: fields{dataset, {Name: "component", Type: "word"}}, stream: downloadComponent},
+		{method: "GET", path: "data-manager/download-component", args: fields{dataset, {Name: "component", Type: "word"}},
+			stream: downloadComponent},
 		{method: "GET", path: "data-manager/download-image-as-jpeg", args: fields{dataset}, stream: downloadJPEG},
 		{method: "GET", path: "data-manager/download-preview", args: fields{dataset, kind}, stream: downloadPreview},
 	}
@@ -52,7 +54,8 @@ func (r *Request) storedFile(dataset, component string) (s stored) {
 		var ok bool
 		r.componentOf(dataset, component)
 		if s, ok = r.bytesOf(dataset, component); !ok {
-			panic(fail(http.StatusNotFound, "ResourceNotFound", "the component %q of dataset %s was not uploaded yet", component, dataset))
+			panic(fail(http.StatusNotFound, "ResourceNotFound", "the component %q of dataset %s was not uploaded yet", component,
+				dataset))
 		}
 	})
 	return s
@@ -87,7 +90,8 @@ func downloadJPEG(w http.ResponseWriter, r *Request) {
 	}
 	picture, err := formats.Picture(r.http.Context(), file, maxSide)
 	if err != nil {
-		panic(fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be shown as JPEG: %s", dataset, errorText(err)))
+		panic(fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be shown as JPEG: %s", dataset,
+			errorText(err)))
 	}
 	var b bytes.Buffer
 	check(jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}))

@@ -13,7 +13,8 @@ import (
 // mission of a trial. Report entries are the values they came to: one for each
 // assessment parameter of each deliverable.
 var (
-	estimations   = &resource{name: "assessment_parameter_estimation", plural: "assessment_parameter_estimations", limit: 1000}
+	estimations = &resource{name: "assessment_parameter_estimation", plural: "assessment_parameter_estimations",
+		limit: 1000}
 	reportEntries = &resource{name: "report_entry", plural: "report_entries"}
 )
 

@@ -20,7 +20,8 @@ var (
 )
 
 func serveFeatures() {
-	features.refs = []ref{{"company", companies, leave}, {"collection", collections, cascade}, {"attachments", datasets, leave}}
+	features.refs = []ref{{"company", companies, leave}, {"collection", collections, cascade},
+		{"attachments", datasets, leave}}
 	features.defaults = store.Doc{"attachments": []any{}, "properties": store.Doc{}}
 	features.complete = completeFeature
 	serve("features", features, map[string]endpoint{

@@ -41,7 +41,8 @@ func serveEquipment() {
 	}
 	carrierModels.refs = append(carrierModels.refs, ref{"compatible_sensor_models", sensorModels, unlink})
 	carrierModels.defaults = store.Doc{"compatible_sensor_models": []any{}}
-	carrierModels.rules = append(distinct("compatible_sensor_models"), schema.Param{Name: "type", Type: "string", Choices: carrierTypes})
+	carrierModels.rules = append(distinct("compatible_sensor_models"),
+		schema.Param{Name: "type", Type: "string", Choices: carrierTypes})
 	sensorModels.rules = fields{{Name: "width", Type: "pixels"}, {Name: "height", Type: "pixels"}}
 
 	// A piece of equipment belongs to a team; its serial number tells it from
@@ -81,7 +82,8 @@ var tasks = &resource{name: "task", plural: "tasks"}
 
 func serveTasks() {
 	tasks.refs = []ref{{"company", companies, leave}, {"site", projects, leave}, {"survey", missions, leave},
-		{"team", teams, leave}, {"pic", pilots, leave}, {"field_report.team", teams, leave}, {"field_report.pic", pilots, leave},
+		{"team", teams, leave}, {"pic", pilots, leave}, {"field_report.team", teams, leave},
+		{"field_report.pic", pilots, leave},
 		{"field_report.carrier", carriers, leave}, {"field_report.sensor", sensors, leave}}
 	tasks.fixed = []string{"company"}
 	tasks.derived = []string{"flight_log"}

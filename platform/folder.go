@@ -33,7 +33,8 @@ const (
 )
 
 var entries = []string{
-	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", jobsFile, servedFile, servedLock, lockFile, stampFile,
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", jobsFile,
+	servedFile, servedLock, lockFile, stampFile,
 }
 
 func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }
@@ -106,7 +107,8 @@ func checkUnused(dir string) error {
 	if foreign == "" {
 		return err
 	}
-	return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform and is not empty (%s)", dir, foreign),
+	return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform and is not empty (%s)",
+		dir, foreign),
 		"name an empty or a new folder with --local-dir")
 }
 
@@ -217,7 +219,8 @@ func reset(dir string) error {
 	}
 	// The stamp may be damaged or of a newer version: such folders need a reset.
 	if _, err := os.Stat(filepath.Join(dir, stampFile)); errors.Is(err, os.ErrNotExist) {
-		return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform; nothing was deleted", dir),
+		return fault.Hinted(fault.Of(&fault.PlatformError{},
+			"%s is not the folder of a local platform; nothing was deleted", dir),
 			"name the folder with --local-dir")
 	} else if err != nil {
 		return err

@@ -98,7 +98,8 @@ func (p *Platform) inspectFile(ctx context.Context, found, doc store.Doc, index 
 		if err := checkFormat(ctx, file, index > 0); err != nil {
 			return err
 		}
-		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" && store.Text(component, "name") == kind {
+		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" &&
+			store.Text(component, "name") == kind {
 			p.describeRaster(found, doc, f, s.size)
 		}
 		return nil

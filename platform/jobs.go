@@ -136,7 +136,8 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 			due = append(due, waiting[:min(len(waiting), free[kind])]...)
 		}
 		// Previews take long, and nobody waits for them as for ingestions.
-		if free[ingestionJob] < slots[ingestionJob] || slices.ContainsFunc(due, func(j job) bool { return j.kind == ingestionJob }) {
+		if free[ingestionJob] < slots[ingestionJob] || slices.ContainsFunc(due,
+			func(j job) bool { return j.kind == ingestionJob }) {
 			due = slices.DeleteFunc(due, func(j job) bool { return j.kind == previewJob })
 		}
 	}); err != nil || len(due) == 0 {
@@ -176,7 +177,8 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 // run does one job. One that failed is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
 	do := map[string]func(context.Context, job){
-		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles, previewJob: w.p.makePreview,
+		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles,
+		previewJob: w.p.makePreview,
 	}[j.kind]
 	err := recovered(func() { do(ctx, j) })
 	switch {

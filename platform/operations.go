@@ -98,7 +98,8 @@ func newOperation(s *declare.Spec, path string, i int) *operation {
 		}
 	}
 	if s.Effect == declare.Read && s.Method == "POST" && op.arg("fields") == nil {
-		op.args = append(op.args, argument{Param: schema.Param{Name: "fields", Type: "object", Wire: schema.Wire{Key: "fields"}}})
+		op.args = append(op.args, argument{Param: schema.Param{Name: "fields", Type: "object",
+			Wire: schema.Wire{Key: "fields"}}})
 	}
 	return op
 }

@@ -132,7 +132,8 @@ func downloadPreview(w http.ResponseWriter, r *Request) {
 			s, ok = r.bytesOf(id, preview)
 		})
 		if store.Text(doc, "preview.status") == statusFailed {
-			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: %s", id, store.Text(doc, "preview.error.message")))
+			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: %s", id,
+				store.Text(doc, "preview.error.message")))
 		}
 		return ok
 	}
@@ -204,7 +205,8 @@ func (r *Request) drawCollection(collection string) []byte {
 		}
 	})
 	text := must(json.Marshal(store.Doc{"type": "FeatureCollection", "features": shown}))
-	drawn, err := formats.Picture(r.http.Context(), formats.File{Name: "features.geojson", Data: bytes.NewReader(text), Size: int64(len(text))}, formats.PreviewSides["small"])
+	drawn, err := formats.Picture(r.http.Context(), formats.File{Name: "features.geojson", Data: bytes.NewReader(text),
+		Size: int64(len(text))}, formats.PreviewSides["small"])
 	if err != nil {
 		panic(fail(http.StatusNotFound, "NoPreview", "collection %s has no preview: %s", collection, errorText(err)))
 	}

@@ -33,7 +33,8 @@ func (p *Platform) runProduct(ctx context.Context, j job) {
 	switch {
 	case result != nil:
 	case !ok || !p.isBuiltIn(ctx, store.Text(doc, "analytic")):
-		result = errors.Join(analytic.ErrRejected, errors.New("the local platform runs no containers, only its own analytics"))
+		result = errors.Join(analytic.ErrRejected,
+			errors.New("the local platform runs no containers, only its own analytics"))
 	default:
 		result = recovered(func() { made = must(program.Run(ctx, p.orderOf(ctx, j, doc))) })
 		p.logDefect(result, "product", j.id)

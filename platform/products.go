@@ -105,10 +105,12 @@ func (r *Request) order(given store.Doc) store.Doc {
 	}
 	doc := products.build(r, given)
 	maps.Copy(doc, store.Doc{
-		"name": name, "analytic_name": name, "analytic_version": ordered["version"], "company": company, "status": statusPending,
+		"name": name, "analytic_name": name, "analytic_version": ordered["version"], "company": company,
+		"status":       statusPending,
 		"deliverables": deliverables, "outputs": []any{},
 	})
-	for key, value := range map[string]any{"inputs": store.Doc{}, "parameters": store.Doc{}, "project": project, "mission": mission} {
+	for key, value := range map[string]any{"inputs": store.Doc{}, "parameters": store.Doc{}, "project": project,
+		"mission": mission} {
 		if doc[key] == nil && value != "" {
 			doc[key] = value
 		}

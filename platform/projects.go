@@ -14,7 +14,8 @@ import (
 var projects = &resource{name: "project", plural: "projects", limit: 100}
 
 func serveProjects() {
-	projects.refs = []ref{{"company", companies, leave}, {"local_coords_dataset", datasets, leave}, {"missions", missions, unlink}}
+	projects.refs = []ref{{"company", companies, leave}, {"local_coords_dataset", datasets, leave},
+		{"missions", missions, unlink}}
 	projects.ignored = []string{"addProjectToUsers", "companyId", "missions", "user"}
 	projects.rules = fields{{Name: "location", Type: "position"}, {Name: "units", Type: "{}word"}}
 	projects.defaults = store.Doc{"status": "available", "missions": []any{}}

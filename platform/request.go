@@ -79,7 +79,8 @@ func (r *Request) readBody(most int64) error {
 		return nil
 	}
 	if countValues(data) > maxValues {
-		return fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body holds more than %d values", maxValues)
+		return fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body holds more than %d values",
+			maxValues)
 	}
 	r.raw = data
 	if r.body, err = store.Decode(data); err != nil {

@@ -40,7 +40,8 @@ type route struct {
 
 // undeclared lists the routes that no declaration names: signing in, and the
 // steps and addresses of transfers.
-var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes, tileRoutes, vectorTileRoutes}
+var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes, tileRoutes,
+	vectorTileRoutes}
 
 // managers register how the operations of the declared managers are answered.
 var managers = []func(){
@@ -192,7 +193,9 @@ const keptKeys = 24 * time.Hour
 // then the answer is the first one. The same key with another request is refused.
 func (rt route) once(r *Request) any {
 	key := r.http.Header.Get("Idempotency-Key")
-	if key == "" || r.p.options.IgnoreKeys || rt.op == nil || rt.op.Effect == declare.Read || rt.op.Manager == "oauth_clients" { // their secrets are not kept
+	// their secrets are not kept
+	if key == "" || r.p.options.IgnoreKeys || rt.op == nil || rt.op.Effect == declare.Read ||
+		rt.op.Manager == "oauth_clients" {
 		return rt.handle(r)
 	}
 	sum := sha256.Sum256([]byte(r.http.Method + " " + r.http.URL.RequestURI() + "\n" + string(r.raw)))
@@ -201,7 +204,8 @@ func (rt route) once(r *Request) any {
 	switch err := r.QueryRow("SELECT request, answer FROM keys WHERE user = ? AND key = ? AND time > ?",
 		r.caller.user, key, r.now().Add(-keptKeys).UnixMilli()).Scan(&first, &answer); {
 	case err == nil && first != request:
-		panic(fail(http.StatusUnprocessableEntity, "IdempotencyKeyReused", "the Idempotency-Key %q was sent before, with another request", key))
+		panic(fail(http.StatusUnprocessableEntity, "IdempotencyKeyReused",
+			"the Idempotency-Key %q was sent before, with another request", key))
 	case err == nil:
 		r.p.repeated.Add(1)
 		return json.RawMessage(answer)
@@ -213,7 +217,8 @@ func (rt route) once(r *Request) any {
 	if result == nil {
 		text = []byte("{}")
 	}
-	r.exec("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", r.caller.user, key, request, string(text), r.now().UnixMilli())
+	r.exec("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", r.caller.user, key, request, string(text),
+		r.now().UnixMilli())
 	return result
 }
 

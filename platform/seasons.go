@@ -10,9 +10,10 @@ import (
 
 // What seasons are planned with. Fields are those that trials are on.
 var (
-	crops             = &resource{name: "crop", plural: "crops", limit: 1000}
-	growthStages      = &resource{name: "growth_stage", plural: "growth_stages", limit: 1000}
-	variables         = &resource{name: "assessment_parameter_variable", plural: "assessment_parameter_variables", limit: 1000}
+	crops        = &resource{name: "crop", plural: "crops", limit: 1000}
+	growthStages = &resource{name: "growth_stage", plural: "growth_stages", limit: 1000}
+	variables    = &resource{name: "assessment_parameter_variable", plural: "assessment_parameter_variables",
+		limit: 1000}
 	parcels           = &resource{name: "field", plural: "fields", limit: 1000}
 	estimationMethods = &resource{name: "estimation_method", plural: "estimation_methods", limit: 1000}
 )
@@ -29,7 +30,8 @@ func serveSeasons() {
 	parcels.unique = []string{"project", "name"}
 	parcels.complete = checkTrialsCompany
 
-	estimationMethods.refs = []ref{{"companies", companies, leave}, {"crops", crops, refuse}, {"growth_stages", growthStages, refuse}}
+	estimationMethods.refs = []ref{{"companies", companies, leave}, {"crops", crops, refuse},
+		{"growth_stages", growthStages, refuse}}
 	estimationMethods.derived = []string{"company"}
 	estimationMethods.unique = []string{"company", "name"}
 	estimationMethods.defaults = store.Doc{"status": "development", "growth_stages": []any{}}
@@ -46,7 +48,8 @@ func serveSeasons() {
 	serve("growth_stages", growthStages, nil)
 	serve("assessment_parameters_variables", variables, nil)
 	serve("fields", parcels, nil)
-	serve("estimation_methods", estimationMethods, map[string]endpoint{"list-deliverable-definitions": do(listDeliverables)})
+	serve("estimation_methods", estimationMethods,
+		map[string]endpoint{"list-deliverable-definitions": do(listDeliverables)})
 }
 
 // checkTrialsCompany refuses to give a field to another company than that of
@@ -55,7 +58,8 @@ func checkTrialsCompany(r *Request, given, doc store.Doc) {
 	if doc["_id"] == nil || given["company"] == nil {
 		return
 	}
-	if trial := r.first(trials, store.Doc{"field": doc["_id"], "company": store.Doc{"$ne": doc["company"]}}); trial != nil {
+	if trial := r.first(trials, store.Doc{"field": doc["_id"],
+		"company": store.Doc{"$ne": doc["company"]}}); trial != nil {
 		panic(conflict("field %s cannot change its company: trial %s is on it", doc["_id"], trial["_id"]))
 	}
 }

@@ -136,7 +136,8 @@ func (p *Platform) sign(method, path string, query url.Values) string {
 // storageHeaders are the headers that a PUT to a signed address must have.
 func storageHeaders(checksum string) map[string]string {
 	raw, _ := hex.DecodeString(checksum) // checked when the address was asked for
-	return map[string]string{"Content-Md5": base64.StdEncoding.EncodeToString(raw), "Content-Type": "application/octet-stream"}
+	return map[string]string{"Content-Md5": base64.StdEncoding.EncodeToString(raw),
+		"Content-Type": "application/octet-stream"}
 }
 
 // signedPut is the answer with the signed address of a part, on the host that
@@ -146,7 +147,8 @@ func (r *Request) signedPut(u upload, part int64, checksum string) store.Doc {
 		"checksum": {checksum},
 		"expires":  {strconv.FormatInt(r.now().Add(addressLife).Unix(), 10)},
 	}
-	to := url.URL{Scheme: r.scheme(), Host: r.http.Host, Path: "/" + storagePrefix + u.id + "/" + strconv.FormatInt(part, 10)}
+	to := url.URL{Scheme: r.scheme(), Host: r.http.Host,
+		Path: "/" + storagePrefix + u.id + "/" + strconv.FormatInt(part, 10)}
 	query.Set("signature", r.p.sign(http.MethodPut, to.Path, query))
 	to.RawQuery = query.Encode()
 	return store.Doc{"put_url": to.String(), "headers": storageHeaders(checksum)}
@@ -170,7 +172,8 @@ func (r *Request) checkSignature() (part int64, checksum string) {
 	signature := query.Get("signature")
 	query.Del("signature")
 	if !hmac.Equal([]byte(r.p.sign(r.http.Method, r.http.URL.Path, query)), []byte(signature)) {
-		panic(fail(http.StatusForbidden, "SignatureDoesNotMatch", "the address was not signed by this platform, or was changed"))
+		panic(fail(http.StatusForbidden, "SignatureDoesNotMatch",
+			"the address was not signed by this platform, or was changed"))
 	}
 	// What is signed needs no further check.
 	part, _ = strconv.ParseInt(r.path("part"), 10, 64)

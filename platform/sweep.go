@@ -21,7 +21,8 @@ const (
 // too long ago to be restored, blobs that nothing refers to, and pieces of
 // uploads that broke off. The process that runs the jobs calls it now and then.
 func (p *Platform) sweep(ctx context.Context, now time.Time) {
-	err := errors.Join(p.purge(ctx), p.write(ctx, func(t tx) { t.forgetKeys(p.options.Now()) }), p.blobs.Sweep(now.Add(-sweepAge)), p.removeUnused(ctx, now.Add(-sweepAge)))
+	err := errors.Join(p.purge(ctx), p.write(ctx, func(t tx) { t.forgetKeys(p.options.Now()) }),
+		p.blobs.Sweep(now.Add(-sweepAge)), p.removeUnused(ctx, now.Add(-sweepAge)))
 	if err != nil && ctx.Err() == nil {
 		p.log.Error("cannot free disk space", "error", err)
 	}
@@ -33,7 +34,8 @@ func (p *Platform) purge(ctx context.Context) error {
 	for {
 		var gone []store.Doc
 		err := p.write(ctx, func(t tx) {
-			gone = must(t.All(datasets.plural, store.Query{Filter: store.Doc{"deletion_date": store.Doc{"$lt": before}}, Limit: sweepBatch}))
+			gone = must(t.All(datasets.plural, store.Query{Filter: store.Doc{"deletion_date": store.Doc{"$lt": before}},
+				Limit: sweepBatch}))
 			for _, doc := range gone {
 				id := store.Text(doc, "_id")
 				t.exec("DELETE FROM parts WHERE upload IN (SELECT id FROM uploads WHERE dataset = ?)", id)

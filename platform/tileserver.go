@@ -99,7 +99,8 @@ func (r *Request) tileAddress(expected string) (z, x, y int) {
 	}
 	z, x, y = numbers[0], numbers[1], numbers[2]
 	if z > raster.MaxZoom || x >= 1<<z || y >= 1<<z {
-		panic(invalid("there is no tile %d/%d/%d: zooms are 0 to %d, and zoom %[1]d has columns and rows below 2^%[1]d", z, x, y, raster.MaxZoom))
+		panic(invalid("there is no tile %d/%d/%d: zooms are 0 to %d, and zoom %[1]d has columns and rows below 2^%[1]d", z, x,
+			y, raster.MaxZoom))
 	}
 	return z, x, y
 }
@@ -142,7 +143,8 @@ func (r *Request) layers(ids []string) (layers []layer) {
 		r.read(func() {
 			for i, doc := range r.getAll(datasets, ids) {
 				if store.Text(doc, "type") != "raster" {
-					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s is of type %s; only rasters have tiles", ids[i], store.Text(doc, "type")))
+					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s is of type %s; only rasters have tiles", ids[i],
+						store.Text(doc, "type")))
 				}
 				file, _ := r.bytesOf(ids[i], "raster")
 				made, _ := r.bytesOf(ids[i], overviews)
@@ -150,9 +152,11 @@ func (r *Request) layers(ids []string) (layers []layer) {
 				switch {
 				case store.Text(doc, "tiles.status") == statusAvailable:
 				case store.Text(doc, "tiles.status") == statusFailed:
-					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: %s", ids[i], store.Text(doc, "tiles.error.message")))
+					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: %s", ids[i],
+						store.Text(doc, "tiles.error.message")))
 				case store.Text(doc, "ingestion.status") != statusCompleted:
-					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: its ingestion is %s", ids[i], store.Text(doc, "ingestion.status")))
+					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: its ingestion is %s", ids[i],
+						store.Text(doc, "ingestion.status")))
 				default:
 					if waiting = ids[i]; doc["tiles"] == nil {
 						old = ids[i] // ingested by an earlier version
@@ -164,7 +168,8 @@ func (r *Request) layers(ids []string) (layers []layer) {
 		case waiting == "":
 			return layers
 		case time.Now().After(deadline):
-			panic(fail(http.StatusServiceUnavailable, "TilesPending", "the tiles of dataset %s are being made; ask again later", waiting))
+			panic(fail(http.StatusServiceUnavailable, "TilesPending", "the tiles of dataset %s are being made; ask again later",
+				waiting))
 		case old != "":
 			r.write(func() {
 				r.exec("INSERT INTO jobs (id, kind) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", old, ingestionJob)

@@ -15,7 +15,8 @@ var (
 )
 
 func serveTrials() {
-	trials.refs = []ref{{"field", parcels, refuse}, {"crop", crops, refuse}, {"links", trials, unlink}, {"missions", plannedMissions, unlink}}
+	trials.refs = []ref{{"field", parcels, refuse}, {"crop", crops, refuse}, {"links", trials, unlink},
+		{"missions", plannedMissions, unlink}}
 	trials.rules = append(distinct("links"), schema.Param{Name: "custom_id", Type: "string"},
 		schema.Param{Name: "plots", Type: "object", Fields: fields{{Name: "location", Type: "features"}}})
 	trials.derived = []string{"company", "missions", "dtm_dataset"}

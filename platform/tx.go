@@ -208,15 +208,18 @@ func (p *Platform) failed(r *Request, err error) *failure {
 	case errors.As(err, &digest):
 		f = fail(http.StatusBadRequest, "BadDigest", "%s", digest)
 	case errors.As(err, &tooLong):
-		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
+		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes",
+			tooLong.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f = fail(http.StatusRequestTimeout, "RequestTimeout", "no byte of the request's body came for a minute, or less than %d bytes a second", httpserve.MinRate)
+		f = fail(http.StatusRequestTimeout, "RequestTimeout",
+			"no byte of the request's body came for a minute, or less than %d bytes a second", httpserve.MinRate)
 	case r.http.Context().Err() != nil || errors.Is(err, context.Canceled):
 		f = fail(http.StatusServiceUnavailable, "RequestCancelled", "the request was given up or the platform is closing")
 	case errors.As(err, &unread):
 		f = invalid("the request's body cannot be read: %v", unread)
 	case store.IsFull(err) || errors.Is(err, syscall.ENOSPC):
-		f = fail(http.StatusInsufficientStorage, "DiskFull", "the disk of the platform's folder %s is full: free some space on it and send the request again", p.options.Dir)
+		f = fail(http.StatusInsufficientStorage, "DiskFull",
+			"the disk of the platform's folder %s is full: free some space on it and send the request again", p.options.Dir)
 	default:
 		p.log.Error("request failed", "method", r.http.Method, "path", r.http.URL.Path, "error", err)
 		f = fail(http.StatusInternalServerError, "InternalError", "the platform failed; its log says why")

@@ -33,7 +33,8 @@ func uploadRoutes() []route {
 	file := append(slices.Clone(sent), schema.Param{Name: "filename", Type: "word"})
 	part := append(slices.Clone(sent), schema.Param{Name: "part_number", Type: "integer|string"}) // text in a query
 	multipart := append(slices.Clone(file), schema.Param{Name: "total_size", Type: "integer|string"},
-		schema.Param{Name: "chunk_size", Type: "integer|string"}, schema.Param{Name: "direct_upload", Type: "boolean", Optional: true})
+		schema.Param{Name: "chunk_size", Type: "integer|string"},
+		schema.Param{Name: "direct_upload", Type: "boolean", Optional: true})
 	return []route{
 		{method: "POST", path: "data-manager/init-upload-component", args: file, writes: true, handle: initUpload},
 		{method: "POST", path: "data-manager/complete-upload-component", args: target, stream: completeUpload(false)},
@@ -145,7 +146,8 @@ func (r *Request) dropUpload(u upload) {
 	r.exec("DELETE FROM uploads WHERE id = ?", u.id)
 }
 
-const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete"
+const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, " +
+	"complete"
 
 func (r *Request) findUpload(where string, args ...any) (u upload, ok bool) {
 	ok = found(r.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE "+where, args...).Scan(
@@ -241,7 +243,8 @@ func (r *Request) assemble(u upload, parts map[int64]blob.Blob) blob.Blob {
 	case errors.Is(err, os.ErrNotExist):
 		panic(conflict("a later upload to this component replaced this one"))
 	case err == nil && whole.MD5 != u.checksum:
-		panic(fail(http.StatusBadRequest, "BadDigest", "the parts together have the MD5 %s, expected %s", whole.MD5, u.checksum))
+		panic(fail(http.StatusBadRequest, "BadDigest", "the parts together have the MD5 %s, expected %s", whole.MD5,
+			u.checksum))
 	}
 	check(err)
 	return whole

@@ -27,7 +27,8 @@ const (
 // changesTable counts the changes of features, by whatever process: tiles of a
 // collection are made of what is in memory while none was counted. It is made by the
 // first request for a tile.
-const changesTable = `CREATE TABLE IF NOT EXISTS changes (collection TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+const changesTable = `CREATE TABLE IF NOT EXISTS changes (
+	collection TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 INSERT OR IGNORE INTO changes VALUES ('features', 0);
 CREATE TRIGGER IF NOT EXISTS feature_inserted AFTER INSERT ON docs WHEN new.collection = 'features'
 	BEGIN UPDATE changes SET n = n + 1 WHERE collection = 'features'; END;
@@ -50,7 +51,8 @@ type keptCollection struct {
 }
 
 func vectorTileRoutes() []route {
-	return []route{{method: "GET", path: "map-service/features/collection-mvt/{collection}/{z}/{x}/{y}", open: true, stream: serveVectorTile}}
+	return []route{{method: "GET", path: "map-service/features/collection-mvt/{collection}/{z}/{x}/{y}", open: true,
+		stream: serveVectorTile}}
 }
 
 // serveVectorTile sends the features of a collection within a tile. It is open to a

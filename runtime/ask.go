@@ -20,7 +20,8 @@ import (
 func (c *connector) ask(ctx context.Context, s *client.Settings) error {
 	p := c.process
 	if !p.IsTerminal(p.Stdin) || !p.IsTerminal(p.Stderr) {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the script asks for the connection (force_prompt), but there is no terminal"),
+		return fault.Hinted(fault.Of(&fault.ConfigError{},
+			"the script asks for the connection (force_prompt), but there is no terminal"),
 			"run it on a terminal, or leave force_prompt out and give the settings")
 	}
 	found, err := c.defaults(*s)

@@ -131,7 +131,8 @@ func (c *connector) wouldDo(text, call string) {
 func (c *connector) options() client.Options {
 	out := c.in.Options()
 	t := c.job.Transfers
-	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget, Stats: c.stats,
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget,
+		Stats:     c.stats,
 		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearsal: c.rehearsal}
 	options.Links = slices.Clone(c.interceptors)
 	if c.ledger != nil {
@@ -212,7 +213,8 @@ func (c *connector) fill(s *client.Settings, named Connection) error {
 	if named.Revision != "" && s.Revision == 0 {
 		var err error
 		if s.Revision, err = strconv.Atoi(named.Revision); err != nil || s.Revision < 1 {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %s of the interface", named.Revision), "revision is 1, the newest, 2 or 3")
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %s of the interface", named.Revision),
+				"revision is 1, the newest, 2 or 3")
 		}
 	}
 	return nil

@@ -48,17 +48,24 @@ func (c *Connection) Options() []Option {
 		{Flag: "url", Env: "TRANSECT_URL", Value: "URL", Doc: "address of the platform", Text: &c.URL},
 		{Flag: "user", Env: "TRANSECT_USER", Value: "NAME", Doc: "user to log in as", Text: &c.User},
 		{Env: "TRANSECT_PASSWORD", Doc: "the user's password", Text: &c.Password},
-		{Flag: "password-file", Env: "TRANSECT_PASSWORD_FILE", Value: "FILE", Doc: "file with the user's password", Text: &c.PasswordFile},
+		{Flag: "password-file", Env: "TRANSECT_PASSWORD_FILE", Value: "FILE", Doc: "file with the user's password",
+			Text: &c.PasswordFile},
 		{Flag: "client-id", Env: "TRANSECT_CLIENT_ID", Value: "ID", Doc: "OAuth client to log in as", Text: &c.ClientID},
 		{Env: "TRANSECT_CLIENT_SECRET", Doc: "the client's secret", Text: &c.ClientSecret},
-		{Flag: "client-secret-file", Env: "TRANSECT_CLIENT_SECRET_FILE", Value: "FILE", Doc: "file with the client's secret", Text: &c.ClientSecretFile},
+		{Flag: "client-secret-file", Env: "TRANSECT_CLIENT_SECRET_FILE", Value: "FILE", Doc: "file with the client's secret",
+			Text: &c.ClientSecretFile},
 		{Env: "TRANSECT_ACCESS_TOKEN", Doc: "access token", Text: &c.AccessToken},
-		{Flag: "access-token-file", Env: "TRANSECT_ACCESS_TOKEN_FILE", Value: "FILE", Doc: "file with an access token", Text: &c.AccessTokenFile},
-		{Flag: "config", Env: "TRANSECT_CONFIG", Value: "FILE", Doc: "configuration file with any of these settings", Text: &c.Config},
-		{Flag: "profile", Env: "TRANSECT_PROFILE", Value: "NAME", Doc: "entry of the configuration file's profiles", Text: &c.Profile},
+		{Flag: "access-token-file", Env: "TRANSECT_ACCESS_TOKEN_FILE", Value: "FILE", Doc: "file with an access token",
+			Text: &c.AccessTokenFile},
+		{Flag: "config", Env: "TRANSECT_CONFIG", Value: "FILE", Doc: "configuration file with any of these settings",
+			Text: &c.Config},
+		{Flag: "profile", Env: "TRANSECT_PROFILE", Value: "NAME", Doc: "entry of the configuration file's profiles",
+			Text: &c.Profile},
 		{Flag: "proxy", Env: "TRANSECT_PROXY", Value: "URL", Doc: "proxy for every request", Text: &c.Proxy},
-		{Flag: "ca-cert", Env: "TRANSECT_CA_CERT", Value: "FILE", Doc: "PEM file of further trusted certificates", Text: &c.CACert},
-		{Flag: "revision", Env: "TRANSECT_REVISION", Value: "N", Doc: "revision of the interface that scripts are written for: 1, 2 or 3", Text: &c.Revision},
+		{Flag: "ca-cert", Env: "TRANSECT_CA_CERT", Value: "FILE", Doc: "PEM file of further trusted certificates",
+			Text: &c.CACert},
+		{Flag: "revision", Env: "TRANSECT_REVISION", Value: "N",
+			Doc: "revision of the interface that scripts are written for: 1, 2 or 3", Text: &c.Revision},
 	}
 }
 
@@ -124,7 +131,8 @@ func (c Connection) over(under Connection) Connection {
 		// The file selects the platform. A login that came along with another
 		// platform is not for this one.
 		if under.Local = false; under.URL != "" {
-			under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, Revision: under.Revision, LocalDir: under.LocalDir}
+			under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert,
+				Revision: under.Revision, LocalDir: under.LocalDir}
 		}
 	case c.URL != "":
 		under.Local = false

@@ -33,7 +33,8 @@ func EditText(ctx context.Context, p *Process, pattern, text string) (string, er
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, p.Stdout, p.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "the editor %s failed: %w", program, err), "name another one in EDITOR")
+		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "the editor %s failed: %w", program, err),
+			"name another one in EDITOR")
 	}
 	edited, err := os.ReadFile(f.Name())
 	if err != nil {

@@ -45,7 +45,8 @@ func ExitCode(err error) int {
 		return ExitOK
 	case is[*timeoutError](err):
 		return ExitTimeLimit
-	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err), is[*fault.MissingCredentialsError](err):
+	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err),
+		is[*fault.MissingCredentialsError](err):
 		return ExitUsage
 	case is[*fault.LockedError](err):
 		return ExitLocked

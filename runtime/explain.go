@@ -42,12 +42,14 @@ func Explain(p *Process, flags Connection) (settings, files []Setting, err error
 	resolved, ready := client.Settings{}, error(nil)
 	if !named.Local {
 		var s client.Settings
-		s.URL, s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken = named.URL, named.User, named.Password, named.ClientID, named.ClientSecret, named.AccessToken
+		s.URL, s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken = named.URL, named.User, named.Password,
+			named.ClientID, named.ClientSecret, named.AccessToken
 		s.ConfigPath, s.Profile = p.Path(named.Config), named.Profile
 		for _, secret := range []struct {
 			file  string
 			value *string
-		}{{named.PasswordFile, &s.Password}, {named.ClientSecretFile, &s.ClientSecret}, {named.AccessTokenFile, &s.AccessToken}} {
+		}{{named.PasswordFile, &s.Password}, {named.ClientSecretFile, &s.ClientSecret},
+			{named.AccessTokenFile, &s.AccessToken}} {
 			if _, err := os.Stat(p.Path(secret.file)); secret.file != "" && err == nil {
 				*secret.value = "in " + secret.file
 			}
@@ -71,9 +73,12 @@ func ofFile(given, resolved client.Settings) (settings []Setting) {
 		before, after string
 		secret        bool
 	}{
-		{"url", given.URL, resolved.URL, false}, {"user", given.User, resolved.User, false}, {"password", given.Password, resolved.Password, true},
-		{"client-id", given.ClientID, resolved.ClientID, false}, {"client-secret", given.ClientSecret, resolved.ClientSecret, true},
-		{"access-token", given.AccessToken, resolved.AccessToken, true}, {"proxy", given.ProxyURL, resolved.ProxyURL, false}, {"ca-cert", given.CACert, resolved.CACert, false},
+		{"url", given.URL, resolved.URL, false}, {"user", given.User, resolved.User, false},
+		{"password", given.Password, resolved.Password, true},
+		{"client-id", given.ClientID, resolved.ClientID, false},
+		{"client-secret", given.ClientSecret, resolved.ClientSecret, true},
+		{"access-token", given.AccessToken, resolved.AccessToken, true}, {"proxy", given.ProxyURL, resolved.ProxyURL, false},
+		{"ca-cert", given.CACert, resolved.CACert, false},
 	} {
 		if v.before != "" || v.after == "" {
 			continue
@@ -91,7 +96,8 @@ func settingName(o Option) string {
 	if o.Flag != "" {
 		return o.Flag
 	}
-	return map[string]string{"TRANSECT_PASSWORD": "password", "TRANSECT_CLIENT_SECRET": "client-secret", "TRANSECT_ACCESS_TOKEN": "access-token"}[o.Env]
+	return map[string]string{"TRANSECT_PASSWORD": "password", "TRANSECT_CLIENT_SECRET": "client-secret",
+		"TRANSECT_ACCESS_TOKEN": "access-token"}[o.Env]
 }
 
 // shown is a value without secrets.

@@ -15,7 +15,8 @@ import (
 func FromWorker(p *Process, job *Job) (err error) {
 	if _, started := p.Env(link.Variable); !started {
 		if n := jobs.JobOfRun(job.Run.ID); n > 0 {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is the run of job %d, which workers start", job.Run.ID, n), "transect jobs retry %d", n)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is the run of job %d, which workers start", job.Run.ID, n),
+				"transect jobs retry %d", n)
 		}
 		return nil
 	}

@@ -22,7 +22,8 @@ func (p *Process) LocalDir(dir string) (string, error) {
 		return p.Path(dir), nil
 	}
 	if runtime.GOOS != "windows" && p.Getenv("HOME") == "" && p.Getenv("XDG_DATA_HOME") == "" {
-		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot find a folder for the local platform: HOME is not set"),
+		return "", fault.Hinted(fault.Of(&fault.ConfigError{},
+			"cannot find a folder for the local platform: HOME is not set"),
 			"name a folder with --local-dir or TRANSECT_LOCAL_DIR, or set HOME")
 	}
 	return filepath.Join(xdg.DataHome, "transect", "local"), nil

@@ -14,7 +14,8 @@ import (
 // ask for: "user", "client" or "token"; "" takes it from what is given.
 func Login(ctx context.Context, p *Process, job Job, kind string) error {
 	if job.Connection.Local {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "the local platform needs no login"), "leave out --local, or use it with any command")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the local platform needs no login"),
+			"leave out --local, or use it with any command")
 	}
 	profile, file := job.Connection.Profile, client.LoginFile(p.Path(job.Connection.Config))
 	job.Connection.Profile, job.Connection.Config = "", ""
@@ -128,7 +129,8 @@ func Logout(p *Process, config, profile string) error {
 		if profile != "" {
 			of = "the profile " + profile + " of " + file
 		}
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no login in %s", of), "transect config shows what is set where")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no login in %s", of),
+			"transect config shows what is set where")
 	}
 	fmt.Fprintf(p.Stderr, "logged out of %s as %s\n", transport.Redact(gone.URL), account(gone))
 	return nil

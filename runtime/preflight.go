@@ -58,7 +58,8 @@ func PreflightScript(p *Process, job Job) (code []byte, err error) {
 // that declare none accept any.
 func checkArguments(p *Process, job Job, code []byte) error {
 	if found := lint.New().Script(job.Script, code); len(found) > 0 && found[0].Rule == lint.Syntax {
-		return fault.Hinted(fault.Of(&fault.SyntaxError{}, "%s:%d: %s", found[0].File, found[0].Line, found[0].Message), "%s", found[0].Hint)
+		return fault.Hinted(fault.Of(&fault.SyntaxError{}, "%s:%d: %s", found[0].File, found[0].Line, found[0].Message), "%s",
+			found[0].Hint)
 	}
 	spec, err := stdlib.DeclaredArgs(job.Script, code)
 	if err != nil || spec == nil || spec.HelpAsked(job.Args) {

@@ -62,7 +62,8 @@ func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 		select {
 		case reason := <-draining:
 			x.Interp.StopGracefully(reason)
-			x.Interp.Options().Logger.Info("terminating: finishing the items in hand; another signal stops at once", "grace", job.Grace)
+			x.Interp.Options().Logger.Info("terminating: finishing the items in hand; another signal stops at once", "grace",
+				job.Grace)
 		case err := <-done:
 			return stopReason(err)
 		case <-ctx.Done():
@@ -245,7 +246,8 @@ func (p *Process) scriptCode(name string) ([]byte, error) {
 			if s, ok := scripts.Find("@" + strings.TrimSuffix(filepath.Base(name), ".lua")); ok {
 				hint += "; the binary has a script of this name: " + s.Program()
 			}
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "%s", hint)
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)),
+				"%s", hint)
 		}
 		return code, nil
 	}
@@ -256,7 +258,8 @@ func (p *Process) scriptCode(name string) ([]byte, error) {
 	for _, s := range scripts.List() {
 		known = append(known, s.Ref())
 	}
-	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name, suggest.Suffix(name, known)), "transect scripts lists them")
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name,
+		suggest.Suffix(name, known)), "transect scripts lists them")
 }
 
 // withoutSuccess drops the "error" of a script that called os.exit(0).

@@ -155,7 +155,8 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 		return
 	}
 	if at, ended := l.Ended(); ended {
-		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again begins a new one", l.Run(), at.Local().Format(time.DateTime)))
+		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again "+
+			"begins a new one", l.Run(), at.Local().Format(time.DateTime)))
 	} else {
 		r.log.Info(fmt.Sprintf("start %d of the run %s: writes of earlier starts are taken from its ledger", n, l.Run()))
 	}

@@ -26,7 +26,8 @@ func (r *runLedger) lookAgain(ctx context.Context) {
 			there = fmt.Sprintf("%s, which the run goes on with, and %s", strings.Join(d.IDs, ", "),
 				strings.Join(d.Others, ", "))
 		}
-		r.log.Warn(fmt.Sprintf("%s: write %d was done twice: it was sent again, and the request that was taken for lost has arrived after all. There are %s: delete what is too much",
+		r.log.Warn(fmt.Sprintf("%s: write %d was done twice: it was sent again, and the request that was taken for lost "+
+			"has arrived after all. There are %s: delete what is too much",
 			d.Operation, d.Write, there))
 	}
 }
@@ -91,7 +92,8 @@ func (r *runLedger) summarize(l *ledger.Ledger) {
 			return nil
 		}
 		left--
-		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to decide by hand: transect runs settle %s %d --adopt ID | --send",
+		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to "+
+			"decide by hand: transect runs settle %s %d --adopt ID | --send",
 			i.Seq, i.Op, i.Since.Local().Format(time.TimeOnly), l.Run(), i.Seq))
 		return nil
 	})

@@ -57,7 +57,8 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 			rules, manifest = rules.Over(own), path
 		}
 	case s.Learn:
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "--learn needs a script that is a file"), "the manifest is written beside the script")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "--learn needs a script that is a file"),
+			"the manifest is written beside the script")
 	case file:
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			records.Forget(path)

@@ -57,7 +57,8 @@ func (q *scriptJobs) forScripts() *vm.Jobs {
 			list, err := queue.EndedParts(ctx, ids)
 			ended := make([]vm.EndedJob, len(list))
 			for i, e := range list {
-				ended[i] = vm.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result}
+				ended[i] = vm.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message,
+					Result: e.Result}
 			}
 			return ended, err
 		},
@@ -214,7 +215,8 @@ func (q *scriptJobs) pack(name string) (*packed, error) {
 // script, with which it has travelled.
 func (q *scriptJobs) find(name string) string {
 	path := q.process.AbsPath(name)
-	if _, err := os.Stat(path); err == nil || filepath.IsAbs(name) || q.job.Script == "" || q.job.Script == "-" || scripts.IsRef(q.job.Script) {
+	if _, err := os.Stat(path); err == nil || filepath.IsAbs(name) || q.job.Script == "" || q.job.Script == "-" ||
+		scripts.IsRef(q.job.Script) {
 		return path
 	}
 	beside := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
@@ -239,7 +241,8 @@ func (x *Execution) keepResult(ctx context.Context, values []lua.LValue, failed 
 		text, err = json.Marshal(plain)
 	}
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "what the script returned cannot be the result of its job: %w", err),
+		return fault.Hinted(fault.Of(&fault.ParameterError{},
+			"what the script returned cannot be the result of its job: %w", err),
 			"return a table of strings, numbers and booleans, or nothing")
 	}
 	return jobs.Linked{Link: x.job.Link}.PutResult(ctx, text)

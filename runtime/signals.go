@@ -21,7 +21,8 @@ func (p *Process) CancelOnSignal(ctx context.Context) (context.Context, context.
 // after the timeout (0 is none). The second signal exits the process. With a
 // grace period, the first SIGTERM only calls drain; the context is cancelled
 // when the period is over, or by the next signal.
-func (p *Process) cancelOnSignal(ctx context.Context, timeout, grace time.Duration, drain func(error)) (context.Context, context.CancelFunc) {
+func (p *Process) cancelOnSignal(ctx context.Context, timeout, grace time.Duration, drain func(error)) (context.Context,
+	context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})
 	var timer *time.Timer
@@ -38,7 +39,8 @@ func (p *Process) cancelOnSignal(ctx context.Context, timeout, grace time.Durati
 	}
 }
 
-func (p *Process) handleSignals(cancel context.CancelCauseFunc, grace time.Duration, drain func(error), finished <-chan struct{}) {
+func (p *Process) handleSignals(cancel context.CancelCauseFunc, grace time.Duration, drain func(error),
+	finished <-chan struct{}) {
 	var graceOver <-chan time.Time
 	var reason *Interrupted
 	for cancelled := false; ; {

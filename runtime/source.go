@@ -107,7 +107,8 @@ func (p *Process) Scripts(args []string) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)), "check the path")
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)),
+				"check the path")
 		}
 		err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 			switch {

@@ -166,7 +166,8 @@ type undo struct {
 // ledger: they carry the run's ID.
 func (u *undo) ingested(ctx context.Context, run string) error {
 	u.seen = map[string]bool{}
-	query := client.DatasetQuery{Query: client.Query{Filter: client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}}}
+	filter := client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}
+	query := client.DatasetQuery{Query: client.Query{Filter: filter}}
 	var found []string
 	for dataset, err := range u.c.Datasets.Search.All(ctx, query) {
 		if err != nil {

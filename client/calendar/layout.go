@@ -16,7 +16,8 @@ var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "
 	"compact": "%Y%m%dT%H%M%S%z", "week": "%G-W%V"}
 
 // LayoutDoc tells how layouts are written.
-const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L (milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
+const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L " +
+	"(milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
 	"%G %V %u (ISO year, week, weekday), %w %s, %z (+0200), %:z (+02:00), %Z (CEST), %F %T %R, %%"
 
 // A directive of a layout: %d, say.
@@ -232,7 +233,8 @@ func (r *timeReader) time(loc *time.Location) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	t := day.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second + time.Duration(r.found["L"])*time.Millisecond)
+	t := day.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second +
+		time.Duration(r.found["L"])*time.Millisecond)
 	if r.offset != nil {
 		return t.Add(-time.Duration(*r.offset) * time.Second).In(offsetZone(*r.offset)), nil
 	}

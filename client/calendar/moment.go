@@ -54,9 +54,11 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 		}
 	}
 	if direction == Future {
-		return time.Time{}, errors.New("write a time such as 02:30, 2026-11-23T02:30 or tomorrow, or how long from now, such as 90m")
+		return time.Time{},
+			errors.New("write a time such as 02:30, 2026-11-23T02:30 or tomorrow, or how long from now, such as 90m")
 	}
-	return time.Time{}, errors.New("write a date such as 2026-11-20 or 2026-11-20T06:00, yesterday, or how long ago, such as 12h or 7d")
+	return time.Time{},
+		errors.New("write a date such as 2026-11-20 or 2026-11-20T06:00, yesterday, or how long ago, such as 12h or 7d")
 }
 
 // Day reads a date as people write it, and returns its midnight in the zone of now.

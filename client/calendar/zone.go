@@ -56,12 +56,15 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 // someZones are names to guess what was meant from: there is no list of all,
 // so these are the large cities of each region.
 var someZones = sync.OnceValue(func() []string {
-	return strings.Fields(`Europe/London Europe/Paris Europe/Berlin Europe/Amsterdam Europe/Brussels Europe/Madrid Europe/Rome Europe/Vienna Europe/Warsaw
-		Europe/Athens Europe/Helsinki Europe/Kyiv Europe/Moscow Europe/Lisbon Europe/Zurich Europe/Copenhagen Europe/Stockholm Europe/Oslo
-		Africa/Abidjan Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi Asia/Bangkok Asia/Dubai Asia/Jakarta Asia/Kolkata Asia/Manila
-		Asia/Seoul Asia/Shanghai Asia/Singapore Asia/Tokyo Australia/Brisbane Australia/Perth Australia/Sydney Pacific/Auckland
-		America/Chicago America/Denver America/Los_Angeles America/New_York America/Toronto America/Mexico_City America/Bogota America/Lima
-		America/Sao_Paulo America/Argentina/Buenos_Aires America/Santiago America/Anchorage Pacific/Honolulu`)
+	return strings.Fields(`
+		Europe/London Europe/Paris Europe/Berlin Europe/Amsterdam Europe/Brussels Europe/Madrid Europe/Rome
+		Europe/Vienna Europe/Warsaw Europe/Athens Europe/Helsinki Europe/Kyiv Europe/Moscow Europe/Lisbon
+		Europe/Zurich Europe/Copenhagen Europe/Stockholm Europe/Oslo Africa/Abidjan Africa/Cairo Africa/Johannesburg
+		Africa/Lagos Africa/Nairobi Asia/Bangkok Asia/Dubai Asia/Jakarta Asia/Kolkata Asia/Manila Asia/Seoul
+		Asia/Shanghai Asia/Singapore Asia/Tokyo Australia/Brisbane Australia/Perth Australia/Sydney Pacific/Auckland
+		America/Chicago America/Denver America/Los_Angeles America/New_York America/Toronto America/Mexico_City
+		America/Bogota America/Lima America/Sao_Paulo America/Argentina/Buenos_Aires America/Santiago
+		America/Anchorage Pacific/Honolulu`)
 })
 
 // offsetZone is a zone that is always so many seconds east of Greenwich.

@@ -3,15 +3,12 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 
 	"transect/client/formats/imagery"
-	"transect/client/formats/pointcloud"
-	"transect/client/formats/source"
 )
 
 // Truncation returns what shows that a file of an item lacks its end, "" when nothing
@@ -42,7 +39,7 @@ func Truncation(file File, format, component string) string {
 	case "pcl", "mesh", "vector":
 		switch format {
 		case "las", "laz":
-			return truncatedCloud(f, size)
+			return truncatedLAS(f, size, format == "laz")
 		case "shapefile":
 			return byHeader(f, size, 28, shapeSize)
 		case "glb":
@@ -67,14 +64,48 @@ func tooShort(size, want int64) string {
 
 const headerCut = "it ends within its header"
 
-// truncatedCloud goes by the header of a LAS file and the table of a LAZ file.
-func truncatedCloud(f io.ReaderAt, size int64) string {
-	cloud, err := pointcloud.Open(f, size)
-	if err == nil {
-		err = cloud.CheckEnd()
+// truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
+// number of the points. Compressed points have no fixed size, but the offset of
+// their chunk table, which comes last. The reader of point clouds is not asked: it
+// refuses versions and compressions that can be cut short as well.
+func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
+	head := make([]byte, 375)
+	n, _ := f.ReadAt(head, 0)
+	if n < 227 {
+		return headerCut
 	}
-	if errors.Is(err, source.ErrTruncated) {
-		return err.Error()
+	points := int64(binary.LittleEndian.Uint32(head[96:]))
+	length := int64(binary.LittleEndian.Uint16(head[105:]))
+	count := uint64(binary.LittleEndian.Uint32(head[107:]))
+	if head[25] >= 4 && n >= 255 {
+		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
+			count = long
+		}
+	}
+	switch {
+	case points > size:
+		return headerCut
+	case count == 0:
+		return ""
+	case !compressed:
+		if length > 0 && count > math.MaxInt64/2/uint64(length) {
+			return "its header counts more points than any file can hold"
+		}
+		return tooShort(size, points+length*int64(count))
+	}
+	var table [8]byte
+	if n, _ := f.ReadAt(table[:], points); n < len(table) {
+		return headerCut
+	}
+	at := int64(binary.LittleEndian.Uint64(table[:]))
+	if at == -1 { // written in one pass: the offset is in the last bytes
+		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
+			return headerCut
+		}
+		at = int64(binary.LittleEndian.Uint64(table[:]))
+	}
+	if at < points || at+8 > size {
+		return "the table of its points lies past its end: its end is missing"
 	}
 	return ""
 }

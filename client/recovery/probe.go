@@ -143,7 +143,8 @@ func (a *attempt) newer(id string) bool {
 func (a *attempt) overwrites(subject, by string) error {
 	err := a.unknown(nil)
 	f := fault.Find(err).Facts()
-	f.Message = fmt.Sprintf("it was sent at %s and its answer was lost; user %s has changed %s since, and sending it again would overwrite that",
+	f.Message = fmt.Sprintf("it was sent at %s and its answer was lost; user %s has changed %s since, and sending it "+
+		"again would overwrite that",
 		a.row.Since.Local().Format(time.DateTime), by, subject)
 	f.Hint = fmt.Sprintf("decide: transect runs settle %s %d --adopt %s leaves it as it is, --send sends it again",
 		a.ledger.Run(), a.row.Seq, subject)

@@ -29,7 +29,8 @@ func toSort(v any) (any, error) {
 		for _, attribute := range SortedKeys(o) {
 			d, err := Type("integer").Check(o[attribute])
 			if err != nil || d != int64(1) && d != int64(-1) {
-				return nil, fault.Of(&fault.SearchError{}, "%s must be 1 (ascending) or -1 (descending), got %s", attribute, Describe(o[attribute]))
+				return nil, fault.Of(&fault.SearchError{}, "%s must be 1 (ascending) or -1 (descending), got %s", attribute,
+					Describe(o[attribute]))
 			}
 			s = append(s, SortKey{attribute, int(d.(int64))})
 		}
@@ -59,7 +60,8 @@ func toFilter(v any) (any, error) {
 		if value, ok := AsObject(o[key]); ok && !strings.HasPrefix(key, "$") {
 			for _, bare := range SortedKeys(value) {
 				if slices.Contains(Operators, "$"+bare) {
-					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["$%s"] = … } }`, key, bare, key, bare)
+					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["$%s"] = … } }`, key, bare,
+						key, bare)
 				}
 			}
 		}

@@ -167,7 +167,8 @@ func (p *Param) Choose(text string) error {
 	if len(p.Choices) == 0 || slices.Contains(p.Choices, text) {
 		return nil
 	}
-	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text, suggest.Suffix(text, p.Choices))
+	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text,
+		suggest.Suffix(text, p.Choices))
 }
 
 // InRange refuses a number below Min or above Max.

@@ -33,7 +33,8 @@ import (
 //	omit:"falsy"         false, 0, "" and empty lists are left out
 //	null:"send"          travels as null when absent
 //	only:"search"        of a search and its generator, the one that has it
-var Tags = []string{"arg", "alias", "doc", "type", "default", "choices", "min", "unit", "raises", "secret", "set", "how",
+var Tags = []string{"arg", "alias", "doc", "type", "default", "choices", "min", "unit", "raises", "secret", "set",
+	"how",
 	"wire", "many", "in", "wrap", "omit", "null", "only"}
 
 var goTypes = map[reflect.Type]Type{
@@ -116,10 +117,13 @@ func fromStruct(t reflect.Type, path []int) ([]Param, error) {
 func fromField(field reflect.StructField, index []int) (p Param, err error) {
 	tag := field.Tag
 	parts := strings.Split(tag.Get("arg"), ",")
-	p = Param{Name: parts[0], Aliases: Words(tag.Get("alias")), Doc: tag.Get("doc"), Type: Type(tag.Get("type")), Unit: tag.Get("unit"),
-		Optional: true, Choices: Words(tag.Get("choices")), Raises: tag.Get("raises"), Secret: tag.Get("secret") == "yes", Set: tag.Get("set") == "yes",
+	p = Param{Name: parts[0], Aliases: Words(tag.Get("alias")), Doc: tag.Get("doc"), Type: Type(tag.Get("type")),
+		Unit:     tag.Get("unit"),
+		Optional: true, Choices: Words(tag.Get("choices")), Raises: tag.Get("raises"), Secret: tag.Get("secret") == "yes",
+		Set:   tag.Get("set") == "yes",
 		index: index, Wire: Wire{In: InBody, Key: tag.Get("wire"), KeyMany: tag.Get("many"), Wrap: tag.Get("wrap") == "yes",
-			OmitFalsy: tag.Get("omit") == "falsy", SendNull: tag.Get("null") == "send", How: tag.Get("how") == "yes", Only: tag.Get("only")}}
+			OmitFalsy: tag.Get("omit") == "falsy", SendNull: tag.Get("null") == "send", How: tag.Get("how") == "yes",
+			Only: tag.Get("only")}}
 	if p.Key == "" {
 		p.Key = p.Name
 	}

@@ -19,13 +19,15 @@ func CheckText(v any) error {
 		return nil
 	}
 	at := 0
-	for r, size := utf8.DecodeRuneInString(bad); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRuneInString(bad[at:]) {
+	for r, size := utf8.DecodeRuneInString(bad); r != utf8.RuneError || size > 1; r,
+		size = utf8.DecodeRuneInString(bad[at:]) {
 		at += size
 	}
 	if path != "" {
 		path = "at " + path + ": "
 	}
-	return fault.Hinted(fault.Of(&fault.ParameterError{}, "%sthe text is not UTF-8: its byte %d is 0x%02X", path, at+1, bad[at]),
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "%sthe text is not UTF-8: its byte %d is 0x%02X", path, at+1,
+		bad[at]),
 		"was it read from a file in another encoding? Bytes can be written as text with hash.base64 or string.format")
 }
 

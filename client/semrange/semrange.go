@@ -120,7 +120,8 @@ func (r Range) String() string {
 	return text
 }
 
-// Intersects reports whether the ranges overlap. As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no release
+// Intersects reports whether the ranges overlap. As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no
+// release
 // lies between them.
 func (r Range) Intersects(other Range) bool {
 	return slices.ContainsFunc(r.sets, func(a []comparator) bool {

@@ -36,7 +36,8 @@ const (
 type outages struct {
 	counted bool          // by retries, like any other failure
 	longest time.Duration // maximum duration; 0 does not wait
-	first   bool          // hosts are waited for that never answered: else an address may be mistyped, and its error comes soon
+	// hosts are waited for that never answered: else an address may be mistyped, and its error comes soon
+	first bool
 }
 
 func outagesOf(o Options) outages {
@@ -127,7 +128,8 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 // gaveUp adds to an error that the outage was too long.
 func gaveUp(err error, outage time.Duration) error {
 	if f := fault.Find(err); f != nil && outage > 0 {
-		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; --max-outage waits longer", human.Duration(outage))
+		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; "+
+			"--max-outage waits longer", human.Duration(outage))
 	}
 	return err
 }

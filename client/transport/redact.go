@@ -52,7 +52,8 @@ var patterns = []pattern{
 	newPattern(`"`, `("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`, "${1}"+redacted),
 	// name=value in an address or a form.
 	newPattern(`=`, `((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:`+secretNames+`)=)[^&\s"'<>\\]*`, "${1}"+redacted),
-	newPattern(`:=`, `(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`, "${1}"+redacted),
+	newPattern(`:=`, `(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`,
+		"${1}"+redacted),
 	newPattern(space, `\b(bearer\s+)[\w.~+/=-]+`, "${1}"+redacted),
 	// A storage's refusal in XML, perhaps quoted in JSON, explains the signature it expected.
 	newPattern(`<\`, `((?:<|\\u003c)(?:`+signatureNames+`)(?:>|\\u003e))[^<]*?(<|\\u003c|$)`, "${1}"+redacted+"${2}"),

@@ -161,7 +161,8 @@ func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token)
 	case errors.Is(err, errNotRenewable):
 		return nil, fault.In(c.Operation, fault.Hinted(
 			fault.Of(&fault.TokenRenewalError{}, "%s does not accept the access token", t.base.Host),
-			"it has expired or was revoked: give a new one (--access-token-file, TRANSECT_ACCESS_TOKEN), or credentials that can renew it"))
+			"it has expired or was revoked: give a new one (--access-token-file, TRANSECT_ACCESS_TOKEN), or credentials that "+
+				"can renew it"))
 	case ctx.Err() != nil:
 		return nil, t.interrupted(ctx, c.Operation)
 	}
@@ -231,13 +232,15 @@ func (t *Transport) refusedCredentials(err error) error {
 	hint := "check --client-id and --client-secret-file (TRANSECT_CLIENT_ID, TRANSECT_CLIENT_SECRET)"
 	switch {
 	case c.User != "" && c.ClientID == "":
-		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD); the platform may also want a client: --client-id, --client-secret-file"
+		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD); the platform may also want a client: " +
+			"--client-id, --client-secret-file"
 	case c.User != "":
 		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD), " + hint[len("check "):]
 	}
 	message := ""
 	if c.Mixed != "" {
-		message, hint = ": "+c.Mixed, "give both parts of the login in the same place, as arguments or in the configuration file"
+		message, hint = ": "+c.Mixed,
+			"give both parts of the login in the same place, as arguments or in the configuration file"
 	}
 	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s%s", t.base.Host, c.who(),
 		message), "%s", hint)

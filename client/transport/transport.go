@@ -58,9 +58,11 @@ type Options struct {
 	InsecureTLS bool          // do not verify certificates; warned about
 	Timeout     time.Duration // longest silence on a connection; 10 minutes when 0
 	MaxRetries  int           // repeats of one request; 10 when 0, none when negative
-	MaxOutage   time.Duration // how long requests are repeated while the network or the platform is away; 5 minutes when 0, unless MaxRetries counts them; not at all when negative
-	UserAgent   []string      // extra products, the last given comes first
-	Version     string        // version of the product, "dev" when empty
+	// how long requests are repeated while the network or the platform is away; 5 minutes when 0, unless MaxRetries
+	// counts them; not at all when negative
+	MaxOutage   time.Duration
+	UserAgent   []string // extra products, the last given comes first
+	Version     string   // version of the product, "dev" when empty
 	Credentials Credentials
 	Logger      *slog.Logger                     // nothing is logged when nil
 	Trace       func(TraceRecord)                // called with each exchange, redacted

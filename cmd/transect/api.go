@@ -29,7 +29,8 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "MANAGER.OPERATION is missing"), "transect doc lists the managers")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "MANAGER.OPERATION is missing"),
+					"transect doc lists the managers")
 			case len(args) > 2:
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[2]),
 					"quote the JSON, so that the shell takes it as one argument")

@@ -83,7 +83,8 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 		return err
 	}
 	if !asJSON && !a.output.Quiet {
-		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", human.Count(len(problems), "problem"), bad, human.Count(len(files), "script"))
+		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", human.Count(len(problems), "problem"), bad,
+			human.Count(len(files), "script"))
 	}
 	return &vm.Exit{Code: runtime.ExitRaised}
 }

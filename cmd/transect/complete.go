@@ -34,9 +34,10 @@ func (a *app) completeDeclared(cmd *cobra.Command, spec *argparse.Spec, job *run
 			continue
 		}
 		flag := strings.ReplaceAll(name, "_", "-")
-		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-			return a.completeArgument(arg, job, word)
-		}))
+		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag,
+			func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+				return a.completeArgument(arg, job, word)
+			}))
 	}
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		return a.completePositional(spec, job, args, word)
@@ -45,7 +46,8 @@ func (a *app) completeDeclared(cmd *cobra.Command, spec *argparse.Spec, job *run
 
 // completePositional completes the next positional argument. Behind a list it
 // may be one more of the list, or what follows it.
-func (a *app) completePositional(spec *argparse.Spec, job *runtime.Job, args []string, word string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completePositional(spec *argparse.Spec, job *runtime.Job, args []string, word string) ([]string,
+	cobra.ShellCompDirective) {
 	for i, name := range spec.Positional {
 		arg := spec.Args[name]
 		list := arg.Type == "[]string"
@@ -84,10 +86,11 @@ func (a *app) names(kind string, job *runtime.Job, word string) (names []string)
 	silent := *a.process
 	silent.Stdout, silent.Stderr, silent.Stdin, silent.Signals = io.Discard, io.Discard, strings.NewReader(""), nil
 	silent.IsTerminal = func(any) bool { return false }
-	_ = runtime.Connected(ctx, &silent, runtime.Job{Connection: job.Connection, Version: version()}, func(ctx context.Context, c *client.Client, _ string) (err error) {
-		names, err = lookup.In(c).Complete(ctx, kind, word, maxCompletions)
-		return err
-	})
+	_ = runtime.Connected(ctx, &silent, runtime.Job{Connection: job.Connection, Version: version()},
+		func(ctx context.Context, c *client.Client, _ string) (err error) {
+			names, err = lookup.In(c).Complete(ctx, kind, word, maxCompletions)
+			return err
+		})
 	return names
 }
 
@@ -160,9 +163,10 @@ func completeProfiles(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("profile") == nil {
 		return
 	}
-	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("profile", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return client.Profiles(cmd.Flags().Lookup("config").Value.String()), cobra.ShellCompDirectiveNoFileComp
-	}))
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("profile",
+		func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return client.Profiles(cmd.Flags().Lookup("config").Value.String()), cobra.ShellCompDirectiveNoFileComp
+		}))
 }
 
 // completeRuns completes the ids of runs, the newest ones.

@@ -62,7 +62,8 @@ then nothing is kept.`,
 	cmd.Flags().BoolVar(&byToken, "token", false, "log in with an access token")
 	cmd.MarkFlagsMutuallyExclusive("client", "token")
 	a.callFlags(cmd.Flags(), &job)
-	for _, name := range []string{"connections", "bwlimit", "rate", "stall-timeout", "dry-run", "local", "local-dir", "revision"} {
+	for _, name := range []string{"connections", "bwlimit", "rate", "stall-timeout", "dry-run", "local", "local-dir",
+		"revision"} {
 		cobra.CheckErr(cmd.Flags().MarkHidden(name))
 	}
 	return cmd
@@ -115,7 +116,8 @@ Exit code 2 says that no connection can be made of the settings, and why.`,
 			settings = append(settings, a.fromEnvironment(run)...)
 			profiles := client.Profiles(job.Connection.Config)
 			if asJSON {
-				if err := a.printJSON(map[string]any{"settings": settings, "files": files, "profiles": profiles}, "  "); err != nil {
+				if err := a.printJSON(map[string]any{"settings": settings, "files": files, "profiles": profiles},
+					"  "); err != nil {
 					return err
 				}
 				return unready

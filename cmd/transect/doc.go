@@ -36,7 +36,8 @@ them searches filter and sort by.`,
   transect doc --json | jq '.managers[].operations[] | select(.effect == "delete") | .signature'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if search && strings.TrimSpace(strings.Join(args, "")) == "" {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "no words to search for"), "such as: transect doc --search failed ingestion")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "no words to search for"),
+					"such as: transect doc --search failed ingestion")
 			} else if search {
 				return nil
 			}

@@ -20,7 +20,8 @@ import (
 // usage makes a usage error of an error of cobra; errors of the command itself
 // are not changed.
 func usage(cmd *cobra.Command, err error) error {
-	if err == nil || fault.Find(err) != nil || is[*runtime.Reported](err) || is[*vm.Exit](err) || is[*runtime.Interrupted](err) {
+	if err == nil || fault.Find(err) != nil || is[*runtime.Reported](err) || is[*vm.Exit](err) ||
+		is[*runtime.Interrupted](err) {
 		return err
 	}
 	if at, ok := errors.AsType[*os.PathError](err); ok && at.Op == "write" {
@@ -49,14 +50,17 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return a.unknownFlag(cmd, unknown)
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s needs a value", missing.GetFlag().Name), "%s", helpFor(cmd))
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s needs a value", missing.GetFlag().Name), "%s",
+			helpFor(cmd))
 	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if f := fault.Find(err); ok && f != nil {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s", cmp.Or(f.Facts().Hint, helpFor(cmd)))
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s",
+			cmp.Or(f.Facts().Hint, helpFor(cmd)))
 	}
 	if ok {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name, invalid.GetValue(),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name,
+			invalid.GetValue(),
 			invalid.GetFlag().Value.Type(), errors.Unwrap(invalid)), "%s", helpFor(cmd))
 	}
 	return usage(cmd, err)
@@ -77,7 +81,8 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
 	if slices.Contains(secretFlags, name) {
 		return fault.Hinted(err, "secrets are not taken on the command line, where others can read them: "+
-			"set TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET or TRANSECT_ACCESS_TOKEN, name a file with --password-file, --client-secret-file or --access-token-file, or use transect login")
+			"set TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET or TRANSECT_ACCESS_TOKEN, name a file with --password-file, "+
+			"--client-secret-file or --access-token-file, or use transect login")
 	}
 	if name == "version" {
 		return fault.Hinted(err, "transect --version prints the version")
@@ -105,8 +110,10 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 
 // synonyms are what other programs call the commands.
 var synonyms = map[string]string{
-	"upload": "put", "send": "put", "push": "put", "copy": "put", "cp": "put", "download": "get", "fetch": "get", "pull": "get",
-	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs", "tail": "logs",
+	"upload": "put", "send": "put", "push": "put", "copy": "put", "cp": "put", "download": "get", "fetch": "get",
+	"pull":   "get",
+	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs",
+	"tail": "logs",
 	"info": "show", "describe": "show", "cat": "show", "exec": "run", "execute": "run", "signin": "login", "man": "doc",
 }
 

@@ -102,7 +102,8 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 				"https: or mailto: (with $TRANSECT_SMTP)"},
 		{name: "ping", env: "TRANSECT_PING", kind: "URL", where: onRun | secret,
 			parse: checked(&o.Ping, setting.CheckMonitor),
-			doc:   "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run as ?rid="},
+			doc: "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run " +
+				"as ?rid="},
 		{name: "report", env: "TRANSECT_REPORT", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Report),
 			doc: "write a JSON report of the run to FILE"},
 		{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Metrics),

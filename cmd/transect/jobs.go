@@ -108,12 +108,14 @@ func toStates(to *[]jobs.State) func(string) error {
 }
 
 func (a *app) jobsCancel() *cobra.Command {
-	return a.onJobs("cancel", "Cancel jobs", `Cancel jobs. One that runs is stopped by its worker within about a second; what
+	return a.onJobs("cancel", "Cancel jobs",
+		`Cancel jobs. One that runs is stopped by its worker within about a second; what
 it had begun to write is in its ledger, and transect jobs retry goes on with it.`, "cancelled", (*jobs.Store).Cancel)
 }
 
 func (a *app) jobsRetry() *cobra.Command {
-	return a.onJobs("retry", "Run jobs again, from where they stopped", `Run jobs again that have ended otherwise than well, or wait for their time. It is
+	return a.onJobs("retry", "Run jobs again, from where they stopped",
+		`Run jobs again that have ended otherwise than well, or wait for their time. It is
 a start of the same run: what it wrote before is not written again. A job that is
 done is submitted again instead.`, "queued", (*jobs.Store).Retry)
 }
@@ -195,6 +197,7 @@ after 90; jobs that need a decision stay.`,
 		fmt.Fprintf(a.stdout, "removed %s\n", human.Count(removed, "job"))
 		return nil
 	})
-	addOptions(cmd.Flags(), option{name: "older-than", kind: "duration", doc: "remove jobs that ended more than `DURATION` ago, such as 30d", parse: toDuration(&age)})
+	addOptions(cmd.Flags(), option{name: "older-than", kind: "duration",
+		doc: "remove jobs that ended more than `DURATION` ago, such as 30d", parse: toDuration(&age)})
 	return cmd
 }

@@ -104,7 +104,9 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 	spec.Bundle = packed.Hash
 	if len(f.include) == 0 && !a.output.Quiet {
 		for _, at := range packed.Computed {
-			fmt.Fprintf(a.process.Stderr, "%s: the name of this module is computed at run time; it is packed with the job only if --include PATH names its file or folder\n", at)
+			fmt.Fprintf(a.process.Stderr,
+				"%s: the name of this module is computed at run time; it is packed with the job only if --include PATH names its "+
+					"file or folder\n", at)
 		}
 	}
 	return spec, packed, nil

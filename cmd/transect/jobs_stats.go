@@ -36,7 +36,8 @@ func (a *app) jobsStats() *cobra.Command {
 		a.printStats(stats, within)
 		return nil
 	})
-	addOptions(cmd.Flags(), option{name: "within", kind: "duration", value: "24h", doc: "look at the jobs that ended within `DURATION`", parse: toDuration(&within)})
+	addOptions(cmd.Flags(), option{name: "within", kind: "duration", value: "24h",
+		doc: "look at the jobs that ended within `DURATION`", parse: toDuration(&within)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }

@@ -35,7 +35,8 @@ transect platform serve.`,
 
 // folderFlag adds --dir, also under the name it has for other commands.
 func folderFlag(flags *pflag.FlagSet, dir *string) {
-	addOptions(flags, option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform", resolved: true, parse: toString(dir)})
+	addOptions(flags, option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform",
+		resolved: true, parse: toString(dir)})
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "local-dir" {
 			name = "dir"
@@ -64,7 +65,8 @@ one and new credentials. Other files in its folder are kept.`,
 			}
 			if !yes {
 				if !a.process.IsTerminal(a.process.Stdin) {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "this removes everything in %s, and there is no terminal to confirm it", dir),
+					return fault.Hinted(fault.Of(&fault.UsageError{},
+						"this removes everything in %s, and there is no terminal to confirm it", dir),
 						"give --yes to confirm")
 				}
 				if yes, err = a.process.Confirm(ctx, "Remove everything in "+dir+"?"); err != nil || !yes {
@@ -112,20 +114,24 @@ address opens one browser.`,
 				}
 			}
 			page.listen = listen
-			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()}, page, asJSON)
+			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()},
+				page, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
 	folderFlag(cmd.Flags(), &dir)
 	addOptions(cmd.Flags(), option{name: "keep-deleted", kind: "duration",
-		doc: "free the disk of datasets deleted `DURATION` ago, which can be restored until then (TRANSECT_KEEP_DELETED; 168h, a week, if left out)", parse: toDuration(&keep)})
-	addOptions(cmd.Flags(), option{name: "latency", kind: "duration", doc: "delay each response by `DURATION`, to simulate a remote platform", parse: toDuration(&latency)})
+		doc: "free the disk of datasets deleted `DURATION` ago, which can be restored until then (TRANSECT_KEEP_DELETED; " +
+			"168h, a week, if left out)", parse: toDuration(&keep)})
+	addOptions(cmd.Flags(), option{name: "latency", kind: "duration",
+		doc: "delay each response by `DURATION`, to simulate a remote platform", parse: toDuration(&latency)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
 	pageFlags(cmd, &page)
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, address string, options platform.Options, o pageOptions, asJSON bool) (err error) {
+func (a *app) serve(ctx context.Context, address string, options platform.Options, o pageOptions,
+	asJSON bool) (err error) {
 	p, err := platform.Open(ctx, options)
 	if err != nil {
 		return err
@@ -136,7 +142,8 @@ func (a *app) serve(ctx context.Context, address string, options platform.Option
 		return err
 	}
 	if !httpserve.IsLocal(listener) {
-		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address", listener.Addr().String())
+		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address",
+			listener.Addr().String())
 	}
 	ready := struct {
 		URL string `json:"url"`
@@ -162,7 +169,8 @@ func (a *app) serve(ctx context.Context, address string, options platform.Option
 }
 
 // platformPage is the page of a platform that is served.
-func (a *app) platformPage(ctx context.Context, p *platform.Platform, listener net.Listener, o pageOptions) (*web.Server, error) {
+func (a *app) platformPage(ctx context.Context, p *platform.Platform, listener net.Listener,
+	o pageOptions) (*web.Server, error) {
 	made := p.Credentials()
 	c, err := client.New(ctx, client.Settings{URL: platform.Address, User: made.User, Password: made.Password},
 		client.Options{Version: version(), Env: a.process.Env, RoundTripper: p.RoundTripper()})

@@ -61,7 +61,8 @@ local platform to try scripts without an account.
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&a.output.Quiet, "quiet", "q", false, "print only errors")
 	flags.BoolVarP(&a.output.Verbose, "verbose", "v", false, "print debug messages")
-	addOptions(flags, option{name: "log-format", kind: "text|json", value: "text", doc: "format of messages, progress and errors: text or json", parse: toLogFormat(&a.output.JSON)})
+	addOptions(flags, option{name: "log-format", kind: "text|json", value: "text",
+		doc: "format of messages, progress and errors: text or json", parse: toLogFormat(&a.output.JSON)})
 	root.SetFlagErrorFunc(a.flagError)
 	root.AddGroup(&cobra.Group{ID: everyday, Title: "Everyday work:"}, &cobra.Group{ID: scripting, Title: "Scripts:"})
 	for _, c := range a.commands() {
@@ -105,10 +106,13 @@ func (a *app) commands() []command {
 	return []command{
 		{"run", scripting, a.run}, {"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
 		{"test", scripting, a.test}, {"api", scripting, a.api}, {"doc", scripting, a.doc}, {"scripts", scripting, a.scripts},
-		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron}, {"submit", scripting, a.submit},
-		{"jobs", scripting, a.jobs}, {"schedule", scripting, a.schedule}, {"workers", scripting, a.workers}, {"worker", scripting, a.worker},
+		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron},
+		{"submit", scripting, a.submit},
+		{"jobs", scripting, a.jobs}, {"schedule", scripting, a.schedule}, {"workers", scripting, a.workers},
+		{"worker", scripting, a.worker},
 		{"ui", everyday, a.ui},
-		{"login", "", a.login}, {"logout", "", a.logout}, {"config", "", a.config}, {"platform", "", a.platform}, {"version", "", a.version},
+		{"login", "", a.login}, {"logout", "", a.logout}, {"config", "", a.config}, {"platform", "", a.platform},
+		{"version", "", a.version},
 	}
 }
 
@@ -146,7 +150,8 @@ func group(cmd *cobra.Command) {
 }
 
 func unknownSubcommand(cmd *cobra.Command, name string) error {
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command %s %s", cmd.Name(), name), "%s", nearestCommand(cmd, name))
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command %s %s", cmd.Name(), name), "%s",
+		nearestCommand(cmd, name))
 }
 
 // unknownCommand suggests a command with a similar name, or to run a script.

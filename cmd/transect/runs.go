@@ -268,6 +268,7 @@ func (a *app) runsPrune() *cobra.Command {
 	}
 	addOptions(cmd.Flags(),
 		option{name: "keep", kind: "N", value: "500", doc: "keep the newest N runs", parse: toCount(&keep)},
-		option{name: "older-than", kind: "duration", value: "90d", doc: "remove runs older than `DURATION`", parse: toDuration(&age)})
+		option{name: "older-than", kind: "duration", value: "90d", doc: "remove runs older than `DURATION`",
+			parse: toDuration(&age)})
 	return cmd
 }

@@ -21,7 +21,8 @@ func (a *app) schedulePause() *cobra.Command {
 }
 
 func (a *app) scheduleResume() *cobra.Command {
-	return a.scheduleSet("resume", "Resume a paused schedule", `Resume a paused schedule. The slots that passed meanwhile are not caught up;
+	return a.scheduleSet("resume", "Resume a paused schedule",
+		`Resume a paused schedule. The slots that passed meanwhile are not caught up;
 transect schedule backfill fills them in.`, "resumed", false)
 }
 

@@ -74,8 +74,10 @@ becomes of older ones. One job of a schedule runs at a time. With --on-failure
 somebody is also told of slots that were not fired or whose job has not started
 15 minutes after its time (--late); a URL can stay with the workers: env:NAME
 means their variable NAME.`,
-		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company season.lua --day '{slot_date}'
-  transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip --on-failure mailto:ops@example.com sync.lua`,
+		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company \
+      season.lua --day '{slot_date}'
+  transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip \
+      --on-failure mailto:ops@example.com sync.lua`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			for i, what := range []string{"NAME is missing", "EXPR is missing, such as '30 2 * * *'", "SCRIPT is missing"} {
 				if len(args) <= i {
@@ -169,8 +171,9 @@ func (a *app) scheduleEdit() *cobra.Command {
 		Short: "Change a schedule",
 		Long: `Change a schedule: what the flags name, and with SCRIPT the script, which is packed
 as it is now, its arguments, its folder and the flags of transect run. The rest
-stays; an empty value, as in --on-failure '', takes a setting away. When its times change, the next slot is the first one from now on. Jobs
-that were submitted stay as they are.`,
+stays; an empty value, as in --on-failure '', takes a setting away. When its times
+change, the next slot is the first one from now on. Jobs that were submitted stay as
+they are.`,
 		Example: `  transect schedule edit nightly --when '0 4 * * *'
   transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
   transect schedule edit nightly --local survey.lua flights/`,

@@ -191,7 +191,8 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 				shared.AddFlag(f)
 			}
 		})
-		fmt.Fprintf(a.stdout, "%s\nPlatform and run:\n%s\nThe other flags of transect run are accepted as well.\n", spec.Usage(), shared.FlagUsages())
+		fmt.Fprintf(a.stdout, "%s\nPlatform and run:\n%s\nThe other flags of transect run are accepted as well.\n",
+			spec.Usage(), shared.FlagUsages())
 	})
 }
 

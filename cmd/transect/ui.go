@@ -129,7 +129,8 @@ func pageFlags(cmd *cobra.Command, o *pageOptions) {
 	cmd.Flags().BoolVar(&o.actions, "allow-actions", false,
 		"let the page delete and restore datasets, order and run again, each after a confirmation")
 	addOptions(cmd.Flags(), option{name: "tiles", kind: "URL", parse: toTiles(&o.tiles),
-		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask that host for them"})
+		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask " +
+			"that host for them"})
 }
 
 // page makes the page over a connection, for a listener.
@@ -156,7 +157,8 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 	}
 	defer listener.Close()
 	if !httpserve.IsLocal(listener) {
-		a.logger().Warn("other machines can reach this page, and its data travels unencrypted; ssh -L reaches a loopback address safely", "address", listener.Addr().String())
+		a.logger().Warn("other machines can reach this page, and its data travels unencrypted; ssh -L reaches a loopback "+
+			"address safely", "address", listener.Addr().String())
 	}
 	served := false
 	serve := func(ctx context.Context, c *client.Client, label string) error {

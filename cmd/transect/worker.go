@@ -99,7 +99,8 @@ that go round it.`,
 			doc: "jobs at the same time"},
 		option{name: "name", kind: "NAME", parse: func(text string) error { name = text; return jobs.CheckQueue(text) },
 			doc: "name of the worker and of its queue; that of the machine if left out"},
-		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace), doc: "when told to stop, let running jobs go on for at most `DURATION`"})
+		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace),
+			doc: "when told to stop, let running jobs go on for at most `DURATION`"})
 	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
 	return cmd
 }

@@ -24,7 +24,8 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 	}
 	whole := area(imagery.Footprint(photos))
 	summary := map[string]any{"images": len(frames)}
-	made := []Deliverable{{Name: e.inventory, Title: "Flight inventory", Type: "file", Geometry: whole, Properties: summary, Files: inventory}}
+	made := []Deliverable{{Name: e.inventory, Title: "Flight inventory", Type: "file", Geometry: whole,
+		Properties: summary, Files: inventory}}
 	vectors := map[string][]feature{"footprints": footprintsOf(frames)}
 	if e.track && o.Wanted("track") {
 		vectors["track"] = trackOf(frames)
@@ -34,8 +35,9 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, Deliverable{Name: name, Title: "Flight " + name, Type: "vector", Geometry: whole, Properties: summary,
-			Files: []File{{Component: "vector", Filename: name + ".geojson", Content: text}}})
+		made = append(made, Deliverable{Name: name, Title: "Flight " + name, Type: "vector", Geometry: whole,
+			Properties: summary,
+			Files:      []File{{Component: "vector", Filename: name + ".geojson", Content: text}}})
 	}
 	return made, nil
 }

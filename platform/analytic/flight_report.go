@@ -32,15 +32,17 @@ func flightReports() []Program {
 	for _, e := range editions {
 		d := Definition{
 			Name: "flight_report", Version: e.version, DisplayName: "Flight report",
-			Description: "Reads the images of a mission and reports what was flown: an inventory of the images and the ground they cover.",
+			Description: "Reads the images of a mission and reports what was flown: an inventory of the images and the ground " +
+				"they cover.",
 			Inputs: []Slot{{
 				Name: "mission", DisplayName: "Mission", Description: "mission whose images are read", Required: true,
 				Scheme: map[string]any{"type": "string", "pattern": idPattern},
 				Source: &Source{Service: "project-manager", Resource: "mission"},
 			}},
 			Parameters: []Slot{{
-				Name: "tolerate", DisplayName: "Tolerate", Description: "share of images, from 0 to 1, that may be unreadable; 1 when not given",
-				Scheme: map[string]any{"type": "number", "minimum": 0, "maximum": 1},
+				Name: "tolerate", DisplayName: "Tolerate",
+				Description: "share of images, from 0 to 1, that may be unreadable; 1 when not given",
+				Scheme:      map[string]any{"type": "number", "minimum": 0, "maximum": 1},
 			}},
 			Deliverables: []Slot{
 				dataset(e.inventory, "Inventory", "the images as JSON and CSV", "file", true),
@@ -49,7 +51,8 @@ func flightReports() []Program {
 			Tags: []string{"report"}, Groups: []string{"Transect"},
 		}
 		if e.track {
-			d.Deliverables = append(d.Deliverables, dataset("track", "Track", "the line that was flown, as GeoJSON", "vector", false))
+			d.Deliverables = append(d.Deliverables, dataset("track", "Track", "the line that was flown, as GeoJSON", "vector",
+				false))
 		}
 		programs = append(programs, Program{Definition: d, Run: e.run})
 	}
@@ -83,14 +86,16 @@ func (e edition) run(ctx context.Context, o *Order) ([]Deliverable, error) {
 	if len(images) == 0 {
 		return nil, fmt.Errorf("%w: mission %s has no image whose ingestion is completed", ErrRejected, mission)
 	}
-	if err := o.Log("info", fmt.Sprintf("reading %d images", len(images)), map[string]any{"images": len(images)}); err != nil {
+	if err := o.Log("info", fmt.Sprintf("reading %d images", len(images)),
+		map[string]any{"images": len(images)}); err != nil {
 		return nil, err
 	}
 	frames, bad, err := e.read(ctx, o, images)
 	if err != nil {
 		return nil, err
 	}
-	if tolerate, ok := number(o.Parameters["tolerate"]); ok && float64(bad) > tolerate*float64(len(frames)) || bad == len(frames) {
+	if tolerate, ok := number(o.Parameters["tolerate"]); ok && float64(bad) > tolerate*float64(len(frames)) ||
+		bad == len(frames) {
 		return nil, fmt.Errorf("%d of %d images cannot be read", bad, len(frames))
 	}
 	if err := o.Log("info", "writing the deliverables", nil); err != nil {
@@ -115,12 +120,14 @@ func (e edition) read(ctx context.Context, o *Order, images []Image) (frames []f
 			if problem := fault.Find(err); problem != nil {
 				f.problem = problem.Facts().Message
 			}
-			if err := o.Log("warning", fmt.Sprintf("%s: %s", image.Filename, f.problem), map[string]any{"dataset": image.Dataset}); err != nil {
+			if err := o.Log("warning", fmt.Sprintf("%s: %s", image.Filename, f.problem),
+				map[string]any{"dataset": image.Dataset}); err != nil {
 				return nil, 0, err
 			}
 		} else if (i+1)%every == 0 || i == len(images)-1 {
 			text := fmt.Sprintf("%d of %d: %s, %s", i+1, len(images), image.Filename, where(photo))
-			if err := o.Log("info", text, map[string]any{"dataset": image.Dataset, "done": i + 1, "of": len(images)}); err != nil {
+			if err := o.Log("info", text, map[string]any{"dataset": image.Dataset, "done": i + 1,
+				"of": len(images)}); err != nil {
 				return nil, 0, err
 			}
 		}

@@ -20,10 +20,12 @@ import (
 // an init function, which takes longer than transect needs to start a script.
 func Check(scheme map[string]any, path string, value any) error {
 	types := typesOf(value)
-	if want := texts(scheme["type"]); len(want) > 0 && !slices.ContainsFunc(want, func(t string) bool { return slices.Contains(types, t) }) {
+	if want := texts(scheme["type"]); len(want) > 0 &&
+		!slices.ContainsFunc(want, func(t string) bool { return slices.Contains(types, t) }) {
 		return fmt.Errorf("%s: must be of type %s", path, strings.Join(want, " or "))
 	}
-	if allowed, ok := scheme["enum"].([]any); ok && !slices.ContainsFunc(allowed, func(one any) bool { return equal(one, value) }) {
+	if allowed, ok := scheme["enum"].([]any); ok && !slices.ContainsFunc(allowed,
+		func(one any) bool { return equal(one, value) }) {
 		text, _ := json.Marshal(allowed) // it was JSON
 		return fmt.Errorf("%s: must be one of %s", path, text)
 	}

@@ -154,7 +154,8 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 }
 
 func (c *condition) tooMany(at string) error {
-	return &QueryError{Key: at, Message: fmt.Sprintf("asks more than %d things; a list of values goes into one $in", maxTests)}
+	return &QueryError{Key: at, Message: fmt.Sprintf("asks more than %d things; a list of values goes into one $in",
+		maxTests)}
 }
 
 // checkOperand refuses what an operator cannot be used with.

@@ -224,7 +224,8 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 
 func (s *Store) ended(ctx context.Context, age time.Duration) (ids []int64, err error) {
 	ids, err = Column[int64](ctx, s.db, `select j.id from river_job j join tr_job t on t.job_id = j.id
-		where t.ended_at > 0 and t.ended_at < `+s.now+` - $1 and j.state in ('completed', 'discarded', 'cancelled') and t.outcome <> $2
+		where t.ended_at > 0 and t.ended_at < `+s.now+
+		` - $1 and j.state in ('completed', 'discarded', 'cancelled') and t.outcome <> $2
 		order by t.ended_at limit $3`, age.Milliseconds(), string(NeedsDecision), pruneAtOnce)
 	return ids, s.Explain(err)
 }

@@ -31,6 +31,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 			a.Outcome = Running
 		}
 		return a, err
-	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome, record from tr_run where job_id = $1 order by id`, id)
+	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome, record
+		from tr_run where job_id = $1 order by id`, id)
 	return list, s.Explain(err)
 }

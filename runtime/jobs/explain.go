@@ -82,18 +82,22 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", named, refused.Message, refused.Code)
 	switch refused.Code {
 	case "42501":
-		return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s: %s", named, refused.Message), "%s", lackedRight(refused.Message))
+		return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s: %s", named, refused.Message), "%s",
+			lackedRight(refused.Message))
 	case "3D000":
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", text), "make it with createdb")
 	case "25006": // read-only transaction
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
-			"this server is a standby, or was made read-only: name all servers, HOST1,HOST2, with ?target_session_attrs=read-write")
+			"this server is a standby, or was made read-only: name all servers, HOST1,HOST2, with "+
+				"?target_session_attrs=read-write")
 	case "53300": // too many connections
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "raise max_connections of the server, or have each process use fewer: ?pool_max_conns=4")
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
+			"raise max_connections of the server, or have each process use fewer: ?pool_max_conns=4")
 	case "25P03": // the transaction of a process that was stopped in it
 		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	case "53100": // disk full
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "make room on the disk of the server; workers go on by themselves then")
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
+			"make room on the disk of the server; workers go on by themselves then")
 	}
 	switch refused.Code[:2] {
 	case "28": // invalid authorization
@@ -101,7 +105,8 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 		if strings.Contains(refused.Message, "certificate") {
 			hint = "name the certificate of this user: ?sslcert=FILE&sslkey=FILE"
 		} else if strings.Contains(refused.Message, "no encryption") {
-			hint = "encrypt the connection, ?sslmode=verify-full, or allow this user and this machine without it in pg_hba.conf of the server"
+			hint = "encrypt the connection, ?sslmode=verify-full, or allow this user and this machine without it in " +
+				"pg_hba.conf of the server"
 		} else if strings.Contains(refused.Message, "pg_hba.conf") {
 			hint = "allow this user and this machine in pg_hba.conf of the server"
 		}
@@ -115,9 +120,11 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 // lackedRight says who has a right that the server refused.
 func lackedRight(message string) string {
 	if strings.Contains(message, "schema") {
-		return "let the owner of the database make the tables, with transect jobs, and the roles, with transect jobs roles | psql"
+		return "let the owner of the database make the tables, with transect jobs, and the roles, with transect jobs roles " +
+			"| psql"
 	}
-	return "roles, which the owner grants (transect jobs roles): transect_viewer looks; transect_submitter submits, cancels, retries, keeps schedules; transect_worker works, removes jobs, settles writes"
+	return "roles, which the owner grants (transect jobs roles): transect_viewer looks; transect_submitter submits, " +
+		"cancels, retries, keeps schedules; transect_worker works, removes jobs, settles writes"
 }
 
 // badOption refuses what an address says beside the server.

@@ -74,7 +74,8 @@ func (l *Ledger) Append(at int64, b []byte) error {
 	s, run := l.store, RunID(l.job)
 	lock := s.Lock("for share") // a takeover waits for us, or we see it
 	added, err := s.db.ExecContext(l.ctx, s.words.Replace(`insert into tr_ledger (run, at, epoch, bytes)
-		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes}) from tr_job where job_id = $5 and epoch = $3`)+lock+
+		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes})
+		from tr_job where job_id = $5 and epoch = $3`)+lock+
 		" on conflict do nothing", run, at, l.epoch, b, l.job)
 	if err != nil {
 		return s.Explain(err)

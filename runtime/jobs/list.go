@@ -151,7 +151,8 @@ func unknown(id int64) error {
 // jobs reads jobs; the newest attempt is that of the current epoch or the last one.
 func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job, err error) {
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
-	rows, err := s.db.QueryContext(ctx, `select j.id, `+s.args+`, j.queue, j.priority, `+StateSQL+`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
+	rows, err := s.db.QueryContext(ctx, `select j.id, `+s.args+`, j.queue, j.priority, `+StateSQL+
+		`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
 		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`
 		from river_job j join tr_job t on t.job_id = j.id
 		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)

@@ -32,7 +32,8 @@ const (
 // declared dead, and reports whether it was. A batch that was added before is not
 // added again.
 func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bool, err error) {
-	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.now + `, $3, $4 from tr_worker where id = $5 and dead_at is null`
+	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.now +
+		`, $3, $4 from tr_worker where id = $5 and dead_at is null`
 	var args = []any{b.Run, b.Seq, b.Stream, b.Lines, worker}
 	conflict := ` on conflict (run_id, seq) do update set seq = excluded.seq`
 	if !s.postgres {
@@ -46,7 +47,8 @@ func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bo
 	// The lock holds back who wants to declare the worker dead: a follower that
 	// has come to the next attempt has seen the whole of this one.
 	err = s.db.QueryRowContext(ctx, `with added as (`+insert+` for share`+conflict+` returning run_id)
-		select count(pg_notify('`+channel+`', (select job_id from tr_run where id = run_id)::text)) > 0 from added`, args...).Scan(&alive)
+		select count(pg_notify('`+channel+`', (select job_id from tr_run where id = run_id)::text)) > 0 from added`,
+		args...).Scan(&alive)
 	return alive, s.Explain(err)
 }
 

@@ -54,8 +54,10 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		into any
 		args []any
 	}{
-		{middle("select r.started_at - case when " + due + " > t.submitted_at then " + due + ` else t.submitted_at end as d from tr_run r
-			join tr_job t on t.job_id = r.job_id join river_job j on j.id = r.job_id where r.attempt = 1 and t.tries <= 1 and r.started_at >= $1`), &wait, []any{since}},
+		{middle("select r.started_at - case when " + due + " > t.submitted_at then " + due +
+			` else t.submitted_at end as d from tr_run r
+			join tr_job t on t.job_id = r.job_id join river_job j on j.id = r.job_id
+			where r.attempt = 1 and t.tries <= 1 and r.started_at >= $1`), &wait, []any{since}},
 		{middle("select ended_at - started_at as d from tr_run where ended_at >= $1"), &run, []any{since}},
 		{"select count(*) from tr_worker where dead_at is null", &stats.Workers, nil},
 		{"select coalesce(sum(slots), 0) from tr_worker where dead_at is null", &stats.Slots, nil},

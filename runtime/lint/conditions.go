@@ -28,7 +28,8 @@ func (w *walk) decides(e ast.Expr, f fact) {
 		right := w.facts[e.Rhs]
 		if _, compared := e.Lhs.(*ast.RelationalOpExpr); compared && e.Operator == "or" && right.constant != nil &&
 			right.kind != "boolean" {
-			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: after or there is only "+shown(right), "repeat the comparison: x == a or x == b")
+			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: after or there is only "+shown(right),
+				"repeat the comparison: x == a or x == b")
 			return
 		}
 		w.decides(e.Rhs, right)

@@ -198,6 +198,7 @@ func (w *walk) shadowed(e *ast.FuncCallExpr) {
 		functions = append(fields(m), functions...)
 	}
 	if slices.Contains(functions, key.Value) {
-		w.report(w.positions[e], Hidden, "the parameter "+name.Value+" hides the module "+name.Value+", whose "+key.Value+" is called", "rename the parameter")
+		w.report(w.positions[e], Hidden, "the parameter "+name.Value+" hides the module "+name.Value+", whose "+key.Value+
+			" is called", "rename the parameter")
 	}
 }

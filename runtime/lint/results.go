@@ -116,7 +116,8 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 func (w *walk) scripted(callee fact, args []argument, at position) fact {
 	most := len(callee.script.ParList.Names)
 	if !callee.script.ParList.HasVargs && len(args) > most && !(len(args) == most+1 && openEnded(args)) {
-		w.report(args[most].at, TooManyArguments, callee.name+" takes "+upTo(most)+", not "+lua.LNumber(len(args)).String(), "")
+		w.report(args[most].at, TooManyArguments, callee.name+" takes "+upTo(most)+", not "+
+			lua.LNumber(len(args)).String(), "")
 	}
 	if !returns(callee.script.Stmts) {
 		return fact{noValue: true, name: callee.name}

@@ -386,7 +386,8 @@ func nextOfPairs(L *lua.LState) int {
 // what it has come to. The engine does not tell otherwise.
 func known(t *lua.LTable, key lua.LValue) bool {
 	fields := reflect.ValueOf(t).Elem()
-	if n, ok := key.(lua.LNumber); ok && n >= 1 && n <= lua.LNumber(fields.FieldByName("array").Len()) && n == lua.LNumber(int(n)) {
+	if n, ok := key.(lua.LNumber); ok && n >= 1 && n <= lua.LNumber(fields.FieldByName("array").Len()) &&
+		n == lua.LNumber(int(n)) {
 		return true
 	}
 	return fields.FieldByName("k2i").MapIndex(reflect.ValueOf(&key).Elem()).IsValid()

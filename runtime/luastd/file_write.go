@@ -86,7 +86,8 @@ func setvbuf(L *lua.LState) int {
 
 func seek(L *lua.LState) int {
 	f := fileArg(L)
-	whence := map[string]int{"set": io.SeekStart, "cur": io.SeekCurrent, "end": io.SeekEnd}[checkOption(L, 2, "cur", "set", "cur", "end")]
+	whence := map[string]int{"set": io.SeekStart, "cur": io.SeekCurrent,
+		"end": io.SeekEnd}[checkOption(L, 2, "cur", "set", "cur", "end")]
 	offset := int64(optLong(L, 3, 0))
 	if f.disk == nil {
 		return failed(L, errors.New("cannot seek in "+f.name))

@@ -19,7 +19,8 @@ import (
 func (l *library) openOS(L *lua.LState) {
 	set(L, "os", map[string]lua.LGFunction{
 		"clock": l.clock, "date": l.date, "difftime": difference, "execute": l.execute, "exit": exit, "getenv": l.getenv,
-		"setenv": l.setenv, "remove": l.remove, "rename": l.rename, "setlocale": setLocale, "time": l.time, "tmpname": l.tmpname,
+		"setenv": l.setenv, "remove": l.remove, "rename": l.rename, "setlocale": setLocale, "time": l.time,
+		"tmpname": l.tmpname,
 	})
 }
 

@@ -96,7 +96,8 @@ func (o *outputs) wait(ctx context.Context, cmd *exec.Cmd, opt vm.Options) error
 		err = errors.Join(err, c.err)
 	}
 	if kept && ctx.Err() == nil {
-		opt.Logger.Warn("the command has ended, but a process it left in the background keeps its output open: what that prints is lost; "+
+		opt.Logger.Warn("the command has ended, but a process it left in the background keeps its output open: what that "+
+			"prints is lost; "+
 			"give it an output of its own, such as COMMAND >FILE 2>&1 &", "command", o.command)
 	}
 	return err

@@ -111,7 +111,8 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 		vm.Raise(L, err)
 	}
 	if path == "" {
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.Loaders())),
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name,
+			suggest.Suffix(name, l.Loaders())),
 			"looked at %s; add folders with --path", strings.Join(tried, ", ")))
 	}
 	code, err := l.ReadModule(path, l.folders)

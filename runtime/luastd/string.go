@@ -14,7 +14,8 @@ func (l *library) openString(L *lua.LState) {
 	set(L, "string", map[string]lua.LGFunction{
 		"byte": bytesOf, "char": char, "find": find, "format": l.format, "gmatch": gmatch, "gsub": l.gsub, "len": textLength,
 		"lower": lower, "match": match, "rep": l.rep, "reverse": reverse, "sub": sub, "upper": upper,
-		"dump": absent("string.dump", "compiled code has no form outside of the interpreter; keep the source and use loadstring"),
+		"dump": absent("string.dump",
+			"compiled code has no form outside of the interpreter; keep the source and use loadstring"),
 	})
 	L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
 }

@@ -139,7 +139,8 @@ func (f figures) percent() (int64, bool) {
 func (f figures) fields(label string) map[string]any {
 	line := map[string]any{"type": "progress", "label": label, "files": f.Files, "bytes": f.Bytes, "failed": f.Failed,
 		"retries": f.Retries, "bytes_per_second": int64(f.rate), "seconds": f.elapsed.Seconds(), "finished": f.last}
-	for name, n := range map[string]int64{"total_files": f.TotalFiles, "total_bytes": f.TotalBytes, "found_files": f.FoundFiles} {
+	for name, n := range map[string]int64{"total_files": f.TotalFiles, "total_bytes": f.TotalBytes,
+		"found_files": f.FoundFiles} {
 		if n > 0 {
 			line[name] = n
 		}

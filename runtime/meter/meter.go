@@ -26,8 +26,9 @@ type Reading struct {
 	FoundFiles             int64 // while the total is not known
 	Transferred            int64 // bytes moved by this run: what the rate is of
 	Failed, Retries        int64
-	Limiter                string        // what work waits for most: disk, cpu, network, server; "" when not known
-	RetryAfter             time.Duration // how long requests are held back because the platform asked for it (Retry-After); 0 when not
+	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
+	// how long requests are held back because the platform asked for it (Retry-After); 0 when not
+	RetryAfter time.Duration
 }
 
 // Options describe a display.
@@ -69,7 +70,8 @@ type Meter struct {
 // Start starts a display, as the interpreter's options want it.
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
-	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read, brief: o.Brief,
+	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
+		brief:   o.Brief,
 		started: opt.Now(), now: opt.Now, report: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}
 	if m.read == nil {

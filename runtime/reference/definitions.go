@@ -68,7 +68,8 @@ func writeResources(w io.Writer) {
 			}
 		}
 		fmt.Fprintf(w, "\n---@class %sPage\n---@field [integer] %s\n", r.Name, r.Name)
-		fmt.Fprintf(w, "---@field total? integer with return_total: all matches\n---@field results? %s[] with return_total\n\n", r.Name)
+		fmt.Fprintf(w,
+			"---@field total? integer with return_total: all matches\n---@field results? %s[] with return_total\n\n", r.Name)
 	}
 }
 

@@ -120,8 +120,10 @@ func (r *Reference) overview(linked bool) *Document {
 		}
 		d.add(section{title: "Guides", text: strings.Join(guides, ", ")})
 		d.add(section{title: "Records", text: wrapped(strings.Join(records, ", "), 90)})
-		d.add(section{title: "Details", text: "transect doc NAME shows a manager, an operation such as projects.create, a module,\n" +
-			"a function such as json.encode, a guide, or the fields of a record such as Dataset;\ntransect doc --search WORDS searches everything"})
+		d.add(section{title: "Details",
+			text: "transect doc NAME shows a manager, an operation such as projects.create, a module,\n" +
+				"a function such as json.encode, a guide, or the fields of a record such as Dataset;\n" +
+				"transect doc --search WORDS searches everything"})
 	}
 	return d
 }
@@ -259,9 +261,12 @@ func summary(doc string) string {
 func (r *Reference) Markdown() []File {
 	index := "# Reference\n\nManagers and modules, generated from the declarations by `go generate ./runtime/reference`.\n" +
 		"`transect doc NAME` shows the same in a terminal, `transect doc --json` for programs.\n\n" +
-		"Every call takes its arguments by name in one table, `projects.create{ name = …, company = … }`, or the first ones by\n" +
-		"position followed by a table, `projects.create(name, company, { geometry = … })`. A resource can be given in place of\n" +
-		"its identifier. [Records](records.md) lists the fields of what comes back, the [cookbook](cookbook.md) has everyday tasks.\n\n## Guides\n\n"
+		"Every call takes its arguments by name in one table, `projects.create{ name = …, company = … }`, or the first " +
+		"ones by\n" +
+		"position followed by a table, `projects.create(name, company, { geometry = … })`. A resource can be given in " +
+		"place of\n" +
+		"its identifier. [Records](records.md) lists the fields of what comes back, the [cookbook](cookbook.md) has " +
+		"everyday tasks.\n\n## Guides\n\n"
 	for _, p := range r.Pages {
 		if p.Record == nil && !strings.HasPrefix(p.Name, cookbook) {
 			index += "- [" + p.Title + "](" + p.Name + ".md)\n"

@@ -115,7 +115,8 @@ func recordDocument(r *client.RecordType) *Document {
 	d.add(others)
 	d.add(section{title: "Use", text: "Fields are read as attributes: " + example(r) +
 		"; a field the platform did not send is nil.\n" +
-		"record:totable() copies it, record:fields() lists what was sent. filter and sort name the fields a search takes: transect doc filter"})
+		"record:totable() copies it, record:fields() lists what was sent. filter and sort name the fields a search takes: " +
+		"transect doc filter"})
 	return d
 }
 
@@ -174,8 +175,10 @@ func example(r *client.RecordType) string {
 // pageFilesMarkdown are the pages as files of docs/reference: one a guide, one
 // with all records, one with all recipes.
 func (r *Reference) pageFilesMarkdown() []File {
-	records := "# Records\n\nThe fields of what operations return, with those that searches filter and sort by. `transect doc Dataset` shows the same.\n"
-	recipes := "# Cookbook\n\nScripts for everyday tasks. Tests run every one of them. `transect doc cookbook` lists them, `transect doc cookbook.NAME` shows one.\n"
+	records := "# Records\n\nThe fields of what operations return, with those that searches filter and sort by. " +
+		"`transect doc Dataset` shows the same.\n"
+	recipes := "# Cookbook\n\nScripts for everyday tasks. Tests run every one of them. `transect doc cookbook` lists " +
+		"them, `transect doc cookbook.NAME` shows one.\n"
 	var files []File
 	for _, p := range r.Pages {
 		switch {

@@ -25,7 +25,8 @@ type command struct {
 // and help refer to each other.
 func commands() []command {
 	return []command{
-		{"help", "[NAME]", "list the commands, or show the reference of NAME: an operation, a manager, a module, a function", (*Session).help},
+		{"help", "[NAME]", "list the commands, or show the reference of NAME: an operation, a manager, a module, a function",
+			(*Session).help},
 		{"doc", "NAME", "the same as :help NAME", (*Session).help},
 		{"more", "", "show more of the last output", func(s *Session, _ string) error { return s.showMore() }},
 		{"page", "[CODE]", "show the last output, or the values of CODE, in the pager ($PAGER, or less)", (*Session).page},

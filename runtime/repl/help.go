@@ -67,7 +67,8 @@ func (s *Session) defineHelp() {
 		f = L.NewFunction(func(L *lua.LState) int {
 			var b strings.Builder
 			if L.GetTop() == 0 {
-				b.WriteString("help(x) shows the reference of a function, a manager, a module, a record, or a name:\nhelp(\"Dataset\"), help(\"filter\"), help(\"cookbook\").\n:help lists the commands of the prompt.\n")
+				b.WriteString("help(x) shows the reference of a function, a manager, a module, a record, or a " +
+					"name:\nhelp(\"Dataset\"), help(\"filter\"), help(\"cookbook\").\n:help lists the commands of the prompt.\n")
 			} else if err := s.describe(L, &b, L.Get(1)); err != nil {
 				vm.Raise(L, err)
 			}

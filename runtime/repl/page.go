@@ -17,11 +17,12 @@ import (
 type page struct {
 	head   []string                                         // heading, on the first screen
 	render func(L *lua.LState, from, n int) (list []string) // the lines after the first, at most n
-	left   func(shown int) (n int, known bool)              // how many lines there are beyond those shown; nil when not known
-	noun   string                                           // unit of the number of remaining lines
-	loop   bool                                             // the lines are a list that a loop can go through
-	colour func(line string) string                         // of a line, on a terminal
-	text   bool                                             // rendering runs no Lua
+	// how many lines there are beyond those shown; nil when not known
+	left   func(shown int) (n int, known bool)
+	noun   string                   // unit of the number of remaining lines
+	loop   bool                     // the lines are a list that a loop can go through
+	colour func(line string) string // of a line, on a terminal
+	text   bool                     // rendering runs no Lua
 	shown  int
 }
 

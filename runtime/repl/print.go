@@ -177,7 +177,8 @@ func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 // table formats a table on one line if it fits, else an entry per line.
 func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	indent := strings.Repeat("  ", depth)
-	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end) // lines in a pipe have a readable length, too
+	// lines in a pipe have a readable length, too
+	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end)
 	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) ||
 		depth >= maxDepth || p.seen[t] {
 		p.add(indent + lead + text.Snip(line, max(room, 10), "…") + end)

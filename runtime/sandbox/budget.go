@@ -183,7 +183,8 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 	}
 	message := "the script may not " + budgets[name] + " anything"
 	if limit > 0 {
-		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit + " in one run, this would make it " + amount(used)
+		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit +
+			" in one run, this would make it " + amount(used)
 	}
 	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s", message), "allow more with --budget %s=N%s", name,
 		p.orManifest())

@@ -56,7 +56,8 @@ func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 func (p *Policy) Permit(kind Access, what string) error {
 	if kind == replace {
 		if p.onTheWay[folded(what)] {
-			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+p.protected[0])
+			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+
+				p.protected[0])
 		}
 		return nil
 	}
@@ -81,7 +82,8 @@ func (p *Policy) Permit(kind Access, what string) error {
 // unless a rule denies it.
 func (p *Policy) Denied(kind Access, what string) error {
 	if kind == Write && (isManifest(what) || Below(folded(what), p.protected...)) {
-		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+ManifestSuffix)
+		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+
+			ManifestSuffix)
 	}
 	r := find(p.deny[kind], what)
 	if r == nil {

@@ -1,4 +1,5 @@
-// Package unattended runs scripts from cron or a service manager: with a lock, a log file, notifications, a JSON report, metrics and a
+// Package unattended runs scripts from cron or a service manager: with a lock, a log file, notifications, a JSON
+// report, metrics and a
 // history of runs.
 //
 // cmd/transect calls Run with a job and Options. Run wraps runtime.Run: it

@@ -77,7 +77,8 @@ func (in *Interp) warnOfNames(file string, code []byte, chunk []ast.Stmt) {
 			}
 		})
 		if line > 0 && !defined {
-			in.opt.Logger.Warn(fmt.Sprintf("%s:%d: %s is not defined and reads as nil (%s)", file, line, name, mistake.Global(name)))
+			in.opt.Logger.Warn(fmt.Sprintf("%s:%d: %s is not defined and reads as nil (%s)", file, line, name,
+				mistake.Global(name)))
 		}
 	}
 }
@@ -98,7 +99,8 @@ func prototype(code []byte, reader io.Reader, name string, change func([]ast.Stm
 	lines, misread := compile.Check(code)
 	chunk, err := parse.Parse(reader, name)
 	if refused, ok := errors.AsType[*compile.Error](misread); ok {
-		if wrong, ok := errors.AsType[*parse.Error](err); !ok || wrong.Pos.Line == parse.EOF || refused.Line <= wrong.Pos.Line {
+		if wrong, ok := errors.AsType[*parse.Error](err); !ok || wrong.Pos.Line == parse.EOF ||
+			refused.Line <= wrong.Pos.Line {
 			return nil, misread
 		}
 	}

@@ -162,7 +162,8 @@ var loopErrors = map[string]string{
 	"for statement step must be a number":  "'for' step must be a number",
 }
 
-var loopParts = []string{"'for' initial value must be a number", "'for' limit must be a number", "'for' step must be a number"}
+var loopParts = []string{"'for' initial value must be a number", "'for' limit must be a number",
+	"'for' step must be a number"}
 
 // arithmetic explains which operand of an operation is no number.
 func (p place) arithmetic(L *lua.LState, at compile.Operands, text string) (message, hint string) {

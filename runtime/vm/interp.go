@@ -184,7 +184,8 @@ func New(ctx context.Context, opt Options) *Interp {
 	if in.memory.most > 0 {
 		go in.watchMemory()
 	}
-	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits})
+	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,
+		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits})
 	in.opt.Env = in.Getenv
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})

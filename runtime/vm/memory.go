@@ -67,7 +67,8 @@ func (in *Interp) Fits(n int) error {
 	if in.memory.fits(uint64(max(n, 0))) {
 		return nil
 	}
-	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", human.Limit(in.opt.Limits.Memory)),
+	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory",
+		human.Limit(in.opt.Limits.Memory)),
 		"keep less at a time, or allow more with --max-memory")
 	in.exceed(err)
 	return err

@@ -81,7 +81,8 @@ func (in *Interp) describe(v lua.LValue) string {
 				return values[0].String()
 			}
 		}
-		return "the script raised the table " + (&Printer{Depth: 3, Items: 20, Width: 80, Size: 600, OneLine: true, Secrets: true}).Text(v)
+		return "the script raised the table " + (&Printer{Depth: 3, Items: 20, Width: 80, Size: 600, OneLine: true,
+			Secrets: true}).Text(v)
 	case *lua.LNilType:
 		return "the script raised nil"
 	}

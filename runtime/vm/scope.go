@@ -113,7 +113,8 @@ func WithScope(L *lua.LState, limit TimeLimit, fn lua.LValue, args ...lua.LValue
 }
 
 // WithContext is WithScope in a context made of that of the caller.
-func WithContext(L *lua.LState, with func(context.Context) context.Context, fn lua.LValue, args ...lua.LValue) []lua.LValue {
+func WithContext(L *lua.LState, with func(context.Context) context.Context, fn lua.LValue,
+	args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
 	c.end()
 	outer := &clock{Context: with(c.Context), in: c.in, task: c.task, scope: c.scope}

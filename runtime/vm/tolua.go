@@ -20,10 +20,11 @@ const MaxExact = 1 << 53
 // that is there and empty. Go's nil means no value.
 var Null = &lua.LUserData{Value: schema.Null{}, Metatable: nullMeta}
 
-var nullMeta = share(map[string]lua.LValue{"__metatable": lua.LString("null"), "__tostring": &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
-	L.Push(lua.LString("null"))
-	return 1
-}}})
+var nullMeta = share(map[string]lua.LValue{"__metatable": lua.LString("null"),
+	"__tostring": &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
+		L.Push(lua.LString("null"))
+		return 1
+	}}})
 
 // listMeta marks an empty table as a list, so that [] does not come back as {}.
 var listMeta = share(map[string]lua.LValue{"__metatable": lua.LString("list")})

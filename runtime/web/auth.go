@@ -33,7 +33,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 }
 
 const howToEnter = "Open the address with a token that transect printed. Each address opens one browser: " +
-	"press Enter in the terminal of transect ui for another one, or choose “Open in another browser” at the foot of a page that is open. " +
+	"press Enter in the terminal of transect ui for another one, or choose “Open in another browser” at the foot of a " +
+	"page that is open. " +
 	"After a restart of transect take the new address."
 
 // open turns a token into a cookie.

@@ -71,7 +71,8 @@ const (
 // newCurve draws samples; nil where there are too few for a chart.
 func newCurve(samples []history.Sample) *curve {
 	// What came in the moment before the end says nothing of the rate by itself.
-	if n := len(samples); n > 2 && samples[n-1].Seconds-samples[n-2].Seconds < (samples[n-2].Seconds-samples[n-3].Seconds)/2 {
+	if n := len(samples); n > 2 &&
+		samples[n-1].Seconds-samples[n-2].Seconds < (samples[n-2].Seconds-samples[n-3].Seconds)/2 {
 		samples = append(samples[:n-2:n-2], samples[n-1])
 	}
 	if len(samples) < 2 {

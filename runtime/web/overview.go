@@ -97,8 +97,9 @@ type failures struct {
 }
 
 func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failures, error) {
-	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
-		Limit: new(maxFailed), Fields: only("name", "project", "mission", "ingestion")}})
+	page, err := c.Datasets.Search.Page(ctx,
+		client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
+			Limit: new(maxFailed), Fields: only("name", "project", "mission", "ingestion")}})
 	if err != nil {
 		return nil, err
 	}

@@ -171,8 +171,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, title, advice string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
-		`<meta name="color-scheme" content="light dark"><title>Transect</title><h1>%s</h1><p>%s</p></html>`,
+	fmt.Fprintf(w,
+		`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
+			`<meta name="color-scheme" content="light dark"><title>Transect</title><h1>%s</h1><p>%s</p></html>`,
 		template.HTMLEscapeString(title), template.HTMLEscapeString(advice))
 }
 

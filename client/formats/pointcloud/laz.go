@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-
-	"transect/client/formats/source"
 )
 
 // packing is how the points of a LAZ file are compressed: the record "laszip
@@ -82,7 +80,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 	if ok && at <= c.points { // it was not known when the points were written
 		at, ok = c.integer(c.size - 8)
 	}
-	missing := source.Truncated("it is cut short: the table of its chunks is missing")
+	missing := errors.New("it is cut short: the table of its chunks is missing")
 	if !ok || at <= c.points+8 || at+8 > c.size {
 		return nil, missing
 	}

@@ -60,7 +60,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		return nil, errors.New("not a LAS point cloud")
 	}
 	if n < 227 {
-		return nil, source.Truncated("it ends within its header")
+		return nil, errors.New("it ends within its header")
 	}
 	c := &Cloud{
 		Version: fmt.Sprintf("%d.%d", head[24], head[25]), Format: int(head[104] & 0x3F), Compressed: head[104]&0xC0 != 0,
@@ -88,7 +88,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		}
 	}
 	if c.points > size {
-		return nil, source.Truncated("it ends before its points")
+		return nil, errors.New("it ends before its points")
 	}
 	if err := c.readRecords(int64(little.Uint16(head[94:])), int64(little.Uint32(head[100:])), 54); err != nil {
 		return nil, err
@@ -113,14 +113,7 @@ func (c *Cloud) check() error {
 }
 
 func (c *Cloud) cut(there int64) error {
-	return source.Truncated(fmt.Sprintf("it is cut short: %d of its %d points are there", there, c.Count))
-}
-
-// CheckEnd checks that the points of a cloud are there to the last. Those of a LAZ file
-// have no fixed size, but a table at its end, which Open does not read.
-func (c *Cloud) CheckEnd() error {
-	_, err := c.chunks()
-	return err
+	return fmt.Errorf("it is cut short: %d of its %d points are there", there, c.Count)
 }
 
 // maxRecord is the longest record of a header that is read.

@@ -68,14 +68,6 @@ var ErrOther = errors.New("files of this kind have none")
 // ErrTruncated means that the end of a file is missing.
 var ErrTruncated = errors.New("it is cut short")
 
-// Truncated is an ErrTruncated that says what is missing.
-type Truncated string
-
-func (t Truncated) Error() string { return string(t) }
-
-// Is makes it an ErrTruncated.
-func (Truncated) Is(err error) bool { return err == ErrTruncated }
-
 // Cut makes the end of a file, where more should follow, ErrTruncated.
 func Cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

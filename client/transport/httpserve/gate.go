@@ -88,7 +88,8 @@ func SameOrigin(r *http.Request) bool {
 		return false
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	return site != "cross-site" && site != "same-site" || r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	return site != "cross-site" && site != "same-site" ||
+		r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // Session is the session of a request, "" without one.
@@ -122,7 +123,8 @@ func (g *Gate) Open(w http.ResponseWriter, r *http.Request) bool {
 	if !known {
 		return g.Session(r) != ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: session, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 	return true
 }
 

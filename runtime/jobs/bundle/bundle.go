@@ -134,7 +134,8 @@ func read(content []byte) (map[string][]byte, error) {
 	}
 	files, left := map[string][]byte{}, int64(MaxSize)+1<<16
 	for _, entry := range r.File {
-		if !filepath.IsLocal(filepath.FromSlash(entry.Name)) || path.Clean(entry.Name) != entry.Name || strings.Contains(entry.Name, `\`) || files[entry.Name] != nil {
+		if !filepath.IsLocal(filepath.FromSlash(entry.Name)) || path.Clean(entry.Name) != entry.Name ||
+			strings.Contains(entry.Name, `\`) || files[entry.Name] != nil {
 			return nil, bad
 		}
 		f, err := entry.Open()

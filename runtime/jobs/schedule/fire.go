@@ -38,10 +38,12 @@ const (
 const ready = `(s.paused = 0 and s.next_at > 0 and s.next_at <= %s
 	or exists (select 1 from tr_fired where schedule = s.name and ` + over + `)
 	or not exists (select 1 from tr_fired a where a.schedule = s.name and a.state = 'active')
-	and exists (select 1 from tr_fired w where w.schedule = s.name and w.state = 'waiting' and (s.paused = 0 or w.how = 'run')))`
+	and exists (select 1 from tr_fired w where w.schedule = s.name and w.state = 'waiting'
+		and (s.paused = 0 or w.how = 'run')))`
 
 // over chooses the active slots whose job has ended, or was removed.
-const over = `state = 'active' and not exists (select 1 from river_job j where j.id = job_id and j.state not in ('completed', 'cancelled', 'discarded'))`
+const over = `state = 'active' and not exists (
+	select 1 from river_job j where j.id = job_id and j.state not in ('completed', 'cancelled', 'discarded'))`
 
 // firing is one transaction about one schedule.
 type firing struct {
@@ -90,7 +92,8 @@ func (r *runner) begin(ctx context.Context, tx *jobs.Tx, s *Schedule) (*firing, 
 // sweep notes how the active jobs that have ended did so.
 func (f *firing) sweep(ctx context.Context) error {
 	_, err := f.tx.ExecContext(ctx, `update tr_fired set state = 'ended', outcome = coalesce((select `+jobs.StateSQL+`
-		from river_job j join tr_job t on t.job_id = j.id where j.id = tr_fired.job_id), 'removed') where schedule = $1 and `+over, f.Name)
+		from river_job j join tr_job t on t.job_id = j.id where j.id = tr_fired.job_id), 'removed') where schedule = $1 and `+
+		over, f.Name)
 	return err
 }
 
@@ -178,8 +181,10 @@ type slot struct {
 
 // note adds a slot, once.
 func (f *firing) note(ctx context.Context, s slot) (added bool, err error) {
-	result, err := f.tx.ExecContext(ctx, `insert into tr_fired (schedule, due_at, at, how, state, slots, last_at) values ($1, $2, $3, $4, $5, $6, $7)
-		on conflict (schedule, due_at) do nothing`, f.Name, jobs.Millis(s.Due), jobs.Millis(f.now), s.How, s.State, s.Count, jobs.Millis(s.Last))
+	result, err := f.tx.ExecContext(ctx,
+		`insert into tr_fired (schedule, due_at, at, how, state, slots, last_at) values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (schedule, due_at) do nothing`, f.Name, jobs.Millis(s.Due), jobs.Millis(f.now), s.How, s.State, s.Count,
+		jobs.Millis(s.Last))
 	if err != nil {
 		return false, err
 	}

@@ -28,7 +28,8 @@ type Fired struct {
 }
 
 const firedColumns = `select f.schedule, f.due_at, f.last_at, f.slots, f.at, f.how, f.state, coalesce(f.job_id, 0),
-	case when f.outcome <> '' then f.outcome when j.id is null then '' else ` + jobs.StateSQL + ` end, t.exit_code, coalesce(t.started_at, 0), coalesce(t.ended_at, 0)
+	case when f.outcome <> '' then f.outcome when j.id is null then '' else ` + jobs.StateSQL +
+	` end, t.exit_code, coalesce(t.started_at, 0), coalesce(t.ended_at, 0)
 	from tr_fired f left join river_job j on j.id = f.job_id left join tr_job t on t.job_id = f.job_id`
 
 func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) ([]*Fired, error) {

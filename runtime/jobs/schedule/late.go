@@ -53,8 +53,11 @@ func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timet
 
 // blocking chooses the active slots that kept a later one of their schedule from
 // starting for too long.
-const blocking = `select s.name from tr_schedule s join tr_fired a on a.schedule = s.name and a.state = 'active' and a.noticed = 0 where s.late > 0
-	and exists (select 1 from tr_fired w where w.schedule = s.name and w.due_at > a.due_at and w.how in ('slot', 'skipped') and w.state <> 'ended' and w.due_at + s.late <= %s)`
+const blocking = `select s.name from tr_schedule s
+	join tr_fired a on a.schedule = s.name and a.state = 'active' and a.noticed = 0
+	where s.late > 0
+	and exists (select 1 from tr_fired w where w.schedule = s.name and w.due_at > a.due_at
+		and w.how in ('slot', 'skipped') and w.state <> 'ended' and w.due_at + s.late <= %s)`
 
 // blocked tells of schedules whose job runs on and on, once a job.
 func (r *runner) blocked(ctx context.Context) (told bool, err error) {

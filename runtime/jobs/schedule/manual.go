@@ -46,7 +46,8 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 		if err := f.pump(ctx); err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `select case when due_at >= $2 then job_id else 0 end, case when due_at >= $2 then 0 else job_id end
+		return tx.QueryRowContext(ctx,
+			`select case when due_at >= $2 then job_id else 0 end, case when due_at >= $2 then 0 else job_id end
 			from tr_fired where schedule = $1 and state = 'active'`, name, jobs.Millis(due)).Scan(&job, &behind)
 	})
 	return job, behind, err
@@ -86,7 +87,8 @@ func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, e
 // slots that wait for it.
 func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slots int, err error) {
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
-		return tx.QueryRowContext(ctx, `select coalesce(max(case when state = 'active' then job_id end), 0), count(case when state = 'waiting' then 1 end)
+		return tx.QueryRowContext(ctx,
+			`select coalesce(max(case when state = 'active' then job_id end), 0), count(case when state = 'waiting' then 1 end)
 			from tr_fired where schedule = $1`, name).Scan(&job, &slots)
 	})
 	return job, slots, err

@@ -18,8 +18,10 @@ import (
 // watch looks after the jobs of which somebody wants to be told. It reports
 // whether there is a notice to send.
 func (r *runner) watch(ctx context.Context) (told bool, err error) {
-	ids, err := jobs.Column[int64](ctx, r.store.DB(), `select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
-		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+` or w.starts = 1 and t.started_at > 0 limit 200`)
+	ids, err := jobs.Column[int64](ctx, r.store.DB(),
+		`select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
+		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+
+			` or w.starts = 1 and t.started_at > 0 limit 200`)
 	if err != nil {
 		return false, err
 	}
@@ -66,9 +68,11 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 		return err
 	}
 	var spec []byte
-	err = tx.QueryRowContext(ctx, `select `+r.store.Args()+`, t.title, `+jobs.StateSQL+`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
+	err = tx.QueryRowContext(ctx, `select `+r.store.Args()+`, t.title, `+jobs.StateSQL+
+		`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
 		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), '')
-		from river_job j join tr_job t on t.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting, &w.exit, &w.message, &w.started, &w.ended, &w.worker)
+		from river_job j join tr_job t on t.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting,
+		&w.exit, &w.message, &w.started, &w.ended, &w.worker)
 	if errors.Is(err, sql.ErrNoRows) { // removed
 		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
 		return err

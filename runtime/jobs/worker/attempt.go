@@ -148,7 +148,8 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 			return err
 		}
 		var lost int
-		if err := tx.QueryRowContext(ctx, `select count(*), coalesce(sum(case when outcome = $2 and ended_at > `+now+` - $3 then 1 else 0 end), 0) from tr_run where job_id = $1`,
+		if err := tx.QueryRowContext(ctx, `select count(*), coalesce(sum(case when outcome = $2 and ended_at > `+now+
+			` - $3 then 1 else 0 end), 0) from tr_run where job_id = $1`,
 			a.job, string(jobs.Lost), lateRequests.Milliseconds()).Scan(&a.number, &lost); err != nil {
 			return err
 		}
@@ -158,11 +159,14 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 				return err
 			}
 		}
-		if err := tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+` where job_id = $1 returning epoch, tries`,
+		if err := tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+
+			` where job_id = $1 returning epoch, tries`,
 			a.job).Scan(&a.epoch, &a.tries); err != nil {
 			return err
 		}
-		if err := tx.QueryRowContext(ctx, `insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, $2, $3, $4, $5, `+now+`) returning id`,
+		if err := tx.QueryRowContext(ctx,
+			`insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, $2, $3, $4, $5, `+now+
+				`) returning id`,
 			a.job, a.number, a.epoch, s.id, s.w.o.Name).Scan(&a.id); err != nil {
 			return err
 		}
@@ -197,9 +201,11 @@ func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err e
 		}
 	}
 	var taken int64
-	err = tx.QueryRowContext(ctx, `insert into tr_key (key, job_id) values ($1, $2) on conflict (key) do update set job_id = excluded.job_id
+	err = tx.QueryRowContext(ctx,
+		`insert into tr_key (key, job_id) values ($1, $2) on conflict (key) do update set job_id = excluded.job_id
 		where tr_key.job_id = excluded.job_id or not exists (select 1 from river_job j join tr_run r on r.job_id = j.id
-			where j.id = tr_key.job_id and j.state = 'running' and r.ended_at is null) returning job_id`, key, a.job).Scan(&taken)
+			where j.id = tr_key.job_id and j.state = 'running' and r.ended_at is null) returning job_id`, key,
+		a.job).Scan(&taken)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return "", err
 	}

@@ -124,7 +124,8 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 
 func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, final, ended, waiting,
 	message string) error {
-	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+`, exit_code = $3, message = $4, tries = $5
+	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+
+		`, exit_code = $3, message = $4, tries = $5
 		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job, a.epoch)
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 
 // JobSetStateIfRunningMany sets the states of jobs that come to no attempt.
 func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.Executor,
-	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
+	params *setStates) ([]*rivertype.JobRow, error) {
 	rest := p.withoutAttempt(params)
 	if len(rest.ID) == 0 || !p.lease.valid() {
 		return nil, nil
@@ -123,11 +123,13 @@ func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.E
 	return p.StandardPilot.JobSetStateIfRunningMany(ctx, exec, rest)
 }
 
+type setStates = riverdriver.JobSetStateIfRunningManyParams
+
 // withoutAttempt leaves out the jobs whose attempts note their states.
-func (p *pilot) withoutAttempt(all *riverdriver.JobSetStateIfRunningManyParams) *riverdriver.JobSetStateIfRunningManyParams {
+func (p *pilot) withoutAttempt(all *setStates) *setStates {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	rest := &riverdriver.JobSetStateIfRunningManyParams{Now: all.Now, Schema: all.Schema}
+	rest := &setStates{Now: all.Now, Schema: all.Schema}
 	for i, id := range all.ID {
 		if !p.unreadable[id] {
 			continue

@@ -196,8 +196,10 @@ func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool
 	}, `select j.id, `+jobs.CancelAskedSQL+`,
 		coalesce((select r.worker from tr_run r where r.job_id = j.id and r.ended_at is null order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
-			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))
-		from river_job j where j.state = 'running' and (`+r.orphaned()+` or `+r.owned()+` and j.id in (`+known+`)) order by j.id limit 500`+r.store.Lock("for update skip locked"), r.id)
+			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id
+			and e.ended_at is not null and e.outcome <> 'lost'), 0))
+		from river_job j where j.state = 'running' and (`+r.orphaned()+` or `+r.owned()+` and j.id in (`+known+
+		`)) order by j.id limit 500`+r.store.Lock("for update skip locked"), r.id)
 }
 
 // rescue ends the attempts of orphans and fences them off.

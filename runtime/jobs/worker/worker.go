@@ -119,7 +119,8 @@ func (s *session) register(ctx context.Context) error {
 		var ms int64
 		err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 			now := s.store.Now()
-			return tx.QueryRowContext(ctx, `insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
+			return tx.QueryRowContext(ctx,
+				`insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9)
 				on conflict (id) do update set lease_until = excluded.lease_until where tr_worker.dead_at is null returning `+now,
 				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, jobs.Bit(o.Sandbox),
@@ -136,7 +137,8 @@ func (s *session) register(ctx context.Context) error {
 func (s *session) renew(ctx context.Context) (time.Time, error) {
 	var ms int64
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now()+` + $1 where id = $2 and dead_at is null returning `+s.store.Now(),
+		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now()+
+			` + $1 where id = $2 and dead_at is null returning `+s.store.Now(),
 			s.w.o.Times.Lease.Milliseconds(), s.id).Scan(&ms)
 	})
 	return time.UnixMilli(ms), fenced(err)

@@ -173,7 +173,8 @@ func (s Store) alive(id string) bool {
 }
 
 // Find returns the run with an ID, with the start or the end of one, the last
-// start of a run with a name of its own, or the last run for "last". When the name is ambiguous it returns the matching IDs alone.
+// start of a run with a name of its own, or the last run for "last". When the name is ambiguous it returns the
+// matching IDs alone.
 func (s Store) Find(name string) (*Summary, []string, error) {
 	ids, err := s.ids()
 	if err != nil {

@@ -225,7 +225,8 @@ func (f *function) closure(n *ast.FunctionExpr, self bool) operand {
 	f.line = max(f.line, n.LastLine())
 
 	f.proto.FunctionPrototypes = append(f.proto.FunctionPrototypes, inner.proto)
-	e := operand{form: relocatable, info: f.emit(abx(lua.OP_CLOSURE, 0, len(f.proto.FunctionPrototypes)-1)), whenTrue: noJump, whenFalse: noJump}
+	e := operand{form: relocatable, info: f.emit(abx(lua.OP_CLOSURE, 0, len(f.proto.FunctionPrototypes)-1)),
+		whenTrue: noJump, whenFalse: noJump}
 	for _, u := range inner.upvalues {
 		op := lua.OP_GETUPVAL
 		if u.local {

@@ -43,7 +43,8 @@ func isTest(i uint32) bool {
 // it lets pass may come from elsewhere and has no name.
 func setsA(i uint32) bool {
 	switch opOf(i) {
-	case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_JMP, lua.OP_EQ, lua.OP_LT, lua.OP_LE,
+	case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_JMP, lua.OP_EQ, lua.OP_LT,
+		lua.OP_LE,
 		lua.OP_RETURN, lua.OP_SETLIST, lua.OP_CLOSE, lua.OP_NOP, lua.OP_TFORLOOP:
 		return false
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-var operations = map[string]int{"+": lua.OP_ADD, "-": lua.OP_SUB, "*": lua.OP_MUL, "/": lua.OP_DIV, "%": lua.OP_MOD, "^": lua.OP_POW}
+var operations = map[string]int{"+": lua.OP_ADD, "-": lua.OP_SUB, "*": lua.OP_MUL, "/": lua.OP_DIV, "%": lua.OP_MOD,
+	"^": lua.OP_POW}
 
 func (f *function) logical(n *ast.LogicalOpExpr) operand {
 	l := f.left(n.Lhs)

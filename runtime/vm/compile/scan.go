@@ -41,7 +41,8 @@ type opener struct {
 	parameters bool
 }
 
-var keywords = []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
+var keywords = []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+	"local", "nil",
 	"not", "or", "repeat", "return", "then", "true", "until", "while"}
 
 func (s *scanner) fail(format string, args ...any) {

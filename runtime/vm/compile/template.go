@@ -37,7 +37,8 @@ func (c *chunk) nameConstants() error {
 		lent := template.FunctionPrototypes[i]
 		own := *f.proto
 		*f.proto = *lent
-		f.proto.SourceName, f.proto.LineDefined, f.proto.LastLineDefined = own.SourceName, own.LineDefined, own.LastLineDefined
+		f.proto.SourceName, f.proto.LineDefined, f.proto.LastLineDefined = own.SourceName, own.LineDefined,
+			own.LastLineDefined
 		f.proto.NumUpvalues, f.proto.NumParameters = own.NumUpvalues, own.NumParameters
 		f.proto.IsVarArg, f.proto.NumUsedRegisters = own.IsVarArg, own.NumUsedRegisters
 		f.proto.Code, f.proto.Constants, f.proto.FunctionPrototypes = own.Code, own.Constants, own.FunctionPrototypes

@@ -15,7 +15,8 @@ var forms = []struct{ form, hint string }{
 	{`&&`, "Lua writes and"},
 	{`\|\|`, "Lua writes or"},
 	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
-	{`\bcontinue\b`, "Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
+	{`\bcontinue\b`,
+		"Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
 	{`^\s*for\s*\(`, "Lua writes for i = 1, n do … end, or for _, v in ipairs(list) do … end"},
 	{`\b(if|elseif|while|until)\b[^=~<>]*[^=~<>]=[^=]`, "== compares, = assigns"},
 	{`^\s*elif\b`, "Lua writes elseif … then"},
@@ -67,12 +68,15 @@ func End(code string) string {
 var globals = map[string]string{
 	"null": "Lua writes nil; json.null is JSON's null", "None": "Lua writes nil", "undefined": "Lua writes nil",
 	"True": "Lua writes true", "False": "Lua writes false", "throw": "error(…) raises", "raise": "error(…) raises",
-	"len": "#list is the length of a list or string", "printf": "print(string.format(…))", "console": "print(…) shows values",
-	"self": "methods have it: function object:method()", "this": "methods have self: function object:method()",
-	"str": "tostring(…) makes a string", "int": "math.floor(tonumber(…)) makes a whole number", "float": "tonumber(…) makes a number",
+	"len": "#list is the length of a list or string", "printf": "print(string.format(…))",
+	"console": "print(…) shows values",
+	"self":    "methods have it: function object:method()", "this": "methods have self: function object:method()",
+	"str": "tostring(…) makes a string", "int": "math.floor(tonumber(…)) makes a whole number",
+	"float": "tonumber(…) makes a number",
 	"range": "for i = 1, n do counts", "exit": "os.exit(code), or script.exit(code), ends the script",
 	"enumerate": "for i, v in ipairs(list) do counts along", "isinstance": `type(v) == "string" asks for a type`,
-	"open": "io.open(path), or fs.read(path), reads a file", "input": "io.read() reads a line", "sleep": "task.sleep(seconds) waits",
+	"open": "io.open(path), or fs.read(path), reads a file", "input": "io.read() reads a line",
+	"sleep":  "task.sleep(seconds) waits",
 	"append": "table.insert(list, v), or list[#list + 1] = v", "import": `modules are loaded with local m = require("m")`,
 }
 
@@ -85,12 +89,17 @@ var Silent = []string{"True", "False", "None", "null", "undefined"}
 
 // members are fields and methods that lists and strings have elsewhere.
 var members = map[string]string{
-	"length": "#list is the length of a list or string", "size": "#list is the length of a list or string", "len": "#list is the length of a list",
+	"length": "#list is the length of a list or string", "size": "#list is the length of a list or string",
+	"len":    "#list is the length of a list",
 	"append": "table.insert(list, v), or list[#list + 1] = v", "push": "table.insert(list, v), or list[#list + 1] = v",
-	"pop": "table.remove(list) takes the last one", "join": `table.concat(list, ", ") joins`, "sort": "table.sort(list) sorts",
-	"keys": "for k, v in pairs(t) do visits all keys", "items": "for k, v in pairs(t) do visits all", "map": "for i, v in ipairs(list) do visits all; task.map works on several at once",
-	"forEach": "for i, v in ipairs(list) do visits all", "toString": "tostring(v)", "strip": `s:match("^%s*(.-)%s*$") trims`, "trim": `s:match("^%s*(.-)%s*$") trims`,
-	"split": `for word in s:gmatch("[^,]+") do splits`, "startswith": `s:sub(1, #p) == p`, "replace": "s:gsub(pattern, with)",
+	"pop": "table.remove(list) takes the last one", "join": `table.concat(list, ", ") joins`,
+	"sort": "table.sort(list) sorts",
+	"keys": "for k, v in pairs(t) do visits all keys", "items": "for k, v in pairs(t) do visits all",
+	"map":     "for i, v in ipairs(list) do visits all; task.map works on several at once",
+	"forEach": "for i, v in ipairs(list) do visits all", "toString": "tostring(v)",
+	"strip": `s:match("^%s*(.-)%s*$") trims`, "trim": `s:match("^%s*(.-)%s*$") trims`,
+	"split": `for word in s:gmatch("[^,]+") do splits`, "startswith": `s:sub(1, #p) == p`,
+	"replace": "s:gsub(pattern, with)",
 }
 
 // Member is the hint for a method or function that a value does not have, or "".

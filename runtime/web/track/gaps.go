@@ -168,7 +168,8 @@ func between(photos []Photo, m plane, strips []strip) (gaps []Gap) {
 			o := offset(p.a) + p.distance*float64(n)/float64(missing+1)
 			gaps = append(gaps, Gap{From: m.from(along.times(p.lo).plus(across.times(o))),
 				To: m.from(along.times(p.hi).plus(across.times(o))), Photo: p.a.first,
-				Message: fmt.Sprintf("a strip seems to be missing: the strips that begin with %s and %s are %.0f m apart, the others %.0f m",
+				Message: fmt.Sprintf("a strip seems to be missing: the strips that begin with %s and %s are %.0f m apart, the "+
+					"others %.0f m",
 					photos[p.a.first].Name, photos[p.b.first].Name, p.distance, usual)})
 		}
 	}
