@@ -184,26 +184,28 @@ func match(L *lua.LState) int {
 
 // captures are the captures of the last match.
 func captures(L *lua.LState, m *pattern.Matcher) []lua.LValue {
-	list, err := m.Captures()
-	must(L, err)
-	values := make([]lua.LValue, len(list))
-	for i, c := range list {
-		if c.Position {
-			values[i] = lua.LNumber(c.Start + 1)
-		} else {
-			values[i] = lua.LString(m.Text[c.Start : c.Start+c.Len])
-		}
+	values := make([]lua.LValue, m.Level())
+	for i := range values {
+		values[i] = capture(L, m, i)
 	}
 	return values
 }
 
+func capture(L *lua.LState, m *pattern.Matcher, i int) lua.LValue {
+	c, err := m.Capture(i)
+	must(L, err)
+	if c.Position {
+		return lua.LNumber(c.Start + 1)
+	}
+	return lua.LString(m.Text[c.Start : c.Start+c.Len])
+}
+
 // capturesOr is captures, or the whole match when the pattern has none.
 func capturesOr(L *lua.LState, m *pattern.Matcher, begin, end int) []lua.LValue {
-	values := captures(L, m)
-	if len(values) == 0 {
-		values = []lua.LValue{lua.LString(m.Text[begin:end])}
+	if m.Level() == 0 {
+		return []lua.LValue{lua.LString(m.Text[begin:end])}
 	}
-	return values
+	return captures(L, m)
 }
 
 func gmatch(L *lua.LState) int {
@@ -245,7 +247,7 @@ func (l *library) gsub(L *lua.LState) int {
 		must(L, err)
 		if end >= 0 {
 			n++
-			b.write(replacement(L, m, with, i, end))
+			replace(b, m, with, i, end)
 		}
 		switch {
 		case end > i:
@@ -266,57 +268,54 @@ func (l *library) gsub(L *lua.LState) int {
 	return vm.Push(L, []lua.LValue{lua.LString(b.String()), lua.LNumber(n)})
 }
 
-// replacement is what gsub puts in place of a match.
-func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, begin, end int) string {
-	whole := m.Text[begin:end]
-	values := capturesOr(L, m, begin, end)
+// replace appends what gsub puts in place of a match.
+func replace(b *text, m *pattern.Matcher, with lua.LValue, begin, end int) {
 	var v lua.LValue
 	switch with := with.(type) {
 	case *lua.LTable:
-		v = L.GetTable(with, values[0])
+		v = b.L.GetTable(with, capturesOr(b.L, m, begin, end)[0])
 	case *lua.LFunction:
-		v = vm.Call(L, with, values...)
+		v = vm.Call(b.L, with, capturesOr(b.L, m, begin, end)...)
 	default:
-		text, _ := asText(with)
-		return expand(L, text, whole, values)
+		format, _ := asText(with)
+		expand(b, m, format, m.Text[begin:end])
+		return
 	}
 	if !isTrue(v) {
-		return whole
+		b.write(m.Text[begin:end])
+		return
 	}
-	text, ok := asText(v)
+	piece, ok := asText(v)
 	if !ok {
-		vm.RaiseText(L, "invalid replacement value (a %s)", v.Type())
+		vm.RaiseText(b.L, "invalid replacement value (a %s)", v.Type())
 	}
-	return text
+	b.write(piece)
 }
 
-// expand replaces %0 to %9 by captures; any other character after % is itself.
-func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
-	if strings.IndexByte(with, '%') < 0 {
-		return with
-	}
-	vm.Grow(L, len(with)) // which may be long and replace nothing
-	b := &text{vm.Of(L).NewText("gsub"), L}
-	for i := 0; i < len(with); i++ {
-		if with[i] != '%' {
-			b.write(with[i : i+1])
-			continue
+// expand appends a format in which %0 to %9 stand for captures; any other character
+// after % is itself.
+func expand(b *text, m *pattern.Matcher, format, whole string) {
+	vm.Grow(b.L, len(format)) // which may be long and append nothing
+	for {
+		i := strings.IndexByte(format, '%')
+		if i < 0 {
+			b.write(format)
+			return
 		}
-		i++
-		switch {
-		case i == len(with):
-			b.write("\x00") // C ends texts with it
-		case with[i] == '0':
+		b.write(format[:i])
+		if format = format[i+1:]; format == "" {
+			b.write("\x00") // C ends strings with it
+			return
+		}
+		switch c := format[0]; {
+		case c == '0', c == '1' && m.Level() == 0:
 			b.write(whole)
-		case with[i] >= '1' && with[i] <= '9':
-			if int(with[i]-'1') >= len(values) {
-				vm.RaiseText(L, "%s", pattern.ErrCaptureIndex)
-			}
-			piece, _ := asText(values[with[i]-'1'])
+		case '1' <= c && c <= '9':
+			piece, _ := asText(capture(b.L, m, int(c-'1')))
 			b.write(piece)
 		default:
-			b.write(with[i : i+1])
+			b.write(format[:1])
 		}
+		format = format[1:]
 	}
-	return b.String()
 }

@@ -15,21 +15,22 @@ type Capture struct {
 	Position   bool // "()": the offset Start, from 0
 }
 
-// Captures gives what the last match captured.
-func (m *Matcher) Captures() ([]Capture, error) {
-	list := make([]Capture, m.level)
-	for i := range list {
-		c := m.captures[i]
-		switch c.length {
-		case unfinished:
-			return nil, ErrUnfinished
-		case position:
-			list[i] = Capture{Start: c.start, Position: true}
-		default:
-			list[i] = Capture{Start: c.start, Len: c.length}
-		}
+// Level is the number of captures of the last match.
+func (m *Matcher) Level() int { return m.level }
+
+// Capture gives what the last match captured in its parentheses i, from 0.
+func (m *Matcher) Capture(i int) (Capture, error) {
+	if i >= m.level {
+		return Capture{}, ErrCaptureIndex
 	}
-	return list, nil
+	switch c := m.captures[i]; c.length {
+	case unfinished:
+		return Capture{}, ErrUnfinished
+	case position:
+		return Capture{Start: c.start, Position: true}, nil
+	default:
+		return Capture{Start: c.start, Len: c.length}, nil
+	}
 }
 
 func (m *Matcher) open(s, p, what int) int {
