@@ -93,8 +93,9 @@ function start(root) {
   }
 
   let wanted = address.read(location.hash), placed = false;
-  addEventListener('hashchange', () => {
-    wanted = address.read(location.hash);
+  addEventListener('hashchange', (event) => {
+    // The map may have written its own place in the address since.
+    wanted = address.read(new URL(event.newURL).hash);
     place(true);
   });
   // place shows what the address says, else everything.
