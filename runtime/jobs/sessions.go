@@ -39,15 +39,20 @@ func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	defer first.Release()
-	session := func(q interface {
+	type queryer interface {
 		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	}) (pid int, err error) {
-		err = q.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
-		return pid, err
 	}
-	before, err := session(first)
-	if err != nil || before == int(first.Conn().PgConn().PID()) { // no pooler, which would make a number up
+	known := map[*pgxpool.Conn]int{} // the server's processes
+	moved := false
+	session := func(c *pgxpool.Conn, q queryer) error {
+		var pid int
+		err := q.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+		moved = moved || err == nil && known[c] != 0 && known[c] != pid
+		known[c] = pid
 		return err
+	}
+	if err := session(first, first); err != nil || known[first] == int(first.Conn().PgConn().PID()) {
+		return err // no pooler, which would make a number up
 	}
 	second, err := pool.Acquire(ctx)
 	if err != nil {
@@ -56,19 +61,19 @@ func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 	defer second.Release()
 	for range 20 { // other clients that use the sessions meanwhile may hide the exchange
 		time.Sleep(time.Duration(rand.Int64N(int64(5 * time.Millisecond))))
-		tx, err := second.Begin(ctx) // takes the session of the first connection, if that has none of its own
+		tx, err := second.Begin(ctx) // takes the session that was used last, whoever had it
 		if err != nil {
 			return err
 		}
-		after, err := session(first)
-		if err := errors.Join(err, tx.Rollback(ctx)); err != nil {
+		if err := errors.Join(session(second, tx), session(first, first), tx.Rollback(ctx)); err != nil {
 			return err
 		}
-		if after != before {
+		if moved {
 			return fault.Hinted(fault.Of(&fault.ConfigError{},
 				"the jobs need sessions of PostgreSQL, and a connection pooler in transaction mode stands before it"),
 				"name the server itself in TRANSECT_JOBS, or set pool_mode = session in the pooler")
 		}
+		first, second = second, first
 	}
 	return nil
 }
