@@ -304,7 +304,8 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	}
 	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(),
 		Repeatable: req.Repeatable(),
-		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, GiveUp: req.GiveUp})
+		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, Buffer: req.Buffer,
+		GiveUp: req.GiveUp})
 	return answer.Body, err
 }
 

@@ -139,7 +139,7 @@ var wireNamesByManager = sync.OnceValue(func() map[string]map[string]string {
 // search the names of the wire.
 func spellSearch(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	s := call.Spec
-	if s.Param("filter") == nil || call.SendsNothing() {
+	if s.Param("filter") == nil || call.SendsNothing() || !namesFields(call.Args.Values) {
 		return next(ctx, call)
 	}
 	spelled := *call
@@ -174,6 +174,10 @@ func spellSearch(ctx context.Context, call *declare.Call, next declare.Handler) 
 		spelled.Args.Values["fields"] = fields
 	}
 	return next(ctx, &spelled)
+}
+
+func namesFields(args map[string]any) bool {
+	return args["filter"] != nil || args["sort"] != nil || args["fields"] != nil
 }
 
 // onWire is the name a field travels under.

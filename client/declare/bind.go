@@ -73,11 +73,11 @@ func Names(client any) []*Manager {
 	for i := 0; i < t.NumField(); i++ {
 		field := t.Field(i)
 		if name, ok := field.Tag.Lookup("manager"); ok {
-			tag := field.Tag
+			tag := schema.ReadTag(field.Tag)
 			managers = append(managers, &Manager{
-				Name: name, One: cmp.Or(tag.Get("one"), Singular(name)), Doc: tag.Get("doc"), Root: tag.Get("root"),
-				Aliases: schema.Words(tag.Get("alias")), Holds: schema.Words(tag.Get("holds")),
-				Secret: tag.Get("secret"), Volatile: tag.Get("volatile") == "yes", field: field.Index,
+				Name: name, One: cmp.Or(tag["one"], Singular(name)), Doc: tag["doc"], Root: tag["root"],
+				Aliases: schema.Words(tag["alias"]), Holds: schema.Words(tag["holds"]),
+				Secret: tag["secret"], Volatile: tag["volatile"] == "yes", field: field.Index,
 			})
 		}
 	}
@@ -115,21 +115,21 @@ var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method",
 	"unknown", "makes", "adds"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
-	tag := field.Tag
+	tag := schema.ReadTag(field.Tag)
 	in, out := op.types()
 	s := &Spec{
-		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
-		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"),
-		Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: shapeOf(out), Returns: tag.Get("returns"),
-		Refused: schema.Words(tag.Get("refuse")), FilterKeys: schema.Words(tag.Get("filters")),
-		Adds: schema.Words(tag.Get("adds")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over",
-		Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"),
+		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag["alias"]), Doc: tag["doc"],
+		Method: cmp.Or(tag["method"], "POST"), ResultKey: tag["result"],
+		Missing: cmp.Or(tag["missing"], "QueryError"), Shape: shapeOf(out), Returns: tag["returns"],
+		Refused: schema.Words(tag["refuse"]), FilterKeys: schema.Words(tag["filters"]),
+		Adds: schema.Words(tag["adds"]), NoExtra: tag["extra"] == "no", ExtraWins: tag["extra"] == "over",
+		Composed: tag["composed"] == "yes", Deprecated: tag["deprecated"],
 	}
-	if old, now, ok := strings.Cut(tag.Get("rename"), ">"); ok {
+	if old, now, ok := strings.Cut(tag["rename"], ">"); ok {
 		s.Rename = [2]string{old, now}
 	}
 	for _, effect := range []Effect{Read, Create, Set, Delete} {
-		routes, ok := tag.Lookup(string(effect))
+		routes, ok := tag[string(effect)]
 		if !ok {
 			continue
 		}
@@ -144,16 +144,16 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 			s.Routes = append(s.Routes, route)
 		}
 	}
-	for raise := range strings.SplitSeq(tag.Get("raises"), "; ") {
+	for raise := range strings.SplitSeq(tag["raises"], "; ") {
 		if name, when, ok := strings.Cut(raise, ": "); ok {
 			s.Raises = append(s.Raises, Raise{name, when})
 		}
 	}
-	made, path, _ := strings.Cut(tag.Get("makes"), " ")
+	made, path, _ := strings.Cut(tag["makes"], " ")
 	if s.Makes, s.MadeID = cmp.Or(made, m.Name), cmp.Or(path, "_id"); path == "none" {
 		s.MadeID = ""
 	}
-	if err := s.parseUnknown(tag.Get("unknown")); err != nil {
+	if err := s.parseUnknown(tag["unknown"]); err != nil {
 		return nil, err
 	}
 	switch {
@@ -167,7 +167,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	var limit int
 	var err error
 	for key, to := range map[string]*int{"chunk": &s.Chunk, "page": &s.FirstPage, "limit": &limit} {
-		if text, ok := tag.Lookup(key); ok {
+		if text, ok := tag[key]; ok {
 			if *to, err = strconv.Atoi(text); err != nil {
 				return nil, fmt.Errorf("tag %s: %w", key, err)
 			}
@@ -187,7 +187,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 		if p.Name == "limit" && limit > 0 {
 			p.Default = int64(limit)
 		}
-		if served := tag.Get("served"); p.Name == "limit" && served != "" {
+		if served := tag["served"]; p.Name == "limit" && served != "" {
 			p.Doc += "; the platform returns up to " + served + " when absent"
 		}
 	}

@@ -24,6 +24,7 @@ type Request struct {
 	Body   map[string]any // nil when the request has none
 	Bound  int64          // most bytes of the answer
 	Key    string         // names the write it belongs to: the header Idempotency-Key; "" for none
+	Buffer *bytes.Buffer  // where the answer may be read into, of the caller; nil for a new one
 
 	// GiveUp tells after failed attempt n, from 1, that another one is of no use;
 	// nil to repeat as the connection is set.

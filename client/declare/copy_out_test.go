@@ -12,12 +12,12 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items[7] = append(bytes.Repeat([]byte(" "), 2*smallPage), items[7]...) // longer than a room
+	items[7] = append(bytes.Repeat([]byte(" "), 2*recordBlock), items[7]...) // longer than a room
 	var want [][]byte
 	for _, item := range items {
 		want = append(want, bytes.Clone(item))
 	}
-	copyOut(items, len(body))
+	copyOut(items)
 	first, last := uintptr(unsafe.Pointer(&body[0])), uintptr(unsafe.Pointer(&body[len(body)-1]))
 	for i, item := range items {
 		if at := uintptr(unsafe.Pointer(&item[0])); at >= first && at <= last {

@@ -1,9 +1,11 @@
 package declare
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"transect/client/schema"
 )
@@ -84,13 +86,19 @@ func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Val
 	if shrinkable {
 		req.GiveUp = func(err error, attempt int) bool { return attempt >= refusalsToShrink && tooLarge(err) }
 	}
+	req.Buffer = pages.Get().(*bytes.Buffer)
+	defer pages.Put(req.Buffer)
 	body, err := e.Send(ctx, req)
 	if err != nil {
 		return Value{}, err
 	}
 	items, total, err := splitPage(body)
+	copyOut(items)
 	return Value{Shape: ShapePage, Items: items, Total: total}, err
 }
+
+// pages are buffers that pages are read into, to be used again.
+var pages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // keysetConflict says which argument of the caller's keeps pages from following
 // identifiers; "" when none does.

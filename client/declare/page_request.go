@@ -63,31 +63,48 @@ func (p *pager) start(ctx context.Context, r *pageRequest) {
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.answer = make(chan pageAnswer, 1)
 	ctx, args, answer, send, shrinkable := r.ctx, p.arguments(r), r.answer, p.send, p.size.shrinkable()
-	go func() {
+	p.fetchers.do(func() {
 		began := time.Now()
 		value, err := send(ctx, args, shrinkable)
 		got := pageAnswer{items: value.Items, total: value.Total, took: time.Since(began), err: err}
 		for _, item := range got.items {
 			got.bytes += len(item)
 		}
-		copyOut(got.items, got.bytes)
 		answer <- got
-	}()
+	})
 }
 
-// smallPage is up to how many bytes of a page one record may keep in memory.
-const smallPage = 64 << 10
+// fetchers are goroutines that go on with further requests: a new one for each page
+// would grow its stack each time, which costs as much as the decoding of some records.
+type fetchers chan func()
 
-// copyOut copies the records of a large page into small blocks: a script that
-// keeps one record must not keep the page.
-func copyOut(items [][]byte, bytes int) {
-	if bytes <= smallPage {
-		return
+func (f fetchers) do(fetch func()) {
+	select {
+	case f <- fetch: // one is idle
+	default:
+		go func() {
+			fetch()
+			for next := range f {
+				next()
+			}
+		}()
+	}
+}
+
+// recordBlock is how many bytes of its page one record may keep in memory.
+const recordBlock = 64 << 10
+
+// copyOut copies the records of a page into small blocks: the page is read into a
+// buffer that is used again, and a script that keeps one record must not keep all.
+func copyOut(items [][]byte) {
+	bytes := 0
+	for _, item := range items {
+		bytes += len(item)
 	}
 	var block []byte
 	for i, item := range items {
 		if len(item) > cap(block)-len(block) {
-			block = make([]byte, 0, max(len(item), min(bytes, smallPage)))
+			block = make([]byte, 0, max(len(item), min(bytes, recordBlock)))
 		}
 		from := len(block)
 		block = append(block, item...)

@@ -32,18 +32,19 @@ type pager struct {
 
 	size     pageSize
 	requests []*pageRequest // by offset; the first is delivered next
-	next     int64          // offset behind the last request
-	lastID   string         // of the last record, for keyset
-	window   int            // pages in flight or waiting, at most
-	latency  time.Duration  // of the fastest page so far
-	handed   time.Time      // when the reader got its last page
-	accepted int            // pages so far
-	full     bool           // the last page was as long as requested
-	total    int64          // matches, as the last page has it; -1 when unknown
-	badTotal bool           // records came behind the total
-	short    *shortPage     // the page before, where it came short of the total
-	gaps     bool           // pages leave out some of their records
-	empty    int64          // offsets without a record since the last one
+	fetchers fetchers
+	next     int64         // offset behind the last request
+	lastID   string        // of the last record, for keyset
+	window   int           // pages in flight or waiting, at most
+	latency  time.Duration // of the fastest page so far
+	handed   time.Time     // when the reader got its last page
+	accepted int           // pages so far
+	full     bool          // the last page was as long as requested
+	total    int64         // matches, as the last page has it; -1 when unknown
+	badTotal bool          // records came behind the total
+	short    *shortPage    // the page before, where it came short of the total
+	gaps     bool          // pages leave out some of their records
+	empty    int64         // offsets without a record since the last one
 	done     bool
 }
 
@@ -63,7 +64,8 @@ const (
 
 func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
 	values, spec := call.Args.Values, call.Spec
-	p := &pager{send: send, log: log, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1}
+	p := &pager{send: send, log: log, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1,
+		fetchers: make(fetchers)}
 	p.keyset = values["keyset_pagination"] == true && call.keysetConflict() == ""
 	p.size = newPageSize(values, spec.generatorLimit)
 	_, unsorted := values["sort"].(schema.Null)
@@ -278,6 +280,9 @@ func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 
 func (p *pager) finish() {
 	p.restart(p.next)
+	if !p.done {
+		close(p.fetchers)
+	}
 	p.done = true
 }
 

@@ -115,19 +115,19 @@ func fromStruct(t reflect.Type, path []int) ([]Param, error) {
 }
 
 func fromField(field reflect.StructField, index []int) (p Param, err error) {
-	tag := field.Tag
-	parts := strings.Split(tag.Get("arg"), ",")
-	p = Param{Name: parts[0], Aliases: Words(tag.Get("alias")), Doc: tag.Get("doc"), Type: Type(tag.Get("type")),
-		Unit:     tag.Get("unit"),
-		Optional: true, Choices: Words(tag.Get("choices")), Raises: tag.Get("raises"), Secret: tag.Get("secret") == "yes",
-		Set:   tag.Get("set") == "yes",
-		index: index, Wire: Wire{In: InBody, Key: tag.Get("wire"), KeyMany: tag.Get("many"), Wrap: tag.Get("wrap") == "yes",
-			OmitFalsy: tag.Get("omit") == "falsy", SendNull: tag.Get("null") == "send", How: tag.Get("how") == "yes",
-			Only: tag.Get("only")}}
+	tag := ReadTag(field.Tag)
+	parts := strings.Split(tag["arg"], ",")
+	p = Param{Name: parts[0], Aliases: Words(tag["alias"]), Doc: tag["doc"], Type: Type(tag["type"]),
+		Unit:     tag["unit"],
+		Optional: true, Choices: Words(tag["choices"]), Raises: tag["raises"], Secret: tag["secret"] == "yes",
+		Set:   tag["set"] == "yes",
+		index: index, Wire: Wire{In: InBody, Key: tag["wire"], KeyMany: tag["many"], Wrap: tag["wrap"] == "yes",
+			OmitFalsy: tag["omit"] == "falsy", SendNull: tag["null"] == "send", How: tag["how"] == "yes",
+			Only: tag["only"]}}
 	if p.Key == "" {
 		p.Key = p.Name
 	}
-	if in := tag.Get("in"); in != "" {
+	if in := tag["in"]; in != "" {
 		p.In = Location(in)
 	}
 	for _, word := range parts[1:] {
@@ -148,14 +148,14 @@ func fromField(field reflect.StructField, index []int) (p Param, err error) {
 			return p, err
 		}
 	}
-	if text, ok := tag.Lookup("min"); ok {
+	if text, ok := tag["min"]; ok {
 		min, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return p, err
 		}
 		p.Min = &min
 	}
-	if text, ok := tag.Lookup("default"); ok {
+	if text, ok := tag["default"]; ok {
 		var v any
 		if json.Unmarshal([]byte(text), &v) != nil {
 			v = text

@@ -153,7 +153,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	if a.StatusCode >= 300 {
 		bound = maxRefusal
 	}
-	a.body, err = readAll(io.LimitReader(a.Body, bound), a.ContentLength)
+	a.body, err = readAll(c.Buffer, io.LimitReader(a.Body, bound), a.ContentLength)
 	if int64(len(a.body)) == bound && a.StatusCode < 300 {
 		a.body = nil
 		t.trace(x, a, fault.ErrAnswerTooLarge)
@@ -233,8 +233,11 @@ const trusted = 8 << 20
 // readAll reads an answer whose length may be declared; -1 when not.
 // Pages of a search are megabytes long: in memory that grows by and by they
 // would be copied several times.
-func readAll(r io.Reader, declared int64) ([]byte, error) {
-	var b bytes.Buffer
+func readAll(b *bytes.Buffer, r io.Reader, declared int64) ([]byte, error) {
+	if b == nil {
+		b = new(bytes.Buffer)
+	}
+	b.Reset()
 	if declared >= 0 && declared <= trusted {
 		b.Grow(int(declared) + bytes.MinRead) // room to find the end without growing
 	}

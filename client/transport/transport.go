@@ -12,6 +12,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"io"
@@ -102,6 +103,10 @@ type Request struct {
 	Query      url.Values
 	Body       []byte // JSON, unless ContentType says otherwise
 	Bound      int64  // most bytes of the answer, inflated; standardBound when 0
+
+	// Buffer is where the answer is read into, the caller's again once it is done
+	// with the answer; a new one when nil.
+	Buffer *bytes.Buffer
 
 	// BodyReader opens a body of Size bytes that is not held in memory; it is
 	// called once per attempt. Its ContentType is application/octet-stream
