@@ -24,6 +24,12 @@ type Server struct {
 	URL   string
 	Bytes atomic.Int64 // of files received
 
+	// Records is the number of datasets that a search finds.
+	Records int
+
+	mu          sync.Mutex
+	first, last time.Time // when the first request came and the last was answered
+
 	latency time.Duration
 	created atomic.Int64
 }
@@ -41,6 +47,18 @@ var buffers = sync.Pool{New: func() any { return new([256 << 10]byte) }}
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/token") {
+		s.mu.Lock()
+		if s.first.IsZero() {
+			s.first = time.Now()
+		}
+		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			s.last = time.Now()
+			s.mu.Unlock()
+		}()
+	}
 	time.Sleep(s.latency)
 	if r.Method == http.MethodPut {
 		buffer := buffers.Get().(*[256 << 10]byte)
@@ -82,8 +100,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "complete-upload-component", "complete-multipart-upload":
 		io.WriteString(w, `{}`)
 	default: // a search
-		io.WriteString(w, `{"results":[],"total":0}`)
+		s.search(w, body)
 	}
+}
+
+// Span is the time from the first request to the last answer since it was asked for
+// last: a client's start and its login are outside.
+func (s *Server) Span() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	span := s.last.Sub(s.first)
+	s.first = time.Time{}
+	return span
 }
 
 func (s *Server) id() string { return fmt.Sprintf("%024x", s.created.Add(1)) }
