@@ -12,6 +12,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/tty"
 )
 
@@ -83,7 +84,7 @@ func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, se
 			return string(answer), err
 		}
 	}
-	fmt.Fprintf(out, "%s: ", text)
+	fmt.Fprintf(out, "%s: ", human.Visible(text))
 	var answer string
 	answered := make(chan error, 1)
 	go func() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transfer"
 	"transect/runtime/vm"
 )
@@ -85,7 +86,7 @@ func (r *ErrorReport) text(c colours) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s%s: ", c.name, r.Name, c.off)
 	if r.Operation != "" {
-		fmt.Fprintf(&b, "%s: ", r.Operation)
+		fmt.Fprintf(&b, "%s: ", human.Line(r.Operation))
 	}
 	b.WriteString(indented(r.Message) + "\n")
 	for i, line := range r.Stack {
@@ -95,7 +96,7 @@ func (r *ErrorReport) text(c colours) string {
 		}
 		fmt.Fprintf(&b, "%s%s%s%s", lead, c.position, line, c.off)
 		if line.Text != "" {
-			fmt.Fprintf(&b, ": %s", line.Text)
+			fmt.Fprintf(&b, ": %s", human.Line(line.Text))
 		}
 		b.WriteByte('\n')
 	}
@@ -108,7 +109,9 @@ func (r *ErrorReport) text(c colours) string {
 	return b.String()
 }
 
-func indented(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") }
+func indented(text string) string {
+	return strings.ReplaceAll(human.Visible(strings.TrimSpace(text)), "\n", "\n    ")
+}
 
 // line is the report as a line of the JSON log.
 func (r *ErrorReport) line(now time.Time, exit int) string {

@@ -161,7 +161,7 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 	line := L.ToStringMeta(v).String()
 	vm.Work(L, 20) // with what laying it out takes
 	vm.Grow(L, 2*len(line))
-	line = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(line)
+	line = human.Line(line)
 	if v.Type() == lua.LTTable {
 		line = strings.Join(strings.Fields((&vm.Printer{L: L, OneLine: true}).Text(v)), " ")
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
@@ -24,7 +25,7 @@ func confirm(c *module.Call) (any, error) {
 		vm.Raise(c.L, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask: %s", question), "%s",
 			c.String("hint")))
 	}
-	fmt.Fprintf(opt.Stderr, "%s (yes/no) [no]: ", question)
+	fmt.Fprintf(opt.Stderr, "%s (yes/no) [no]: ", human.Visible(question))
 	var answer string
 	answered := make(chan struct{})
 	go func() { // the read itself cannot be cancelled

@@ -24,14 +24,12 @@ func Table(header Row, rows []Row) string {
 		cells[i] = make([]string, len(row))
 		for j, v := range row {
 			if v != nil {
-				cells[i][j] = oneLine.Replace(fmt.Sprint(v))
+				cells[i][j] = Line(fmt.Sprint(v))
 			}
 		}
 	}
 	return strings.Join(Align(cells, Widths(cells), right), "\n")
 }
-
-var oneLine = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
 
 // rightAligned finds the columns that hold nothing but numbers.
 func rightAligned(rows []Row) (right []bool) {

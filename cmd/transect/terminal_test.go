@@ -26,6 +26,7 @@ type terminal struct {
 	last string // of what was waited for, the end
 	all  string
 	more chan struct{}
+	read chan struct{} // closed when all output was read
 }
 
 // onTerminal starts the program on a terminal of 80 columns, in a folder that
@@ -35,7 +36,8 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no pseudo terminals here")
 	}
-	tm := &terminal{t: t, cmd: exec.Command("transect", args...), more: make(chan struct{}, 1)}
+	tm := &terminal{t: t, cmd: exec.Command("transect", args...), more: make(chan struct{}, 1),
+		read: make(chan struct{})}
 	tm.cmd.Dir = dir
 	tm.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "NO_COLOR=1",
 		"TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}, env...)
@@ -50,9 +52,8 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 		t.Fatal("stty noflsh: ", err)
 	}
 	guard := time.AfterFunc(4*testTimeout, func() { _ = tm.cmd.Process.Kill() })
-	read := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(tm.read)
 		b := make([]byte, 4096)
 		for {
 			n, err := tm.pty.Read(b)
@@ -78,7 +79,7 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 		_ = tm.cmd.Process.Kill()
 		_ = tm.cmd.Wait()
 		_ = tm.pty.Close()
-		<-read
+		<-tm.read
 		if t.Failed() {
 			t.Logf("on the terminal:\n%q", tm.output())
 		}

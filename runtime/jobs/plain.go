@@ -4,40 +4,42 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
+
+	"transect/client/human"
 )
 
 // Plain is a text of others on one line, without what a terminal obeys and a database
 // refuses.
 func Plain(text string) string {
 	return strings.Map(func(c rune) rune {
-		if obeyed(c) || c == '\t' || c == '\r' {
+		if human.Hidden(c) {
 			return ' '
 		}
 		return c
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// obeyed reports a character that changes how a terminal shows others.
-func obeyed(c rune) bool {
-	return unicode.IsControl(c) && c != '\t' && c != '\r' || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069
-}
-
-var sequence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\x1b\\[[0-9;]*m|[\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]|[^\\P{Cc}\t\r]")
-})
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
 // PlainLine is a line of output without what a terminal obeys, but for colours, tabs
 // and the carriage returns of progress bars.
 func PlainLine(line string) string {
+	obeyed := func(c rune) bool { return human.Hidden(c) && c != '\t' && c != '\r' }
 	line = strings.ToValidUTF8(line, "\uFFFD")
 	if !strings.ContainsFunc(line, obeyed) {
 		return line
 	}
-	return sequence().ReplaceAllStringFunc(line, func(s string) string {
-		if len(s) > 2 && strings.HasSuffix(s, "m") {
-			return s
+	shown := func(c rune) rune {
+		if obeyed(c) {
+			return -1
 		}
-		return ""
-	})
+		return c
+	}
+	var b strings.Builder
+	at := 0
+	for _, c := range colour().FindAllStringIndex(line, -1) {
+		b.WriteString(strings.Map(shown, line[at:c[0]]) + line[c[0]:c[1]])
+		at = c[1]
+	}
+	return b.String() + strings.Map(shown, line[at:])
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"transect/client/human"
 	"transect/runtime/vm"
 )
 
@@ -70,7 +71,7 @@ type Meter struct {
 // Start starts a display, as the interpreter's options want it.
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
-	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
+	m := &Meter{label: human.Line(o.Label), total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
 		brief:   o.Brief,
 		started: opt.Now(), now: opt.Now, report: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}

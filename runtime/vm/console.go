@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Console writes to the error stream and keeps one status line below what is
@@ -20,6 +21,8 @@ type Console struct {
 	out    io.Writer
 	copy   io.Writer // of what is written, not of the status line; may be nil
 	status string
+
+	visible bool // hidden characters are shown on terminals
 }
 
 const eraseLine = "\r\x1b[K"
@@ -28,6 +31,14 @@ const eraseLine = "\r\x1b[K"
 func (s *Console) Write(p []byte) (int, error) { return s.write(s.out, s.copy, p) }
 
 func (s *Console) write(w, twin io.Writer, p []byte) (int, error) {
+	if s.visible && isTerminal(w) {
+		n, err := s.print(w, twin, []byte(human.Visible(string(p))))
+		return min(n, len(p)), err
+	}
+	return s.print(w, twin, p)
+}
+
+func (s *Console) print(w, twin io.Writer, p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if twin != nil {
@@ -66,15 +77,19 @@ func (s *Console) SetStatus(line string) {
 
 // Terminal reports whether the stream is a terminal, and its width.
 func (s *Console) Terminal() (width int, ok bool) {
-	f, isFile := s.out.(*os.File)
-	if !isFile || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(s.out) {
 		return 0, false
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, _, err := term.GetSize(int(s.out.(*os.File).Fd()))
 	if err != nil || width <= 0 {
 		width = 80
 	}
 	return width, true
+}
+
+func isTerminal(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
 // consoleOut is standard output, which may share the terminal with a status line.

@@ -53,6 +53,8 @@ type Options struct {
 	// OwnModules it wins over files.
 	Module     func(name string) (file string, code []byte)
 	OwnModules bool
+	// Visible shows the hidden characters of what the script prints on terminals.
+	Visible bool
 
 	Logger   *slog.Logger // where the log module writes; nil makes one from Log, on Stderr
 	Log      Log
@@ -100,7 +102,7 @@ func (o Options) withDefaults() Options {
 		o.Stderr = os.Stderr
 	}
 	// A progress line at the bottom of the terminal must survive other output.
-	screen := &Console{out: o.Stderr, copy: o.ErrCopy}
+	screen := &Console{out: o.Stderr, copy: o.ErrCopy, visible: o.Visible}
 	o.Stderr, o.Stdout = screen, consoleOut{screen, o.Stdout, o.OutCopy}
 	if o.Logger == nil {
 		o.Logger = newLogger(o.Stderr, o.Log)
