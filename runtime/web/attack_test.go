@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"transect/client"
+	"transect/client/human"
 	"transect/runtime/web"
 )
 
@@ -99,6 +101,27 @@ func TestMarkupInNamesStaysText(t *testing.T) {
 	}
 	if _, body := get(t, browser, at+"/datasets"); strings.Count(body, "&lt;script&gt;alert(1)&lt;/script&gt;") < 2 {
 		t.Error("the name is not on the page as text")
+	}
+}
+
+// A name that turns what follows around is seen as such.
+func TestHiddenCharactersInNamesAreShown(t *testing.T) {
+	t.Parallel()
+	at, browser, _, ids := filled(t, nil, "a\u202egpj.exe", `plain \u202e`)
+	for _, path := range []string{"/datasets", "/datasets/" + ids[0], "/datasets?name=" + url.QueryEscape("x\u2066")} {
+		_, body := get(t, browser, at+path)
+		if at := strings.IndexFunc(body, func(c rune) bool { return human.Hidden(c) && !strings.ContainsRune("\n\t\r", c) }); at >= 0 {
+			t.Errorf("%s holds %q", path, body[max(0, at-20):at+20])
+		}
+		if path != "/datasets?name=x%E2%81%A6" && !strings.Contains(body, `a\u202egpj.exe`) {
+			t.Errorf("%s does not show the name", path)
+		}
+	}
+	_, lines := get(t, browser, at+"/api/map")
+	for line := range strings.Lines(lines) {
+		if !json.Valid([]byte(line)) || strings.ContainsFunc(line, func(c rune) bool { return human.Hidden(c) && c != '\n' }) {
+			t.Errorf("the map gets %q", line)
+		}
 	}
 }
 

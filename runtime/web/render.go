@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport"
 )
 
@@ -81,7 +83,7 @@ func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, err := w.Write(page.Bytes())
+	_, err := io.WriteString(w, human.Visible(page.String()))
 	return err
 }
 

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 
 	"transect/client/formats/imagery"
 	"transect/client/geodesic"
+	"transect/client/human"
 	"transect/client/preflight"
 	"transect/runtime/web/track"
 )
@@ -29,23 +32,40 @@ import (
 
 // lineStream writes the lines.
 type lineStream struct {
-	w       http.ResponseWriter
-	encoder *json.Encoder
+	w http.ResponseWriter
 }
 
 func newLineStream(w http.ResponseWriter) *lineStream {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return &lineStream{w, encoder}
+	return &lineStream{w}
 }
 
 // send writes a line; the browser gets it at once.
 func (l *lineStream) send(v any) error {
-	if err := l.encoder.Encode(v); err != nil {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := l.w.Write(append(visibleJSON(line), '\n')); err != nil {
 		return err
 	}
 	return http.NewResponseController(l.w).Flush()
+}
+
+// visibleJSON escapes hidden characters twice: a reader of the JSON shows the escape.
+func visibleJSON(line []byte) []byte {
+	if !bytes.ContainsFunc(line, human.Hidden) {
+		return line
+	}
+	var b bytes.Buffer
+	for _, c := range string(line) {
+		if human.Hidden(c) {
+			fmt.Fprintf(&b, `\\u%04x`, c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.Bytes()
 }
 
 // The states of a photo, as static/map/photos.js numbers them.
