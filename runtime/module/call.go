@@ -151,7 +151,9 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 		vm.Grow(c.L, len(v)) // it is worked through, and often copied
 		err = p.Choose(string(v))
 	case lua.LNumber:
-		err = p.InRange(float64(v))
+		if err = p.InRange(float64(v)); p.Type.Kinds()&(schema.Integer|schema.Fraction) == 0 {
+			err = p.Choose(v.String())
+		}
 	}
 	if err != nil {
 		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, err)
