@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/meter"
 	"transect/runtime/module"
 )
@@ -55,14 +56,27 @@ func progressFuncs() []module.Func {
 		}, amounts...)}},
 		Returns: "a progress object",
 		Call: func(c *module.Call) (any, error) {
-			m := meter.Start(c.In,
-				meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
+			m := startMeter(c, meter.Options{TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
 			if c.Bool("transfers") {
 				m.WatchTransfers(c.In)
 			}
 			return module.NewObject(c.L, progressType, m), nil
 		},
 	}}
+}
+
+const (
+	maxMeters = 1000 // each takes a goroutine until it is finished
+	maxLabel  = 200  // bytes that are shown
+)
+
+func startMeter(c *module.Call, o meter.Options) *meter.Meter {
+	if c.In.OpenDisplays() >= maxMeters {
+		c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "%d displays of progress are open", maxMeters),
+			"end each with its method finish before the next ones start"))
+	}
+	o.Label = human.Shorten(c.String("label"), maxLabel)
+	return meter.Start(c.In, o)
 }
 
 var progressEach = module.Func{
@@ -83,7 +97,7 @@ var progressEach = module.Func{
 		if list := c.Table("items"); list != nil && !c.Has("total") {
 			total = list.Len()
 		}
-		m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(total)})
+		m := startMeter(c, meter.Options{TotalFiles: int64(total)})
 		c.In.OnClose(m.Finish) // where the loop is left
 		begun := false
 		return c.L.NewFunction(func(L *lua.LState) int {

@@ -143,6 +143,13 @@ func (in *Interp) AddDisplay(read func() any) (remove func()) {
 	}
 }
 
+// OpenDisplays is the number of displays.
+func (in *Interp) OpenDisplays() int {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	return len(in.items.displays)
+}
+
 // Displays returns what the displays of progress show, the oldest first.
 func (in *Interp) Displays() []any {
 	in.items.mu.Lock()
