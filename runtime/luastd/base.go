@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // openBase sets the basic functions but those of errors and coroutines, which are
@@ -188,6 +189,7 @@ func (l *library) print(L *lua.LState) int {
 		}
 		v := L.Get(i)
 		if convert == l.toString {
+			l.warnOfAddress(L, v)
 			v = text51(L, v)
 		} else {
 			v = called(L, convert, v)
@@ -203,6 +205,15 @@ func (l *library) print(L *lua.LState) int {
 		vm.Raise(L, err)
 	}
 	return 0
+}
+
+// warnOfAddress warns once that a table is printed as its address: who comes from
+// other languages expects to see what it holds.
+func (l *library) warnOfAddress(L *lua.LState, v lua.LValue) {
+	if t, ok := v.(*lua.LTable); ok && !l.warned && L.GetMetaField(t, "__tostring") == lua.LNil {
+		l.warned = true
+		l.Options().Logger.Warn(vm.Where(L, 1) + "a table is printed as its address (" + mistake.Address + ")")
+	}
 }
 
 func rawEqual(L *lua.LState) int {

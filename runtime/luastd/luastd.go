@@ -53,6 +53,7 @@ type library struct {
 	toString lua.LValue          // the function tostring
 	chunks   map[string]string   // the names that the script gave, by those in messages
 	proxies  map[lua.LValue]bool // metatables that newproxy made
+	warned   bool                // that print shows a table as its address
 }
 
 // set replaces functions of a global table.

@@ -263,7 +263,7 @@ func (in *Interp) hint(message string, frames []Frame) string {
 	if m := nilMember().FindStringSubmatch(message); m != nil {
 		return mistake.Member(m[1])
 	}
-	return ""
+	return mistake.Message(message)
 }
 
 // suggestGlobal is the hint for a global that is nil: the nearest global, local

@@ -313,7 +313,7 @@ func (g *generator) text() *node {
 	case 5:
 		return tree(value, "(", g.value(text), "):"+g.pick("upper", "lower", "reverse")+"()")
 	case 6:
-		return tree(value, "cut(", g.value(text), "):rep(", g.value(number), " % 5)")
+		return tree(value, "cut(", g.value(text), "):rep(math.min(", g.value(number), " % 5, 5))") // beyond 2^53 a remainder is large
 	case 7:
 		return tree(value, "tostring(", g.value(g.pick(number, boolean, text)), ")")
 	case 8:

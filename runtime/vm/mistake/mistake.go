@@ -17,17 +17,21 @@ var forms = []struct{ form, hint string }{
 	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
 	{`\bcontinue\b`,
 		"Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
+	{`\bis\s+(not\s+)?\w`, "== compares, ~= is its opposite, and Lua writes nil"},
+	{`^\s*with\b`, "Lua has no with: local f = assert(io.open(path)), and f:close() at the end"},
 	{`^\s*for\s*\(`, "Lua writes for i = 1, n do … end, or for _, v in ipairs(list) do … end"},
 	{`\b(if|elseif|while|until)\b[^=~<>]*[^=~<>]=[^=]`, "== compares, = assigns"},
-	{`^\s*elif\b`, "Lua writes elseif … then"},
+	{`\w\s*\(([^()]*,)?\s*\w+\s*=[^=]`, "named arguments are written in braces: f{ name = value }"},
+	{`\belif\b`, "Lua writes elseif … then"},
 	{`^\s*(def|func|fn)\b`, "functions are written function name(…) … end"},
 	{`^\s*class\b`, "Lua has no classes: a table of functions does the same"},
-	{`^\s*(try|except|catch|finally)\b\s*[:{(]`, "errors are caught with local value, err = try(f, …)"},
+	{`^\s*(try|except|catch|finally)\b(\s*\(|.*[:{]\s*$)`, "errors are caught with local value, err = try(f, …)"},
 	{`\?`, "Lua has no ?: write condition and a or b: and … or"},
 	{`//|/\*`, "comments begin with --; for a whole quotient write math.floor(a / b)"},
 	{`<(const|close)>`, "Lua 5.1 has no attributes: write local x = …"},
 	{`^\s*(const|var|let)\b`, "variables begin with local"},
 	{`[=(,]\s*\[[^\[=]`, "lists are written in braces: { 1, 2 }"},
+	{`\[\w*\s*:\s*-?\w*\]`, "a part of a string is s:sub(from, to)"},
 	{`[{,]\s*["']?\w+["']?\s*:[^:]`, "fields are written with =: { name = value }"},
 	{`!`, "Lua writes not"},
 	{`\w:\w+\s*[.\[]`, "fields are read with a dot: sdk.projects.search{ … }; a colon calls a function of a value"},
@@ -105,11 +109,37 @@ var members = map[string]string{
 // Member is the hint for a method or function that a value does not have, or "".
 func Member(name string) string { return members[name] }
 
+// messages are errors of calls, with what was meant.
+var messages = []struct{ form, hint string }{
+	{`to 'i?pairs' \(table expected, got userdata\)`, "for name, value in pairs(record:totable()) do visits the fields of a record"},
+	{`#1 to '(byte|find|format|gmatch|gsub|len|lower|match|rep|reverse|sub|upper)' \(string expected, got no value\)`,
+		"functions of a string are called with a colon: s:upper()"},
+}
+
+var messagePatterns = sync.OnceValue(func() []*regexp.Regexp {
+	list := make([]*regexp.Regexp, len(messages))
+	for i, m := range messages {
+		list[i] = regexp.MustCompile(m.form)
+	}
+	return list
+})
+
+// Message is the hint for an error of a call, or "".
+func Message(message string) string {
+	for i, p := range messagePatterns() {
+		if p.MatchString(message) {
+			return messages[i].hint
+		}
+	}
+	return ""
+}
+
 // Hints of mistakes that only show in what is called or indexed.
 const (
 	Iterator = "lists are walked with for i, v in ipairs(list) do, tables with keys with for k, v in pairs(t) do"
 	Zero     = "lists begin at 1: the first element is [1]"
 	Concat   = "strings are concatenated with .."
+	Address  = "inspect.print(t) shows what a table holds"
 )
 
 // Colon is the hint for a function of a manager or module that is called like a
