@@ -47,20 +47,38 @@ func (p place) position() string {
 
 // Where is the position of the code that runs at a level of the stack, "file:12: ",
 // or "" when that is no Lua code. Level 0 is the running function. The Go functions
-// that operators are compiled to are no levels.
+// that operators are compiled to are no levels; a function that made a tail call is one,
+// of which nothing is known.
 func Where(L *lua.LState, level int) string {
-	for at := 1; at <= level; at++ {
-		if p, ok := placeAt(L, at); ok && isOperation(p.fn) {
-			level++
+	running := L
+	for i := 0; L != nil; {
+		p, ok := placeAt(L, i)
+		if !ok {
+			return ""
 		}
-	}
-	if level > 0 {
-		if p, ok := placeAt(L, level-1); ok && p.dbg.What == "tail" {
-			return "" // the function that made a tail call is gone
+		if i == 0 && L == running || !isOperation(p.fn) {
+			if level == 0 {
+				return p.position()
+			}
+			level--
 		}
-	}
-	if p, ok := placeAt(L, level); ok {
-		return p.position()
+		gone := 0
+		switch i++; p.dbg.What {
+		case "tail":
+			gone = afterTailCalls(L, i) - i
+			i += gone
+		case "main": // the first function of the thread: what called it stands on another
+			for ; gone <= level; gone++ {
+				if _, ok := L.GetStack(i + gone); !ok {
+					break
+				}
+			}
+			L, i = ownerOf(L), 0
+		}
+		if level < gone {
+			return ""
+		}
+		level -= gone
 	}
 	return ""
 }
@@ -315,7 +333,16 @@ func afterTailCalls(L *lua.LState, level int) int {
 		_, err := L.GetInfo("S", dbg, lua.LNil)
 		return err == nil && dbg.What == "main"
 	}
-	step := 1
+	const few = 32
+	for next := level; next < level+few; next++ {
+		if !outermost(next) {
+			if _, ok := L.GetStack(next); !ok && next > level {
+				return next - 1 // the outermost function itself
+			}
+			return next
+		}
+	}
+	step := few
 	for ; outermost(level + step); step *= 2 {
 	}
 	low, high := level, level+step // what is at high is another function, or nothing
@@ -325,9 +352,6 @@ func afterTailCalls(L *lua.LState, level int) int {
 		} else {
 			high = middle
 		}
-	}
-	if !outermost(level) {
-		return level
 	}
 	if _, ok := L.GetStack(high); !ok {
 		return low // the outermost function itself
