@@ -113,7 +113,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		return nil, err
 	}
 	connection := b.command(c.L)
-	o, err := in.read(c, s, connection.Rehearses())
+	o, err := in.read(c, s, connection)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 			return nil, err
 		}
 		connection := b.command(c.L)
-		if o.Target, err = in.target(connection.Rehearses()); err != nil {
+		if o.Target, err = in.target(c, connection); err != nil {
 			return nil, err
 		}
 		verify = func(ctx context.Context) (*ingest.Verification, error) {

@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,8 +12,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client"
 	"transect/client/calendar"
-	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
@@ -20,6 +21,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
+	"transect/runtime/vm"
 )
 
 // sourceOptions say what to ingest; check, run and verify share them.
@@ -44,17 +46,19 @@ type targetOptions struct {
 	Company schema.ID `arg:"company" doc:"company they belong to, where there is no project"`
 }
 
-// target is where the files belong. A name in place of an id is refused here, before
-// each file fails for it; a rehearsal has ids of its own making.
-func (t targetOptions) target(rehearsal bool) (ingest.Target, error) {
-	for option, id := range map[string]schema.ID{"project": t.Project, "mission": t.Mission} {
-		if id != "" && !rehearsal && !declare.IsIdentifier(string(id)) {
-			return ingest.Target{}, fault.Hinted(fault.Of(&fault.ParameterError{},
-				"option %s must be an id or a resource, got %q", option, string(id)),
-				"%s", declare.NameHint("", option, string(id)))
+// target is where the files belong. Names in place of ids are looked up here, before
+// each file fails for one.
+func (t targetOptions) target(c *module.Call, connection *client.Client) (target ingest.Target, err error) {
+	names := namesOf(c.In, connection)
+	err = vm.Blocking(c.L, func(ctx context.Context) (err error) {
+		if target.Project, err = names.ID(ctx, "project", string(t.Project)); err != nil {
+			return err
 		}
-	}
-	return ingest.Target{Project: string(t.Project), Mission: string(t.Mission), Company: string(t.Company)}, nil
+		target.Mission, err = names.ID(ctx, "mission", string(t.Mission))
+		return err
+	})
+	target.Company = string(t.Company)
+	return target, err
 }
 
 type runOptions struct {
@@ -191,14 +195,14 @@ func noSource(function string) error {
 }
 
 // read gives the options of a run.
-func (in runOptions) read(c *module.Call, s *callbacks, rehearsal bool) (o ingest.Options, err error) {
+func (in runOptions) read(c *module.Call, s *callbacks, connection *client.Client) (o ingest.Options, err error) {
 	if !in.filesGiven() && in.RetryFailed == "" {
 		return o, noSource(c.Name)
 	}
 	if o, err = in.sourceOptions.read(c, s); err != nil {
 		return o, err
 	}
-	if o.Target, err = in.target(rehearsal); err != nil {
+	if o.Target, err = in.target(c, connection); err != nil {
 		return o, err
 	}
 	o.Flight = string(in.Flight)

@@ -10,12 +10,13 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/lookup"
 	"transect/client/recovery"
 	"transect/runtime/vm"
 )
 
 // operation adapts one operation to Lua.
-func operation(s *declare.Spec) lua.LGFunction {
+func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 	return func(L *lua.LState) int {
 		args, err := arguments(L, s)
 		if err != nil {
@@ -28,10 +29,13 @@ func operation(s *declare.Spec) lua.LGFunction {
 			task = vm.TaskPath(L)
 		}
 		resolvePaths(in, s, &args)
+		names := namesOf(in, c)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
 			ctx = client.WithTransfers(recovery.InTask(ctx, task), client.TransferOptions{Progress: in.Transferred})
-			value, err = s.Invoke(ctx, args)
+			if err = names.Resolve(ctx, s, args.Values); err == nil {
+				value, err = s.Invoke(ctx, args)
+			}
 			return err
 		}
 		var calls *callbacks
@@ -56,6 +60,13 @@ func operation(s *declare.Spec) lua.LGFunction {
 		}
 		return push(L, s, args, value)
 	}
+}
+
+type namesKey struct{ client *client.Client }
+
+// namesOf takes names where the operations of a client expect ids.
+func namesOf(in *vm.Interp, c *client.Client) *lookup.Names {
+	return vm.State(in, namesKey{c}, func() *lookup.Names { return lookup.NewNames(c, in.Options().Logger) })
 }
 
 // push gives a result to Lua, by its shape.

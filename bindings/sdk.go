@@ -190,7 +190,8 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()
-		m := open(L).Manager(manager)
+		c := open(L)
+		m := c.Manager(manager)
 		spec := m.Op(name)
 		if slices.Contains(m.Absent, name) {
 			vm.Raise(L, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{},
@@ -200,11 +201,11 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		if spec == nil {
 			vm.Raise(L, noSuch("operation", m.Name+"."+name, qualified(m), "transect doc "+m.Name+" lists them"))
 		}
-		call := operation(spec)
+		call := operation(c, spec)
 		f := L.NewFunction(func(L *lua.LState) int {
-			if now := open(L).Manager(manager); now != m { // connected anew since
-				m = now
-				call = operation(m.Op(name))
+			if now := open(L); now != c { // connected anew since
+				c = now
+				call = operation(c, c.Manager(manager).Op(name))
 			}
 			return call(L)
 		})

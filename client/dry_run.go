@@ -83,11 +83,14 @@ func (d *Rehearsal) read(ctx context.Context, call *declare.Call, next declare.H
 	return next(ctx, call)
 }
 
+// IsMadeUp reports whether an id is that of a thing a dry run pretends to have created.
+func IsMadeUp(id string) bool { return strings.HasPrefix(id, madeUp) }
+
 // mentions reports whether an argument has the id of a made-up thing.
 func mentions(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return strings.HasPrefix(v, madeUp)
+		return IsMadeUp(v)
 	case []string:
 		return slices.ContainsFunc(v, func(s string) bool { return mentions(s) })
 	case []any:

@@ -45,7 +45,7 @@ const candidatesShown = 5
 // findByName searches by exact name. Several matches are an error that lists them.
 func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query, T], manager, name, parent string,
 	id ID) (found []T, err error) {
-	if strings.HasPrefix(string(id), madeUp) {
+	if IsMadeUp(string(id)) {
 		return nil, nil // of a dry run: it contains nothing yet
 	}
 	limit := candidatesShown

@@ -17,7 +17,8 @@ func Hidden(c rune) bool {
 // \u202e, but for tabs and line ends: names and messages of others never move the
 // cursor, clear the screen or read as something else.
 func Visible(text string) string {
-	if !strings.ContainsFunc(text, func(c rune) bool { return Hidden(c) && c != '\n' && c != '\t' || c == utf8.RuneError }) {
+	changed := func(c rune) bool { return Hidden(c) && c != '\n' && c != '\t' || c == utf8.RuneError }
+	if !strings.ContainsFunc(text, changed) {
 		return text
 	}
 	var b strings.Builder

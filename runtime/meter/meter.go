@@ -71,7 +71,8 @@ type Meter struct {
 // Start starts a display, as the interpreter's options want it.
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
-	m := &Meter{label: human.Line(o.Label), total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
+	m := &Meter{label: human.Line(o.Label),
+		total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
 		brief:   o.Brief,
 		started: opt.Now(), now: opt.Now, report: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}
