@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Inputs of dataset creation.
@@ -210,8 +211,8 @@ func (in CreateVectorDataset) Shape(body map[string]any) error {
 	return in.finish(body, "vector", named(names...))
 }
 
-// Shape expands names of vertical reference systems; nothing else of the
-// datasets is changed.
+// Shape expands names of vertical reference systems, and makes empty tables the lists
+// that datasets have there; nothing else of them is changed.
 func (in CreateDatasets) Shape(body map[string]any) error {
 	datasets, _ := body["datasets"].([]any)
 	expanded := make([]any, len(datasets))
@@ -219,6 +220,12 @@ func (in CreateDatasets) Shape(body map[string]any) error {
 		own := map[string]any{}
 		for k, v := range d.(map[string]any) {
 			own[k] = v
+			if _, empty := v.(schema.Empty); empty {
+				f := RecordTypeOf("datasets").Field(k)
+				if f != nil && strings.HasPrefix(f.Type, "list of") {
+					own[k] = []any{}
+				}
+			}
 		}
 		expandVertical(own)
 		expanded[i] = own

@@ -68,7 +68,7 @@ func init() { // converters refer to Check
 		"position": {List, "[longitude, latitude]", toPosition},
 		"colour":   {List, "a list of 3 or 4 numbers", toColour},
 		"vector":   {List, "a vector of three numbers", toVector},
-		"sort":     {Table | List, "a table of attribute = 1 or -1", toSort},
+		"sort":     {Table | List | EmptyTable, "a table of attribute = 1 or -1", toSort},
 		"function": {Function, "a function", as},
 		"error":    {Error, "an error", as},
 		"userdata": {Other, "a userdata", as},
