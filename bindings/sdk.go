@@ -199,7 +199,7 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 				"sdk.connect{ revision = 1 } opens a connection of the newest one"))
 		}
 		if spec == nil {
-			vm.Raise(L, noSuch("operation", m.Name+"."+name, qualified(m), "transect doc "+m.Name+" lists them"))
+			vm.Raise(L, noOperation(m, name))
 		}
 		call := operation(c, spec)
 		f := L.NewFunction(func(L *lua.LState) int {
@@ -259,10 +259,15 @@ func isManager(name string) bool {
 	return false
 }
 
-func qualified(m *declare.Manager) []string {
+// noOperation is the error for an operation that a manager does not have.
+func noOperation(m *declare.Manager, name string) error {
 	var names []string
 	for _, s := range m.Ops {
-		names = append(names, s.FullName())
+		names = append(names, s.Name)
 	}
-	return names
+	hint := "transect doc " + m.Name + " lists them"
+	if near := suggest.Nearest(name, names); near != "" {
+		hint = "did you mean " + m.Name + "." + near + "?"
+	}
+	return fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", m.Name, name), "%s", hint)
 }

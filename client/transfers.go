@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/transfer"
 )
 
@@ -84,6 +87,7 @@ func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	u := in.upload()
 	u.New, u.Progress, u.Found, u.Reserved = o.New, o.Progress, o.Found, o.Reserved
 	sent, err := c.transfers.Upload(ctx, u)
+	c.explainComponent(ctx, string(in.Dataset), in.Component, err)
 	if o.Uploaded != nil && err == nil {
 		o.Uploaded(sent)
 	}
@@ -100,12 +104,34 @@ func (c *Client) download(ctx context.Context, path string, query url.Values, ta
 }
 
 func (c *Client) downloadComponent(ctx context.Context, in DownloadComponent) (Path, error) {
-	return c.download(ctx, "/data-manager/download-component",
+	path, err := c.download(ctx, "/data-manager/download-component",
 		url.Values{"dataset": {string(in.Dataset)}, "component": {in.Component}},
 		Target{in.TargetPath, in.TargetName, in.Overwrite},
 		transfer.Download{MD5: in.MD5, Checksum: func(ctx context.Context) string {
 			return c.componentMD5(ctx, in)
 		}})
+	c.explainComponent(ctx, string(in.Dataset), in.Component, err)
+	return path, err
+}
+
+// explainComponent lists the components of a dataset in the hint of an error where it
+// has none of the name that was given.
+func (c *Client) explainComponent(ctx context.Context, dataset, name string, err error) {
+	var refused *fault.ResponseError
+	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
+		return
+	}
+	found, err := c.Datasets.Describe(ctx, Refs{IDs: IDs{dataset}})
+	if err != nil || len(found) == 0 {
+		return
+	}
+	var names []string
+	for _, component := range gjson.GetBytes(found[0].JSON(), "components.#.name").Array() {
+		names = append(names, component.String())
+	}
+	if len(names) > 0 && !slices.Contains(names, name) {
+		refused.Hint = "its components are: " + strings.Join(names, ", ")
+	}
 }
 
 // componentMD5 is the checksum that the platform has of a component, "" when it
