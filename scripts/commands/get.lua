@@ -42,9 +42,17 @@ for _, m in ipairs(mission and { mission } or find.missions(project, args.match)
 end
 local inside = mission and query.eq("mission", mission) or query.eq("project", project)
 
--- A name of the platform becomes one name of a folder, wherever it is used.
+-- A name of the platform becomes one name of a folder, wherever it is used. One that is
+-- longer than file systems allow is cut; its checksum keeps it apart from others.
+local longest = 200
 local function plain(name)
   local text = name:gsub('[%c/\\:*?"<>|]', "_"):gsub("^[%s.]+", ""):gsub("[%s.]+$", "")
+  if #text > longest then
+    local extension = text:match("%.%w+$") or ""
+    extension = #extension <= 16 and extension or ""
+    local cut = text:sub(1, longest - #extension):gsub("[\194-\244]?[\128-\191]*$", "")
+    text = cut .. "~" .. hash.sha256(name):sub(1, 8) .. extension
+  end
   return text == "" and "unnamed" or text
 end
 -- level is the folder of a mission, none where only one is fetched.
