@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -121,6 +122,38 @@ func TestHiddenCharactersInNamesAreShown(t *testing.T) {
 	for line := range strings.Lines(lines) {
 		if !json.Valid([]byte(line)) || strings.ContainsFunc(line, func(c rune) bool { return human.Hidden(c) && c != '\n' }) {
 			t.Errorf("the map gets %q", line)
+		}
+	}
+}
+
+// Whatever an address holds, it is answered, and not by a failure of the page.
+func TestHostileAddressesAreNoFailures(t *testing.T) {
+	t.Parallel()
+	at, browser, _, ids := filled(t, nil, "a.txt")
+	values := []string{ids[0], "x", "-1", "0", "1e309", "99999999999999999999", "%00", "..%2f..%2fetc", "%ff%fe", "%E2%80%AE", "NaN",
+		"2026-13-45", "1,2,3,4", "a/b", "{}", "[", strings.Repeat("9", 3000)}
+	keys := []string{"mission", "project", "dataset", "name", "since", "until", "box", "sort", "col", "state", "page", "limit", "kind",
+		"else", "after", "run", "job", "file", "q", "type", "analytic", "size"}
+	paths := []string{"/", "/map", "/api/map", "/datasets", "/datasets.csv", "/report", "/products", "/runs", "/jobs", "/schedules",
+		"/night", "/folder", "/api/folder", "/another", "/products/V", "/products/V/log", "/datasets/V", "/datasets/V/files/V",
+		"/picture/V", "/tiles/V/V/V/V", "/folder/picture/V", "/runs/V", "/runs/V/output", "/jobs/V", "/jobs/V/log", "/jobs/V/result",
+		"/schedules/V", "/static/V"}
+	for i, path := range paths {
+		for j, value := range values {
+			address := strings.ReplaceAll(path, "V", strings.ReplaceAll(value, "/", "%2f"))
+			if j > 0 {
+				address += "?" + keys[(i+j)%len(keys)] + "=" + value + "&" + keys[(i*j+7)%len(keys)] + "=" + values[(i+j)%len(values)]
+			}
+			address = strings.NewReplacer("{", "%7b", "}", "%7d", "[", "%5b").Replace(address)
+			response, err := browser.Get(at + address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+			response.Body.Close()
+			if response.StatusCode == http.StatusInternalServerError {
+				t.Errorf("%.200s: %.300s", address, body)
+			}
 		}
 	}
 }
