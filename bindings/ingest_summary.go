@@ -73,8 +73,12 @@ func (s summary) text() string {
 		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n",
 			human.Count(s.Pending, "file"))
 	}
-	if (s.stopped || s.Counts.Bad() > 0) && s.command != "" && !s.dryRun {
+	switch {
+	case s.command == "" || s.dryRun:
+	case s.stopped || s.Temporary > 0:
 		fmt.Fprintf(&b, "to try again: %s\n", s.command)
+	case s.Counts.Bad() > 0: // the same files would fail the same way
+		fmt.Fprintf(&b, "once they are fixed: %s\n", s.command)
 	}
 	return b.String()
 }
