@@ -269,5 +269,6 @@ func noOperation(m *declare.Manager, name string) error {
 	if near := suggest.Nearest(name, names); near != "" {
 		hint = "did you mean " + m.Name + "." + near + "?"
 	}
-	return fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", m.Name, name), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", m.Name, name),
+		"%s", hint)
 }
