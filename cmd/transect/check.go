@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/lint"
+	"transect/runtime/luafmt"
 	"transect/runtime/vm"
 )
 
@@ -51,14 +54,9 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 	checker.Local = a.process.HasModule
 	problems, bad := []lint.Problem{}, 0
 	for _, file := range files {
-		var code []byte
-		if file == "-" {
-			code, err = io.ReadAll(a.process.Stdin)
-		} else {
-			code, err = os.ReadFile(a.process.Path(file))
-		}
+		code, err := a.scriptCode(file)
 		if err != nil {
-			return fault.Of(&fault.UsageError{}, "cannot read %s: %w", file, fault.Reason(err))
+			return err
 		}
 		found := checker.Script(file, code)
 		if len(found) > 0 {
@@ -87,4 +85,83 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 			human.Count(len(files), "script"))
 	}
 	return &vm.Exit{Code: runtime.ExitRaised}
+}
+
+func (a *app) fmt() *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "fmt [flags] FILE...",
+		Short: "Format scripts",
+		Long: `Format scripts: two spaces for each level, one space around operators, one blank
+line at most, strings in double quotes. Line breaks and comments stay where they
+are, and what the script does never changes. Of a folder, all .lua files below it
+are formatted; - formats standard input to standard output. The names of the
+files that changed are printed.
+
+Exit codes: 0 success, 1 --check found files to format, 2 a file cannot be read
+or does not compile.`,
+		Example: `  transect fmt survey.lua
+  transect fmt --check scripts/`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect fmt survey.lua")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.format(args, check) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "change nothing; name the files that are not formatted")
+	return cmd
+}
+
+func (a *app) format(args []string, check bool) error {
+	files, err := a.process.Scripts(args)
+	if err != nil {
+		return err
+	}
+	untidy := false
+	for _, file := range files {
+		code, err := a.scriptCode(file)
+		if err != nil {
+			return err
+		}
+		formatted, err := luafmt.Source(file, code)
+		if err != nil {
+			return err
+		}
+		switch same := bytes.Equal(code, formatted); {
+		case file == "-" && !check:
+			_, err = a.stdout.Write(formatted)
+		case same:
+			continue
+		default:
+			untidy = true
+			if !check {
+				err = cannotWrite(atomicfile.Write(a.process.Path(file), formatted, 0o666))
+			}
+			if err == nil && (check || !a.output.Quiet) {
+				_, err = fmt.Fprintln(a.stdout, file)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if check && untidy {
+		return &vm.Exit{Code: runtime.ExitRaised}
+	}
+	return nil
+}
+
+// scriptCode reads a file that a command line names; - is standard input.
+func (a *app) scriptCode(file string) (code []byte, err error) {
+	if file == "-" {
+		code, err = io.ReadAll(a.process.Stdin)
+	} else {
+		code, err = os.ReadFile(a.process.Path(file))
+	}
+	if err != nil {
+		return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", file, fault.Reason(err))
+	}
+	return code, nil
 }

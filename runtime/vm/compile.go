@@ -38,7 +38,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) 
 		return nil, stopped(Context(L))
 	}
 	if err != nil {
-		return nil, syntaxError(name, code, err)
+		return nil, SyntaxError(name, code, err)
 	}
 	if len(in.locals) < maxChunks {
 		in.locals[name] = localNames(proto, nil)

@@ -119,8 +119,8 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 	return frames
 }
 
-// syntaxError makes a fault of a compiler error.
-func syntaxError(name string, code []byte, err error) error {
+// SyntaxError makes a fault of an error of Check.
+func SyntaxError(name string, code []byte, err error) error {
 	lines := strings.Split(strings.TrimRight(string(code), "\r\n \t"), "\n")
 	line, message, hint := 0, err.Error(), ""
 	if c, ok := errors.AsType[*compile.Error](err); ok {

@@ -21,12 +21,67 @@ func Check(code []byte) (lines *SourceLines, err error) {
 	return &s.lines, nil
 }
 
+// Kind classifies tokens.
+type Kind byte
+
+// The kinds of tokens.
+const (
+	Symbol Kind = iota
+	Identifier
+	Keyword
+	Number
+	Text
+	Comment
+)
+
+// Token is a token of a source, or a comment, from its first byte to the one after it.
+type Token struct {
+	Kind     Kind
+	From, To int
+	Line     int // on which it begins, from 1
+}
+
+// Tokens lists the tokens of a source, complete or not, up to the first one that Lua
+// refuses.
+func Tokens(code []byte) (list []Token) {
+	s := &scanner{code: code, line: 1, lines: SourceLines{texts: map[int]int{}}}
+	s.found = func(t Token) {
+		if n := len(list) - 1; n >= 0 && t.Kind == Symbol && joined(code, list[n], t) {
+			list[n].To = t.To
+		} else {
+			list = append(list, t)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			if _, refused := p.(*Error); !refused {
+				panic(p)
+			}
+		}
+	}()
+	s.scan()
+	return list
+}
+
+// joined reports whether a byte continues the symbol before it: == but not )).
+func joined(code []byte, symbol, next Token) bool {
+	if symbol.Kind != Symbol || symbol.To != next.From {
+		return false
+	}
+	switch string(code[symbol.From:next.To]) {
+	case "==", "~=", "<=", ">=", "::":
+		return true
+	}
+	return false
+}
+
 // scanner goes through the tokens of a source. What it cannot read is left to the
 // parser to complain about.
 type scanner struct {
 	code     []byte
 	at, line int
 	lines    SourceLines
+	found    func(Token) // is told of each token, may be nil
 
 	callable bool     // the last token ends an expression that arguments may follow
 	ended    int      // line of the last token
@@ -58,33 +113,38 @@ func (s *scanner) peek(n int) byte {
 
 func (s *scanner) scan() {
 	for s.at < len(s.code) {
-		c := s.code[s.at]
+		c, t := s.code[s.at], Token{From: s.at, Line: s.line}
 		switch {
 		case c == '\n' || c == '\r':
 			s.newline()
+			continue
 		case c == ' ' || c == '\t' || c == '\v' || c == '\f':
 			s.at++
+			continue
 		case c == '-' && s.peek(1) == '-':
 			s.comment()
+			t.Kind = Comment
 		case isDigit(c) || c == '.' && isDigit(s.peek(1)):
 			s.number()
 			s.token(false)
+			t.Kind = Number
 		case isLetter(c):
-			s.word()
+			t.Kind = s.word()
 		case c == '"' || c == '\'':
-			line := s.line
 			s.text(c)
-			s.textToken(line)
-		case c == '[' && (s.peek(1) == '[' || s.peek(1) == '='):
-			line := s.line
-			if !s.long() {
-				s.at++
-				s.token(false)
-				continue
-			}
-			s.textToken(line)
+			s.textToken(t.Line)
+			t.Kind = Text
+		case c == '[' && (s.peek(1) == '[' || s.peek(1) == '=') && s.long():
+			s.textToken(t.Line)
+			t.Kind = Text
 		default:
 			s.symbol(c)
+			for c == '.' && s.at < t.From+3 && s.peek(0) == '.' { // "a"..5 has no number .5
+				s.at++
+			}
+		}
+		if t.To = min(s.at, len(s.code)); s.found != nil {
+			s.found(t)
 		}
 	}
 }
@@ -189,7 +249,7 @@ func (s *scanner) number() {
 	}
 }
 
-func (s *scanner) word() {
+func (s *scanner) word() Kind {
 	first := s.at
 	for s.at < len(s.code) && (isLetter(s.code[s.at]) || isDigit(s.code[s.at])) {
 		s.at++
@@ -203,13 +263,14 @@ func (s *scanner) word() {
 		if word == "function" {
 			s.function = 1
 		}
-		return
+		return Keyword
 	}
 	s.token(!names)
 	s.names = names && function == 0
 	if function > 0 {
 		s.function = 2
 	}
+	return Identifier
 }
 
 // textToken is a text, which may be the argument of a call.
