@@ -28,6 +28,7 @@ func (w *walk) call(e *ast.FuncCallExpr) fact {
 		receiver := w.expression(e.Receiver)
 		w.positions[e] = w.tokens.of(e.Line(), e.Method)
 		callee = w.method(receiver, e.Method, w.positions[e])
+		w.tokens.at(w.positions[e]).means(callee)
 	} else {
 		callee = w.expression(e.Func)
 		w.positions[e] = w.positionOf(e.Func, w.tokens.line(e.Line()))
@@ -190,6 +191,7 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 			continue
 		}
 		seen[p.Name] = true
+		w.argument(called, p.Name, given[name])
 		w.param(called, *p, given[name], "option")
 	}
 	for _, p := range params {

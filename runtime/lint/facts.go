@@ -34,8 +34,10 @@ type fact struct {
 	records   string            // manager of the record, or of those of a list or an iterator
 	each      int               // an iterator: values per step, -1 when unknown
 	noValue   bool              // a call that returns nothing
+	local     string            // a module of the workspace
 	names     []string          // all fields of a table
 	name      string            // its name in the script
+	full      string            // the name of function in the reference
 }
 
 // isModule reports tables of functions: a module, a manager, a library.
@@ -56,7 +58,7 @@ func (f fact) article() string {
 
 // unknown reports whether nothing but the name is known.
 func (f fact) unknown() bool {
-	f.name = ""
+	f.name, f.local = "", ""
 	return reflect.ValueOf(f).IsZero()
 }
 
@@ -140,12 +142,16 @@ func (w *walk) visit(e ast.Expr) fact {
 func (w *walk) variable(e *ast.IdentExpr) fact {
 	at := w.tokens.of(e.Line(), e.Value)
 	w.positions[e] = at
+	n := w.tokens.at(at)
 	if v := w.find(e.Value); v != nil {
 		v.used = true
 		known := v.known
 		known.name = e.Value
+		n.Declared = w.tokens.declaredAt(v.position)
+		n.means(known)
 		return known
 	}
+	n.Global = true
 	w.read = append(w.read, use{e.Value, at})
 	if _, library := w.env.libraries[e.Value]; library {
 		return fact{kind: "table", library: e.Value}
@@ -160,7 +166,7 @@ func (w *walk) table(e *ast.TableExpr) fact {
 	given := map[string]bool{}
 	for _, f := range e.Fields {
 		if key, ok := f.Key.(*ast.StringExpr); ok {
-			w.positions[key] = w.key(key)
+			w.positions[key] = w.tokens.key(key.Line(), key.Value)
 			if given[key.Value] {
 				w.report(w.positions[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one is used",
 					"remove one of them")
@@ -173,6 +179,3 @@ func (w *walk) table(e *ast.TableExpr) fact {
 	}
 	return fact{kind: "table", table: e, made: true}
 }
-
-// key is the position of a key: a name, or a string in brackets.
-func (w *walk) key(key *ast.StringExpr) position { return w.tokens.of(key.Line(), key.Value) }

@@ -70,22 +70,33 @@ type Checker struct {
 // New makes a Checker.
 func New() *Checker { return &Checker{env: newEnvironment()} }
 
+// Script is what is known about a script.
+type Script struct {
+	Problems []Problem      // in the order of lines
+	Names    []Name         // in the order of the source
+	Exports  map[string]int // the fields of the table that a module returns: where they are assigned, indexes of names
+
+	last *walk
+}
+
 // Script checks one script and returns its problems in the order of lines.
-func (c *Checker) Script(file string, code []byte) []Problem {
+func (c *Checker) Script(file string, code []byte) []Problem { return c.Analyse(file, code).Problems }
+
+// Analyse checks a script and tells what its names stand for. Of statements with syntax
+// errors, and of those after a block that does not end, nothing else is known.
+func (c *Checker) Analyse(file string, code []byte) *Script {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
 		code = append([]byte("--"), code...)
 	}
-	chunk, problem := parsed(file, code)
-	if problem != nil {
-		return []Problem{*problem}
-	}
+	read := readable(file, code)
 	// The first walk only finds reassigned variables.
-	first := newWalk(c, file, code, nil)
-	first.chunk(chunk)
-	second := newWalk(c, file, code, first.reassigned)
-	second.chunk(chunk)
-	return filter(second.problems, code)
+	first := newWalk(c, file, read, nil)
+	first.chunk(read.chunk)
+	second := newWalk(c, file, read, first.reassigned)
+	second.chunk(read.chunk)
+	return &Script{filter(append(read.problems, second.problems...), code), second.tokens.names,
+		second.exports(read.chunk), second}
 }
 
 // filter sorts the problems and removes suppressed ones.
@@ -111,11 +122,13 @@ type walk struct {
 	facts     map[ast.Expr]fact     // of each visited expression
 	positions map[ast.Expr]position // of names and constants
 
-	reassigned map[declaration]bool // variables assigned to after their declaration
-	final      bool                 // reassigned is complete
-	assigned   map[string]position  // globals the script defines
-	read       []use                // globals the script reads
-	others     bool                 // functions may have other globals
+	kept       map[int]map[string]int // the fields assigned to tables of variables, by their declarations
+	unread     map[string]bool        // names in parts of the script that could not be read
+	reassigned map[declaration]bool   // variables assigned to after their declaration
+	final      bool                   // reassigned is complete
+	assigned   map[string]position    // globals the script defines
+	read       []use                  // globals the script reads
+	others     bool                   // functions may have other globals
 }
 
 // use is a read of a global.
@@ -127,8 +140,10 @@ type use struct {
 // position is a line and a column.
 type position struct{ line, column int }
 
-func newWalk(c *Checker, file string, code []byte, reassigned map[declaration]bool) *walk {
-	w := &walk{Checker: c, file: file, tokens: newTokens(code), plain: !bytes.Contains(code, []byte("setmetatable")),
+func newWalk(c *Checker, file string, read *reading, reassigned map[declaration]bool) *walk {
+	code := read.code
+	w := &walk{Checker: c, file: file, tokens: newTokens(read.left), plain: !bytes.Contains(code, []byte("setmetatable")),
+		unread: read.unread, kept: map[int]map[string]int{},
 		facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
 		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")),
 		assigned: map[string]position{}}

@@ -89,6 +89,7 @@ func (w *walk) stored(e ast.Expr) {
 	if !ok {
 		return
 	}
+	w.stores(field.Object, field.Key, w.positions[field])
 	object := w.facts[field.Object]
 	if name, ok := field.Object.(*ast.IdentExpr); ok && object.kind == "table" && object.module == nil &&
 		object.manager == nil && !object.sdk {

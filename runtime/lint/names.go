@@ -8,19 +8,33 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"transect/client"
 	"transect/client/suggest"
 	"transect/runtime/vm/mistake"
 )
 
-// attribute checks a field access and reports names that modules and managers do
-// not have.
+// attribute checks a field access, and notes what the name of the field means.
 func (w *walk) attribute(e *ast.AttrGetExpr) fact {
+	f := w.field(e)
+	n, object := w.tokens.at(w.positions[e]), w.facts[e.Object]
+	n.means(f)
+	if object.local != "" {
+		n.Module, n.Member = object.local, true
+	}
+	if t := client.RecordTypeOf(object.records); object.resource && t != nil && t.Field(n.Text) != nil {
+		n.Reference = t.Name + "." + n.Text
+	}
+	return f
+}
+
+// field reports names that modules and managers do not have.
+func (w *walk) field(e *ast.AttrGetExpr) fact {
 	object := w.expression(e.Object)
 	key, ok := e.Key.(*ast.StringExpr)
 	if !ok {
 		return w.element(e, object, w.expression(e.Key))
 	}
-	at := w.tokens.of(key.Line(), key.Value)
+	at := w.tokens.key(key.Line(), key.Value)
 	w.positions[e] = at
 	called := object.name + "." + key.Value
 	w.indexed(object, key.Value, at)
@@ -30,32 +44,27 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 			return fact{kind: "table", manager: m, name: called}
 		}
 		if f := function(w.env.sdk.Funcs, key.Value); f != nil {
-			return fact{kind: "function", function: f, name: called}
+			return fact{kind: "function", function: f, name: called, full: "sdk." + key.Value}
 		}
-		known := append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
-		w.among(known, key.Value, at, UnknownManager, "unknown manager "+key.Value, "transect doc lists them")
+		w.among(w.members(object), key.Value, at, UnknownManager, "unknown manager "+key.Value, "transect doc lists them")
 	case object.manager != nil:
 		m := object.manager
 		if spec := m.Op(key.Value); spec != nil {
 			return fact{kind: "function", operation: spec, name: called}
 		}
-		var known []string
-		for _, s := range m.Ops {
-			known = append(append(known, s.Name), s.Aliases...)
-		}
-		w.among(known, key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value,
+		w.among(w.members(object), key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value,
 			"transect doc "+m.Name+" lists them")
 	case object.module != nil:
 		m := object.module
 		if f := function(m.Funcs, key.Value); f != nil {
-			return fact{kind: "function", function: f, name: m.Name + "." + key.Value}
+			return fact{kind: "function", function: f, name: m.Name + "." + key.Value, full: m.Name + "." + key.Value}
 		}
 		if m.Open == nil {
-			w.among(fields(m), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value,
+			w.among(w.members(object), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value,
 				"transect doc "+m.Name+" lists its functions")
 		}
 	case object.library != "":
-		w.among(w.env.libraries[object.library], key.Value, at, UnknownFunction,
+		w.among(w.members(object), key.Value, at, UnknownFunction,
 			"Lua's "+object.library+" has no "+key.Value, "")
 		return fact{standard: object.library + "." + key.Value, name: object.library + "." + key.Value}
 	case object.object != nil:
@@ -63,7 +72,7 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 			return fact{kind: "function", bound: key.Value, name: object.name + "." + key.Value}
 		}
 		if object.object.Get == nil {
-			known := functions(object.object.Methods)
+			known := w.members(object)
 			w.among(known, key.Value, at, UnknownFunction, "a "+object.object.Name+" has no "+key.Value,
 				"it has "+strings.Join(known, ", "))
 		}
@@ -72,6 +81,35 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 			"it declares "+strings.Join(object.names, ", "))
 	}
 	return fact{}
+}
+
+// members are the names of the fields of a value.
+func (w *walk) members(f fact) (known []string) {
+	switch {
+	case f.sdk:
+		return append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
+	case f.manager != nil:
+		for _, s := range f.manager.Ops {
+			known = append(append(known, s.Name), s.Aliases...)
+		}
+	case f.module != nil:
+		return fields(f.module)
+	case f.library != "":
+		return w.env.libraries[f.library]
+	case f.object != nil:
+		return functions(f.object.Methods)
+	case f.names != nil:
+		return f.names
+	case f.kind == "string":
+		return w.env.libraries["string"]
+	case f.resource:
+		if t := client.RecordTypeOf(f.records); t != nil {
+			for _, field := range t.Fields {
+				known = append(known, field.Name)
+			}
+		}
+	}
+	return known
 }
 
 // element checks an access by number and returns what is known about it.
@@ -111,7 +149,9 @@ func (w *walk) required(args []argument) fact {
 		return fact{kind: "table", manager: w.env.managers[name]}
 	case w.env.libraries[name] != nil:
 		return fact{kind: "table", library: name}
-	case w.Local == nil || !w.Local(w.file, name):
+	case w.Local != nil && w.Local(w.file, name):
+		return fact{local: name}
+	default:
 		w.report(at, UnknownModule, "unknown module "+name,
 			near(name, w.env.names, "transect doc lists them; files beside the script are found, too"))
 	}

@@ -90,6 +90,7 @@ func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[s
 			}
 			continue
 		}
+		w.argument(s.FullName(), p.Name, v)
 		if v.kind == "nil" {
 			continue
 		}
@@ -98,6 +99,12 @@ func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[s
 	}
 	w.searched(s, table)
 	return complete
+}
+
+// argument notes that a name in a table is that of an argument.
+func (w *walk) argument(called, name string, a argument) {
+	n := w.tokens.at(a.at)
+	n.Reference, n.Parameter = called, name
 }
 
 // value checks an argument whose value or type is known.

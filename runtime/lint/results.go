@@ -94,7 +94,8 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 	switch {
 	case receiver.object != nil:
 		if f := function(receiver.object.Methods, name); f != nil {
-			return fact{kind: "function", function: f, name: receiver.object.Name + ":" + name}, true
+			return fact{kind: "function", function: f, name: receiver.object.Name + ":" + name,
+				full: receiver.object.Name + ":" + name}, true
 		}
 		known := functions(receiver.object.Methods)
 		w.among(known, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name,

@@ -50,10 +50,11 @@ func (w *walk) close() {
 }
 
 func (w *walk) declare(name string, at position, from declaration, known fact) *variable {
-	if w.final && w.reassigned[from] {
+	if w.final && w.reassigned[from] || w.unread[name] {
 		known = fact{}
 	}
-	v := &variable{name: name, position: at, from: from, known: known}
+	v := &variable{name: name, position: at, from: from, known: known, used: w.unread[name]}
+	w.tokens.declare(at, known)
 	w.scope.vars = append(w.scope.vars, v)
 	return v
 }
@@ -72,7 +73,7 @@ func (w *walk) find(name string) *variable {
 // globals reports undefined globals, and globals defined by the script.
 func (w *walk) globals() {
 	for _, u := range w.read {
-		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) {
+		if _, own := w.assigned[u.name]; own || w.others || w.unread[u.name] || w.env.global(u.name) {
 			continue
 		}
 		hint := w.env.suggestGlobal(u.name)
@@ -88,11 +89,75 @@ func (w *walk) globals() {
 // assign records an assignment to a variable or global.
 func (w *walk) assign(e *ast.IdentExpr) {
 	at := w.tokens.of(e.Line(), e.Value)
+	n := w.tokens.at(at)
+	n.Assigned = true
 	if v := w.find(e.Value); v != nil {
+		n.Declared = w.tokens.declaredAt(v.position)
 		w.reassigned[v.from] = true
 		return
 	}
+	n.Global = true
 	if _, before := w.assigned[e.Value]; !before {
 		w.assigned[e.Value] = at
+	}
+}
+
+// stores notes that a field is assigned to the table of a variable.
+func (w *walk) stores(object, field ast.Expr, at position) {
+	name, named := object.(*ast.IdentExpr)
+	key, ok := field.(*ast.StringExpr)
+	if !named || !ok {
+		return
+	}
+	n := w.tokens.at(w.positions[name])
+	w.export(n.Declared, key.Value, at)
+}
+
+func (w *walk) export(table int, field string, at position) {
+	w.tokens.at(at).Assigned = true
+	if w.kept[table] == nil {
+		w.kept[table] = map[string]int{}
+	}
+	if _, before := w.kept[table][field]; !before {
+		w.kept[table][field] = w.tokens.declaredAt(at)
+	}
+}
+
+// exports are the fields of the table that the last statement returns.
+func (w *walk) exports(chunk []ast.Stmt) map[string]int {
+	if len(chunk) == 0 {
+		return nil
+	}
+	last, ok := chunk[len(chunk)-1].(*ast.ReturnStmt)
+	if !ok || len(last.Exprs) != 1 {
+		return nil
+	}
+	switch e := last.Exprs[0].(type) {
+	case *ast.IdentExpr:
+		return w.kept[w.tokens.at(w.positions[e]).Declared]
+	case *ast.TableExpr:
+		w.exported(returned, e)
+		return w.kept[returned]
+	}
+	return nil
+}
+
+// returned stands for the variable of a table that is returned where it is made.
+const returned = -2
+
+// exported notes the fields of a table constructor: where its value is declared when that
+// is a variable, else where the field is given.
+func (w *walk) exported(table int, e *ast.TableExpr) {
+	for _, f := range e.Fields {
+		key, ok := f.Key.(*ast.StringExpr)
+		if !ok {
+			continue
+		}
+		w.export(table, key.Value, w.positions[key])
+		if value, ok := f.Value.(*ast.IdentExpr); ok {
+			if declared := w.tokens.at(w.positions[value]).Declared; declared >= 0 {
+				w.kept[table][key.Value] = declared
+			}
+		}
 	}
 }

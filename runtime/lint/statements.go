@@ -75,6 +75,10 @@ func (w *walk) statement(s ast.Stmt) {
 		w.definition(s)
 	case *ast.ReturnStmt:
 		w.expressions(s.Exprs)
+	case *ast.LabelStmt:
+		w.tokens.of(s.Line(), s.Name)
+	case *ast.GotoStmt:
+		w.tokens.of(s.Line(), s.Label)
 	}
 }
 
@@ -101,6 +105,11 @@ func (w *walk) local(s *ast.LocalAssignStmt) {
 			known.table = nil // may be filled later
 		}
 		w.declare(name, positions[i], declaration{s, i}, known)
+		if i < len(s.Exprs) {
+			if table, ok := s.Exprs[i].(*ast.TableExpr); ok {
+				w.exported(w.tokens.declaredAt(positions[i]), table)
+			}
+		}
 	}
 }
 
@@ -128,7 +137,7 @@ func (w *walk) definition(s *ast.FuncDefStmt) {
 	switch {
 	case s.Name.Func == nil: // function object:method()
 		w.expression(s.Name.Receiver)
-		w.tokens.of(s.Line(), s.Name.Method)
+		w.stores(s.Name.Receiver, &ast.StringExpr{Value: s.Name.Method}, w.tokens.of(s.Line(), s.Name.Method))
 		w.function(s.Func, true)
 		return
 	default:
@@ -136,6 +145,9 @@ func (w *walk) definition(s *ast.FuncDefStmt) {
 			w.assign(name)
 		} else {
 			w.expression(s.Name.Func)
+			if field, ok := s.Name.Func.(*ast.AttrGetExpr); ok {
+				w.stores(field.Object, field.Key, w.positions[field])
+			}
 		}
 	}
 	w.function(s.Func, false)

@@ -2,27 +2,41 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/yuin/gopher-lua/parse"
+
+	"transect/client"
+	"transect/client/declare"
 )
 
-// tokens finds the columns of names, which the syntax tree does not have: names
-// are looked up in the order of the script.
+// tokens finds the columns of names, which the syntax tree does not have. The walk
+// visits all names and constants in the order of the source, and each takes the next one.
 type tokens struct {
-	names []name      // in order
-	start int         // all before it are used
-	first map[int]int // line to the column of its first token
+	names   []Name           // with strings and numbers, in order
+	next    int              // all before it are taken
+	index   map[position]int // into names
+	visited func(i int)      // for tests
+	first   map[int]int      // line to the column of its first token
 }
 
-type name struct {
-	text string
-	position
-	literal bool // a string or number
-	taken   bool
+// Name is an identifier, a string or a number of a script, and what it stands for.
+type Name struct {
+	Text         string
+	Line, Column int
+	Literal      bool   // a string or number
+	Declared     int    // where its variable is declared, an index; of others -1
+	Global       bool   // a global variable
+	Reference    string // its name in the reference: projects.search, Dataset.name; of an argument that of what is called
+	Parameter    string // an argument
+	Module       string // of the workspace: that it is, or that it is a field of
+	Member       bool   // it is a field of Module
+	Assigned     bool   // a value is assigned to it
+	About        string // of a variable: what is known about its value
 }
 
 func newTokens(code []byte) *tokens {
-	p := &tokens{first: map[int]int{}}
+	p := &tokens{first: map[int]int{}, index: map[position]int{}}
 	scanner, lexer := parse.NewScanner(bytes.NewReader(code), ""), &parse.Lexer{}
 	for {
 		token, err := scanner.Scan(lexer)
@@ -35,37 +49,102 @@ func newTokens(code []byte) *tokens {
 			p.first[at.line] = at.column
 		}
 		switch token.Type {
-		case parse.TIdent:
-			p.names = append(p.names, name{text: token.Str, position: at})
-		case parse.TString, parse.TNumber:
-			p.names = append(p.names, name{text: token.Str, position: at, literal: true})
+		case parse.TIdent, parse.TString, parse.TNumber:
+			p.index[at] = len(p.names)
+			p.names = append(p.names, Name{Text: token.Str, Line: at.line, Column: at.column, Declared: -1,
+				Literal: token.Type != parse.TIdent})
 		}
 	}
 }
 
 // of returns the next position of a name from a line on, or the start of the
 // line.
-func (p *tokens) of(line int, text string) position { return p.next(line, text, false) }
+func (p *tokens) of(line int, text string) position {
+	return p.take(line, text, func(n *Name) bool { return !n.Literal })
+}
+
+// key is the position of a key: a name, or a string in brackets.
+func (p *tokens) key(line int, text string) position {
+	return p.take(line, text, func(*Name) bool { return true })
+}
 
 // literal returns the next position of a string or number.
-func (p *tokens) literal(line int, text string) position { return p.next(line, text, true) }
+func (p *tokens) literal(line int, text string) position {
+	return p.take(line, text, func(n *Name) bool { return n.Literal })
+}
 
-func (p *tokens) next(line int, text string, literal bool) position {
-	for p.start < len(p.names) && p.names[p.start].taken {
-		p.start++
-	}
-	for i := p.start; i < len(p.names); i++ {
-		n := &p.names[i]
-		if n.line < line || n.taken || n.text != text || n.literal != literal {
-			continue
+func (p *tokens) take(line int, text string, is func(*Name) bool) position {
+	for i := p.next; i < len(p.names) && p.names[i].Line <= line+20; i++ {
+		if n := &p.names[i]; n.Line >= line && n.Text == text && is(n) {
+			if p.visited != nil {
+				p.visited(i)
+			}
+			p.next = i + 1
+			return position{n.Line, n.Column}
 		}
-		if n.line > line+20 {
-			break
-		}
-		n.taken = true
-		return n.position
 	}
 	return p.line(line)
+}
+
+// at is the name at a position, or one that is not kept.
+func (p *tokens) at(at position) *Name {
+	if i, ok := p.index[at]; ok {
+		return &p.names[i]
+	}
+	return &Name{}
+}
+
+// declare notes the declaration of a variable.
+func (p *tokens) declare(at position, known fact) {
+	if i, ok := p.index[at]; ok {
+		p.names[i].Declared = i
+		p.names[i].means(known)
+	}
+}
+
+// declaredAt is the index of the name at a position, -1 of none.
+func (p *tokens) declaredAt(at position) int {
+	if i, ok := p.index[at]; ok {
+		return i
+	}
+	return -1
+}
+
+// means notes what is known about the value of a name.
+func (n *Name) means(f fact) {
+	n.Reference, n.Module = f.reference(), cmp.Or(f.local, n.Module)
+	n.About = f.kind
+	switch record := declare.Singular(f.records); {
+	case f.resource:
+		n.About = record
+	case f.list && record != "":
+		n.About = "list of " + record
+	case f.each != 0 && record != "":
+		n.About = "iterator of " + record
+	case f.object != nil:
+		n.About = f.object.Name
+	}
+}
+
+// reference is the name of a value in the reference, "" of others.
+func (f fact) reference() string {
+	switch {
+	case f.sdk:
+		return "sdk"
+	case f.module != nil:
+		return f.module.Name
+	case f.manager != nil:
+		return f.manager.Name
+	case f.operation != nil:
+		return f.operation.FullName()
+	case f.function != nil && f.kind == "function":
+		return f.full
+	case f.resource || f.list || f.each != 0:
+		if t := client.RecordTypeOf(f.records); t != nil {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // line returns the first token of a line.

@@ -41,8 +41,7 @@ type Token struct {
 	Line     int // on which it begins, from 1
 }
 
-// Tokens lists the tokens of a source, complete or not, up to the first one that Lua
-// refuses.
+// Tokens lists the tokens of a source, which need not compile.
 func Tokens(code []byte) (list []Token) {
 	s := &scanner{code: code, line: 1, lines: SourceLines{texts: map[int]int{}}}
 	s.found = func(t Token) {
@@ -52,13 +51,6 @@ func Tokens(code []byte) (list []Token) {
 			list = append(list, t)
 		}
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			if _, refused := p.(*Error); !refused {
-				panic(p)
-			}
-		}
-	}()
 	s.scan()
 	return list
 }
@@ -81,7 +73,7 @@ type scanner struct {
 	code     []byte
 	at, line int
 	lines    SourceLines
-	found    func(Token) // is told of each token, may be nil
+	found    func(Token) // is told of each token; then nothing is refused
 
 	callable bool     // the last token ends an expression that arguments may follow
 	ended    int      // line of the last token
@@ -101,7 +93,9 @@ var keywords = []string{"and", "break", "do", "else", "elseif", "end", "false", 
 	"not", "or", "repeat", "return", "then", "true", "until", "while"}
 
 func (s *scanner) fail(format string, args ...any) {
-	panic(&Error{s.line, fmt.Sprintf(format, args...)})
+	if s.found == nil {
+		panic(&Error{s.line, fmt.Sprintf(format, args...)})
+	}
 }
 
 func (s *scanner) peek(n int) byte {
