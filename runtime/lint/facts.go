@@ -152,6 +152,9 @@ func (w *walk) variable(e *ast.IdentExpr) fact {
 		return known
 	}
 	n.Global = true
+	if e.Value == cursorName {
+		w.seen = w.visible()
+	}
 	w.read = append(w.read, use{e.Value, at})
 	if _, library := w.env.libraries[e.Value]; library {
 		return fact{kind: "table", library: e.Value}

@@ -76,7 +76,7 @@ type Script struct {
 	Names    []Name         // in the order of the source
 	Exports  map[string]int // the fields of the table that a module returns: where they are assigned, indexes of names
 
-	last *walk
+	walk *walk
 }
 
 // Script checks one script and returns its problems in the order of lines.
@@ -123,6 +123,7 @@ type walk struct {
 	positions map[ast.Expr]position // of names and constants
 
 	kept       map[int]map[string]int // the fields assigned to tables of variables, by their declarations
+	seen       map[string]fact        // the variables at the cursor
 	unread     map[string]bool        // names in parts of the script that could not be read
 	reassigned map[declaration]bool   // variables assigned to after their declaration
 	final      bool                   // reassigned is complete

@@ -27,58 +27,60 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	return f
 }
 
-// field reports names that modules and managers do not have.
+// field checks a field access, and reports names that modules and managers do not have.
 func (w *walk) field(e *ast.AttrGetExpr) fact {
 	object := w.expression(e.Object)
 	key, ok := e.Key.(*ast.StringExpr)
 	if !ok {
 		return w.element(e, object, w.expression(e.Key))
 	}
-	at := w.tokens.key(key.Line(), key.Value)
+	at, name := w.tokens.key(key.Line(), key.Value), key.Value
 	w.positions[e] = at
-	called := object.name + "." + key.Value
-	w.indexed(object, key.Value, at)
+	w.indexed(object, name, at)
+	known := w.members(object)
 	switch {
 	case object.sdk:
-		if m := w.env.managers[key.Value]; m != nil {
-			return fact{kind: "table", manager: m, name: called}
-		}
-		if f := function(w.env.sdk.Funcs, key.Value); f != nil {
-			return fact{kind: "function", function: f, name: called, full: "sdk." + key.Value}
-		}
-		w.among(w.members(object), key.Value, at, UnknownManager, "unknown manager "+key.Value, "transect doc lists them")
+		w.among(known, name, at, UnknownManager, "unknown manager "+name, "transect doc lists them")
 	case object.manager != nil:
 		m := object.manager
-		if spec := m.Op(key.Value); spec != nil {
+		w.among(known, name, at, UnknownOperation, m.Name+" has no operation "+name, "transect doc "+m.Name+" lists them")
+	case object.module != nil && object.module.Open == nil:
+		m := object.module
+		w.among(known, name, at, UnknownFunction, m.Name+" has no "+name, "transect doc "+m.Name+" lists its functions")
+	case object.library != "":
+		w.among(known, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, "")
+	case object.object != nil && object.object.Get == nil:
+		w.among(known, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name, "it has "+strings.Join(known, ", "))
+	case object.names != nil:
+		w.among(known, name, at, UnknownArgument, "script.args does not declare the argument "+name,
+			"it declares "+strings.Join(known, ", "))
+	}
+	return w.part(object, name)
+}
+
+// part is what is known about a field of a value.
+func (w *walk) part(object fact, key string) fact {
+	called := object.name + "." + key
+	switch {
+	case object.sdk && w.env.managers[key] != nil:
+		return fact{kind: "table", manager: w.env.managers[key], name: called}
+	case object.sdk:
+		if f := function(w.env.sdk.Funcs, key); f != nil {
+			return fact{kind: "function", function: f, name: called, full: "sdk." + key}
+		}
+	case object.manager != nil:
+		if spec := object.manager.Op(key); spec != nil {
 			return fact{kind: "function", operation: spec, name: called}
 		}
-		w.among(w.members(object), key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value,
-			"transect doc "+m.Name+" lists them")
 	case object.module != nil:
-		m := object.module
-		if f := function(m.Funcs, key.Value); f != nil {
-			return fact{kind: "function", function: f, name: m.Name + "." + key.Value, full: m.Name + "." + key.Value}
-		}
-		if m.Open == nil {
-			w.among(w.members(object), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value,
-				"transect doc "+m.Name+" lists its functions")
+		if f := function(object.module.Funcs, key); f != nil {
+			full := object.module.Name + "." + key
+			return fact{kind: "function", function: f, name: full, full: full}
 		}
 	case object.library != "":
-		w.among(w.members(object), key.Value, at, UnknownFunction,
-			"Lua's "+object.library+" has no "+key.Value, "")
-		return fact{standard: object.library + "." + key.Value, name: object.library + "." + key.Value}
-	case object.object != nil:
-		if function(object.object.Methods, key.Value) != nil {
-			return fact{kind: "function", bound: key.Value, name: object.name + "." + key.Value}
-		}
-		if object.object.Get == nil {
-			known := w.members(object)
-			w.among(known, key.Value, at, UnknownFunction, "a "+object.object.Name+" has no "+key.Value,
-				"it has "+strings.Join(known, ", "))
-		}
-	case object.names != nil:
-		w.among(object.names, key.Value, at, UnknownArgument, "script.args does not declare the argument "+key.Value,
-			"it declares "+strings.Join(object.names, ", "))
+		return fact{standard: object.library + "." + key, name: object.library + "." + key}
+	case object.object != nil && function(object.object.Methods, key) != nil:
+		return fact{kind: "function", bound: key, name: called}
 	}
 	return fact{}
 }

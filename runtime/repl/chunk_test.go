@@ -1,6 +1,10 @@
 package repl
 
-import "testing"
+import (
+	"testing"
+
+	"transect/runtime/complete"
+)
 
 func TestClassify(t *testing.T) {
 	t.Parallel()
@@ -69,7 +73,7 @@ func FuzzClassify(f *testing.F) {
 		if k := classify(text); k == statement && classify(text+"\n") != k {
 			t.Errorf("%q: another line end makes it %d", text, classify(text+"\n"))
 		}
-		scan(text)
+		complete.Scan(text)
 		secret(text)
 		entriesOf(text)
 	})

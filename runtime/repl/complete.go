@@ -10,7 +10,9 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/complete"
 	"transect/runtime/reference"
+	"transect/runtime/vm/compile"
 )
 
 // completeLine is the completer of the editor: the text before the word, the
@@ -44,19 +46,19 @@ func (s *Session) candidates(before, left string) (string, []string) {
 	if before != "" {
 		before += "\n"
 	}
-	at := scan(before + left)
+	at := complete.Scan(before + left)
 	var words []string
 	s.lua.Inspect(func(locals, globals *lua.LTable) {
 		words = (&completer{s, locals, globals, loadedNames(globals)}).words(at)
 	})
 	switch {
-	case !at.quoted:
-		return at.word, matching(words, at.word)
+	case !at.Quoted:
+		return at.Word, matching(words, at.Word)
 	case words != nil:
-		return at.text, matching(words, at.text)
+		return at.Text, matching(words, at.Text)
 	}
-	word := lastPart(at.text)
-	return word, s.files(at.text)
+	word := lastPart(at.Text)
+	return word, s.files(at.Text)
 }
 
 // matching returns the words with a prefix, sorted, without duplicates.
@@ -132,89 +134,45 @@ type completer struct {
 	names           names
 }
 
-func (c *completer) words(at cursor) []string {
+func (c *completer) words(at complete.Cursor) []string {
 	switch {
-	case at.comment:
+	case at.Comment:
 		return nil
-	case at.quoted:
+	case at.Quoted:
 		return c.inString(at)
-	case at.sep != "":
-		if at.path == nil {
+	case at.Sep != "":
+		if at.Path == nil {
 			return nil
 		}
-		return c.members(c.find(at.path), at.sep)
+		return c.members(c.find(at.Path), at.Sep)
 	}
-	if at.table && at.key == "" && len(at.within) > 0 {
-		if words := c.inArgument(at); len(words) > 0 {
-			return matching(words, at.word)
-		}
+	if named := matching(at.Keys(c.entry), at.Word); len(named) > 0 {
+		return named
 	}
-	if at.table && at.key == "" {
-		if named := c.arguments(at); len(named) > 0 && len(matching(named, at.word)) > 0 {
-			return named
-		}
-	}
-	if at.word == "" && at.table && at.key == "" {
+	if at.Word == "" && at.Table && at.Key == "" {
 		return nil
 	}
 	words := slices.AppendSeq(keysOf(c.locals), maps.Keys(c.known))
-	if at.word != "" { // the list of everything would be too long
-		words = slices.AppendSeq(append(words, keysOf(c.globals)...), maps.Keys(keywords))
+	if at.Word != "" { // the list of everything would be too long
+		words = slices.AppendSeq(append(words, keysOf(c.globals)...), slices.Values(compile.Keywords))
 	}
 	return words
-}
-
-// arguments lists the remaining named arguments of a call.
-func (c *completer) arguments(at cursor) []string {
-	var words []string
-	for _, p := range c.parameters(at.call) {
-		if !at.given[p.Name] {
-			words = append(words, p.Name+" = ")
-		}
-	}
-	return words
-}
-
-// parameters are the named parameters of what a path leads to: all of an
-// operation, the options of a function.
-func (c *completer) parameters(path []any) []reference.Parameter {
-	if len(path) == 0 {
-		return nil
-	}
-	e := c.find(path).entry
-	switch {
-	case e == nil:
-		return nil
-	case e.Manager != "":
-		return e.Parameters
-	}
-	for _, p := range e.Parameters {
-		if p.Options != nil {
-			return p.Options
-		}
-	}
-	return nil
 }
 
 // inString lists the known values of a string; nil means a path.
-func (c *completer) inString(at cursor) []string {
-	if name, ok := single(at.call); ok && (name == "require" || name == "help") && !at.table {
+func (c *completer) inString(at complete.Cursor) []string {
+	if name, ok := complete.Single(at.Call); ok && (name == "require" || name == "help") && !at.Table {
 		if name == "help" {
 			return declared().Names()
 		}
 		return slices.Collect(maps.Keys(c.known))
 	}
-	if at.key == "profile" {
+	if at.Key == "profile" {
 		list, _ := c.cfg.Profiles()
 		return list
 	}
-	if words := c.textInArgument(at); words != nil {
-		return words
-	}
-	for _, p := range c.parameters(at.call) {
-		if p.Name == at.key && len(p.Choices) > 0 {
-			return p.Choices
-		}
-	}
-	return nil
+	return at.Values(c.entry)
 }
+
+// entry is what a path leads to in the reference, or nil.
+func (c *completer) entry(path []any) *reference.Entry { return c.find(path).entry }

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -9,6 +10,7 @@ import (
 	"transect/bindings"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
+	"transect/runtime/vm/compile"
 )
 
 // target is what a path leads to: a value, or an entry of the reference.
@@ -146,7 +148,7 @@ func keysOf(t *lua.LTable) []string {
 func identifiers(keys []string) []string {
 	var list []string
 	for _, k := range keys {
-		if vm.IsName(k) && !keywords[k] {
+		if vm.IsName(k) && !slices.Contains(compile.Keywords, k) {
 			list = append(list, k)
 		}
 	}

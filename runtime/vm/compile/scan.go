@@ -88,9 +88,9 @@ type opener struct {
 	parameters bool
 }
 
-var keywords = []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-	"local", "nil",
-	"not", "or", "repeat", "return", "then", "true", "until", "while"}
+// Keywords are the words of Lua that cannot be names.
+var Keywords = []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while"}
 
 func (s *scanner) fail(format string, args ...any) {
 	if s.found == nil {
@@ -250,7 +250,7 @@ func (s *scanner) word() Kind {
 	}
 	word := string(s.code[first:s.at])
 	names, function := s.names || s.function > 0, s.function
-	if slices.Contains(keywords, word) {
+	if slices.Contains(Keywords, word) {
 		s.token(false)
 		s.names = word == "local" || word == "goto"
 		s.function = 0

@@ -1,28 +1,36 @@
-package repl
+// Package complete finds what may be written at a place of a script: it reads the code
+// before the cursor, and knows the arguments of operations and functions, their choices,
+// and the fields that searches take. The prompt finds what names stand for in live values,
+// the language server in declarations.
+package complete
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"transect/runtime/vm/compile"
 )
 
-// cursor describes the code at the cursor for completion.
-type cursor struct {
-	comment bool
-	quoted  bool   // in a string
-	text    string // content of that string so far
-	path    []any  // names and numbers before the word: projects, search
-	sep     string // before the word: ".", ":" or ""
-	word    string // the name being typed
-	call    []any  // the function whose arguments are typed
-	table   bool   // in a table of named arguments
-	key     string // the argument whose value is being typed
-	given   map[string]bool
-	of      []any    // the function in one of whose arguments a table is typed
-	within  []string // from that argument to the table: filter, name
-	index   bool     // in the brackets of a key
+// Cursor describes the code at the cursor.
+type Cursor struct {
+	Comment  bool
+	Quoted   bool   // in a string
+	Text     string // content of that string so far
+	Path     []any  // names and numbers before the word: projects, search
+	Sep      string // before the word: ".", ":" or ""
+	Word     string // the name being typed
+	Call     []any  // the function whose arguments are typed
+	Argument int    // the number of arguments before
+	Table    bool   // in a table of named arguments
+	Key      string // the argument whose value is being typed
+	Given    map[string]bool
+	Of       []any    // the function in one of whose arguments a table is typed
+	Within   []string // from that argument to the table: filter, name
+	Index    bool     // in the brackets of a key
 }
 
 // frame is an open bracket.
@@ -32,6 +40,7 @@ type frame struct {
 	outer []any // the indexed expression
 	only  any   // the only literal in it, for an index
 	count int   // number of tokens
+	args  int   // number of commas
 	key   string
 	given map[string]bool
 }
@@ -48,8 +57,8 @@ type scanner struct {
 // the one at the cursor. In a comment there is none.
 const mark = "_cursor_"
 
-// scan describes the end of a text.
-func scan(src string) cursor {
+// Scan describes the end of a text.
+func Scan(src string) Cursor {
 	s := &scanner{frames: []*frame{{}}}
 	tokens := parse.NewScanner(strings.NewReader(src+mark), "")
 	for {
@@ -57,12 +66,12 @@ func scan(src string) cursor {
 		before, found := strings.CutSuffix(t.Str, mark)
 		switch {
 		case t.Type == parse.EOF, t.Type == 0 && tokens.Pos.Line == parse.EOF: // the error of a comment without an end
-			return cursor{comment: true}
+			return Cursor{Comment: true}
 		case found && t.Type == parse.TString && err != nil:
 			return s.inString(before)
 		case found && t.Type == parse.TIdent:
 			at := s.cursor()
-			at.word = before
+			at.Word = before
 			return at
 		}
 		s.token(t)
@@ -71,32 +80,32 @@ func scan(src string) cursor {
 
 func (s *scanner) top() *frame { return s.frames[len(s.frames)-1] }
 
-func (s *scanner) cursor() cursor {
+func (s *scanner) cursor() Cursor {
 	f := s.top()
-	at := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given, index: f.open == '['}
+	at := Cursor{Call: f.call, Argument: f.args, Table: f.open == '{', Key: f.key, Given: f.given, Index: f.open == '['}
 	for i := len(s.frames) - 1; i >= 0; i-- {
 		outer := s.frames[i]
 		if outer.open == '{' && outer.call != nil {
-			at.of = outer.call
+			at.Of = outer.call
 			for _, inner := range s.frames[i : len(s.frames)-1] {
 				if inner.open == '{' {
-					at.within = append(at.within, inner.key)
+					at.Within = append(at.Within, inner.key)
 				}
 			}
 			break
 		}
 	}
 	if s.sep != "" {
-		at.path, at.sep = s.path, s.sep
+		at.Path, at.Sep = s.path, s.sep
 	}
 	return at
 }
 
-func (s *scanner) inString(content string) cursor {
+func (s *scanner) inString(content string) Cursor {
 	at := s.cursor()
-	at.quoted, at.text, at.path, at.sep = true, content, nil, ""
+	at.Quoted, at.Text, at.Path, at.Sep = true, content, nil, ""
 	if s.value && len(s.path) > 0 { // f"text"
-		at.call, at.key, at.table = s.path, "", false
+		at.Call, at.Key, at.Table = s.path, "", false
 	}
 	return at
 }
@@ -114,7 +123,7 @@ func (s *scanner) token(t ast.Token) {
 		if n, err := strconv.Atoi(t.Str); err == nil {
 			f.only = n
 		}
-	case t.Type == parse.TIdent, keywords[t.Str]:
+	case t.Type == parse.TIdent, slices.Contains(compile.Keywords, t.Str):
 		switch {
 		case s.sep != "" && path != nil:
 			s.path, s.value = append(path[:len(path):len(path)], t.Str), true
@@ -147,8 +156,9 @@ func (s *scanner) token(t ast.Token) {
 		}
 	case t.Type == ',' || t.Type == ';':
 		f.key = ""
+		f.args++
 	case t.Type == '=':
-		if name, ok := single(path); ok && f.open == '{' && f.key == "" {
+		if name, ok := Single(path); ok && f.open == '{' && f.key == "" {
 			f.key = name
 			f.given[name] = true
 		}
@@ -156,16 +166,11 @@ func (s *scanner) token(t ast.Token) {
 	s.sep = ""
 }
 
-func single(path []any) (string, bool) {
+// Single returns the name that a path is alone.
+func Single(path []any) (string, bool) {
 	if len(path) != 1 {
 		return "", false
 	}
 	name, ok := path[0].(string)
 	return name, ok
 }
-
-var keywords = map[string]bool{"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true,
-	"false": true,
-	"for":   true, "function": true, "if": true, "in": true, "local": true, "nil": true, "not": true, "or": true,
-	"repeat": true,
-	"return": true, "then": true, "true": true, "until": true, "while": true}
