@@ -133,16 +133,21 @@ func (p *Process) Scripts(args []string) ([]string, error) {
 // HasModule reports whether require finds a module in the script's folder, in
 // TRANSECT_PATH or in the binary.
 func (p *Process) HasModule(script, module string) bool {
-	if _, code := scripts.Module(module); code != nil {
-		return true
-	}
+	_, code := scripts.Module(module)
+	return code != nil || p.ModuleFile(script, module) != ""
+}
+
+// ModuleFile is the file of a module in the script's folder or in TRANSECT_PATH, "" when
+// there is none.
+func (p *Process) ModuleFile(script, module string) string {
 	name := strings.ReplaceAll(module, ".", string(filepath.Separator))
 	for _, dir := range append([]string{filepath.Dir(script)}, filepath.SplitList(p.Getenv("TRANSECT_PATH"))...) {
 		for _, file := range []string{name + ".lua", filepath.Join(name, "init.lua")} {
-			if _, err := os.Stat(p.Path(filepath.Join(dir, file))); err == nil {
-				return true
+			path := p.Path(filepath.Join(dir, file))
+			if _, err := os.Stat(path); err == nil {
+				return path
 			}
 		}
 	}
-	return false
+	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/lint"
+	"transect/runtime/lsp"
 	"transect/runtime/luafmt"
 	"transect/runtime/vm"
 )
@@ -165,3 +166,38 @@ func (a *app) scriptCode(file string) (code []byte, err error) {
 	}
 	return code, nil
 }
+
+func (a *app) lsp() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lsp",
+		Short: "Serve an editor: mistakes, completion, documentation, renaming",
+		Long: `Serve an editor over the Language Server Protocol, on standard input and output:
+what transect check finds as one types, documentation of operations and their
+arguments, completion, definitions and references in the workspace, renaming of
+local variables, formatting. Editors start it; transect init writes the settings
+of Visual Studio Code, Neovim and Zed.`,
+		Example: `  transect lsp`,
+		Args:    exactArgs(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checker := lint.New()
+			checker.Local = a.process.HasModule
+			server := lsp.New(checker)
+			server.Version, server.Log, server.Module = version(), a.process.Stderr, a.process.ModuleFile
+			if !server.Serve(cmd.Context(), editor{a.process.Stdin, a.stdout}) {
+				return &vm.Exit{Code: runtime.ExitRaised} // as the protocol demands without shutdown
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Bool("stdio", true, "use standard input and output; the only way, which some editors ask for")
+	cobra.CheckErr(cmd.Flags().MarkHidden("stdio"))
+	return cmd
+}
+
+// editor is the connection to an editor.
+type editor struct {
+	io.Reader
+	io.Writer
+}
+
+func (editor) Close() error { return nil } // the process ends

@@ -105,7 +105,7 @@ type command struct {
 func (a *app) commands() []command {
 	return []command{
 		{"run", scripting, a.run}, {"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
-		{"fmt", scripting, a.fmt},
+		{"fmt", scripting, a.fmt}, {"lsp", scripting, a.lsp},
 		{"test", scripting, a.test}, {"api", scripting, a.api}, {"doc", scripting, a.doc}, {"scripts", scripting, a.scripts},
 		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron},
 		{"submit", scripting, a.submit},

@@ -95,7 +95,13 @@ func (c *Checker) Analyse(file string, code []byte) *Script {
 	first.chunk(read.chunk)
 	second := newWalk(c, file, read, first.reassigned)
 	second.chunk(read.chunk)
-	return &Script{filter(append(read.problems, second.problems...), code), second.tokens.names,
+	found := second.problems
+	if len(read.problems) > 0 { // what cannot be read may use and declare any names
+		found = slices.DeleteFunc(found, func(p Problem) bool {
+			return p.Rule == UnusedVariable || p.Rule == UndeclaredGlobal || p.Rule == AssignedGlobal
+		})
+	}
+	return &Script{filter(append(read.problems, found...), code), second.tokens.names,
 		second.exports(read.chunk), second}
 }
 

@@ -50,7 +50,8 @@ func (w *walk) field(e *ast.AttrGetExpr) fact {
 	case object.library != "":
 		w.among(known, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, "")
 	case object.object != nil && object.object.Get == nil:
-		w.among(known, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name, "it has "+strings.Join(known, ", "))
+		w.among(known, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name,
+			"it has "+strings.Join(known, ", "))
 	case object.names != nil:
 		w.among(known, name, at, UnknownArgument, "script.args does not declare the argument "+name,
 			"it declares "+strings.Join(known, ", "))
@@ -152,6 +153,7 @@ func (w *walk) required(args []argument) fact {
 	case w.env.libraries[name] != nil:
 		return fact{kind: "table", library: name}
 	case w.Local != nil && w.Local(w.file, name):
+		w.tokens.at(at).Module = name
 		return fact{local: name}
 	default:
 		w.report(at, UnknownModule, "unknown module "+name,

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -50,10 +51,11 @@ func (w *walk) close() {
 }
 
 func (w *walk) declare(name string, at position, from declaration, known fact) *variable {
-	if w.final && w.reassigned[from] || w.unread[name] {
+	simple := slices.Contains([]string{"nil", "boolean", "number", "string"}, known.kind)
+	if w.final && w.reassigned[from] || w.unread[name] || simple && len(w.unread) > 0 { // what is not read may assign it
 		known = fact{}
 	}
-	v := &variable{name: name, position: at, from: from, known: known, used: w.unread[name]}
+	v := &variable{name: name, position: at, from: from, known: known}
 	w.tokens.declare(at, known)
 	w.scope.vars = append(w.scope.vars, v)
 	return v
@@ -73,7 +75,7 @@ func (w *walk) find(name string) *variable {
 // globals reports undefined globals, and globals defined by the script.
 func (w *walk) globals() {
 	for _, u := range w.read {
-		if _, own := w.assigned[u.name]; own || w.others || w.unread[u.name] || w.env.global(u.name) {
+		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) {
 			continue
 		}
 		hint := w.env.suggestGlobal(u.name)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
@@ -82,8 +83,8 @@ func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 		if rest = !here || err == nil || !balanced(r.left[from:to]); rest {
 			to = len(r.code)
 		}
-		for _, t := range compile.Tokens(r.code[from:to]) {
-			r.unread[string(r.code[from+t.From:from+t.To])] = true
+		for word := range strings.FieldsFuncSeq(string(r.code[from:to]), noLetter) { // also in strings that do not end
+			r.unread[word] = true
 		}
 		for i := from; i < to; i++ {
 			if c := r.left[i]; c != '\n' && c != '\r' {
@@ -94,6 +95,8 @@ func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 	}
 	return true
 }
+
+func noLetter(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // balanced reports whether blocks and brackets that begin in a source end there.
 func balanced(code []byte) bool {

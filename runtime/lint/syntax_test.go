@@ -2,8 +2,15 @@ package lint
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
 	"strings"
 	"testing"
+	"transect/runtime/vm/compile"
 )
 
 // TestSeveralSyntaxErrors tells each error of a script, and nothing that is wrong only
@@ -18,23 +25,59 @@ func TestSeveralSyntaxErrors(t *testing.T) {
 		{"x = = 1\nlocal a = 2\nprint(a)\ny = = 2\n", "1 syntax, 4 syntax"},
 		{"local json = require('json')\nlocal a = 1\nif a the\n  print(1)\nend\njson.decod('')\nprint(b c)\n",
 			"3 syntax, 6 unknown-function, 7 syntax"},
-		{"local n = nil\nfunction f()\n  n = 1 1\nend\nprint(n + 1, f)\nlocal unused\n",
-			"3 syntax, 6 unused-variable"},
+		{"local n = nil\nfunction f()\n  n = 1 1\nend\nprint(n + 1, f)\nif 1 then end\n",
+			"3 syntax, 6 same-always"},
 		{"local used = 1\nlocal function f()\n  if used then\nend\nprint(nowhere)\n", "5 syntax"},
 		{"local a =\nlocal b = 1\nprint(b)\n", "2 syntax"},
 		{"if true then\nprint(1)\nif x the\nprint(2)\nend\n", "3 syntax"},
-		{"print('\\999')\nprint(zzz)\n", "1 syntax, 2 undeclared-global"},
+		{"print('\\999')\nfor _ in 1 do end\n", "1 syntax, 2 no-iterator"},
 		{"x = [[\nprint(1)\n", "2 syntax"},
 		{"print(1))\nprint(zzz)\n", "1 syntax"},
 	} {
-		var got []string
-		for _, p := range checker.Script("test.lua", []byte(test.code)) {
-			if p.Rule != AssignedGlobal {
-				got = append(got, fmt.Sprintf("%d %s", p.Line, p.Rule))
-			}
-		}
-		if list := strings.Join(got, ", "); list != test.want {
+		if list := rules(checker.Script("test.lua", []byte(test.code))); list != test.want {
 			t.Errorf("%s\ngot %s, want %s", test.code, list, test.want)
 		}
 	}
+}
+
+func rules(problems []Problem) string {
+	var list []string
+	for _, p := range problems {
+		list = append(list, fmt.Sprintf("%d %s", p.Line, p.Rule))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestOneErrorMakesNoOthers damages one token of scripts without problems: where that is a
+// syntax error, nothing else is told.
+func TestOneErrorMakesNoOthers(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	paths, err := filepath.Glob("../../scripts/*/*.lua")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	checker := New()
+	checker.Local = func(string, string) bool { return true }
+	wrong := 0
+	for range 1000 {
+		path := paths[random.IntN(len(paths))]
+		code, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens := compile.Tokens(code)
+		at := tokens[random.IntN(len(tokens))]
+		with := []string{"", "end", "(", ")", "}", "{", "=", "if", "then", "x y", "[[", "'", "--[[", "function", "return", ","}
+		damaged := slices.Concat(code[:at.From], []byte(with[random.IntN(len(with))]), code[at.To:])
+		problems := checker.Script(path, damaged)
+		if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == Syntax }) {
+			continue
+		}
+		if wrong++; len(problems) > 1 {
+			t.Errorf("seed %d: %s:%d: %q: %v", seed, path, at.Line, damaged[max(0, at.From-40):min(len(damaged), at.From+40)], rules(problems))
+		}
+	}
+	t.Logf("%d syntax errors", wrong)
 }

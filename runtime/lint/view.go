@@ -74,8 +74,10 @@ func (v *View) Reference(path []any) string {
 		return f.reference()
 	}
 	object := v.find(path[:len(path)-1])
-	if name, named := path[len(path)-1].(string); named && object.object != nil && function(object.object.Methods, name) != nil {
-		return object.object.Name + ":" + name
+	if object.object != nil {
+		if name, _ := path[len(path)-1].(string); function(object.object.Methods, name) != nil {
+			return object.object.Name + ":" + name
+		}
 	}
 	return ""
 }

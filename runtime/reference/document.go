@@ -53,6 +53,9 @@ func (d *Document) WriteText(w io.Writer) error {
 	return err
 }
 
+// Markdown writes the page for editors.
+func (d *Document) Markdown() string { return d.markdown(3) }
+
 // markdown writes the page with a heading of a level; level 0 has no heading.
 func (d *Document) markdown(level int) string {
 	var b strings.Builder
