@@ -114,8 +114,11 @@ func (p *Process) Scripts(args []string) ([]string, error) {
 			switch {
 			case err != nil:
 				return err
-			case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
-				return filepath.SkipDir // of an editor or version control
+			case path != root && strings.HasPrefix(entry.Name(), "."): // of an editor or version control
+				if entry.IsDir() {
+					return filepath.SkipDir
+				}
+				return nil
 			case entry.IsDir() || filepath.Ext(path) != ".lua":
 				return nil
 			}

@@ -102,9 +102,9 @@ func (a *app) init() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [flags] DIR",
 		Short: "Create a project folder with editor support",
-		Long: `Create a project folder: a first script, a README, and the files that let editors
-with lua-language-server complete names and mark misspelt arguments: .luarc.json
-and the definitions in .transect/meta.
+		Long: `Create a project folder: a first script with its test, a README, and the settings
+with which Visual Studio Code, Zed and Neovim use transect lsp. Other editors
+find definitions for lua-language-server in .transect/meta.
 
 Existing files are never overwritten: then nothing is written. --definitions
 writes only the definitions, to update them after an update of transect.`,

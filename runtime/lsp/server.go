@@ -215,7 +215,7 @@ func (s *Server) documents() (list []*document) {
 				return fs.SkipDir
 			case len(paths) == maxFiles:
 				return fs.SkipAll
-			case !entry.IsDir() && filepath.Ext(path) == ".lua" && !paths[path]:
+			case !entry.IsDir() && filepath.Ext(path) == ".lua" && !strings.HasPrefix(entry.Name(), ".") && !paths[path]:
 				paths[path] = true
 				if d := s.document(path); d != nil {
 					list = append(list, d)

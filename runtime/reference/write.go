@@ -2,6 +2,7 @@ package reference
 
 import (
 	"embed"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,18 +20,22 @@ type File struct {
 // MetaFolder is where a project keeps the definitions for editors.
 const MetaFolder = ".transect/meta"
 
-//go:embed project
+//go:embed all:project
 var project embed.FS
 
 // Project returns the first files of a project.
 func Project() []File {
 	var files []File
-	for _, path := range []string{".luarc.json", "README.md", "main.lua", "main_test.lua"} {
-		text, err := project.ReadFile("project/" + strings.TrimPrefix(path, "."))
-		if err != nil {
-			panic(err) // the files are part of the program
+	err := fs.WalkDir(project, "project", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		files = append(files, File{path, string(text)})
+		text, err := project.ReadFile(path)
+		files = append(files, File{strings.TrimPrefix(path, "project/"), string(text)})
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are part of the program
 	}
 	return files
 }
