@@ -75,6 +75,7 @@ type Script struct {
 	Problems []Problem      // in the order of lines
 	Names    []Name         // in the order of the source
 	Exports  map[string]int // the fields of the table that a module returns: where they are assigned, indexes of names
+	Returned int            // where the variable of that table is declared, an index, or -1
 
 	walk *walk
 }
@@ -101,8 +102,9 @@ func (c *Checker) Analyse(file string, code []byte) *Script {
 			return p.Rule == UnusedVariable || p.Rule == UndeclaredGlobal || p.Rule == AssignedGlobal
 		})
 	}
-	return &Script{filter(append(read.problems, found...), code), second.tokens.names,
-		second.exports(read.chunk), second}
+	s := &Script{Problems: filter(append(read.problems, found...), code), Names: second.tokens.names, walk: second}
+	s.Exports, s.Returned = second.exports(read.chunk)
+	return s
 }
 
 // filter sorts the problems and removes suppressed ones.

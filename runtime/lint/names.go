@@ -17,6 +17,9 @@ import (
 func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	f := w.field(e)
 	n, object := w.tokens.at(w.positions[e]), w.facts[e.Object]
+	if table, ok := e.Object.(*ast.IdentExpr); ok {
+		n.Table = w.tokens.at(w.positions[table]).Declared
+	}
 	n.means(f)
 	if object.local != "" {
 		n.Module, n.Member = object.local, true

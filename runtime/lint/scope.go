@@ -111,8 +111,9 @@ func (w *walk) stores(object, field ast.Expr, at position) {
 	if !named || !ok {
 		return
 	}
-	n := w.tokens.at(w.positions[name])
-	w.export(n.Declared, key.Value, at)
+	if n := w.tokens.at(w.positions[name]); n.Declared >= 0 {
+		w.export(n.Declared, key.Value, at)
+	}
 }
 
 func (w *walk) export(table int, field string, at position) {
@@ -125,23 +126,25 @@ func (w *walk) export(table int, field string, at position) {
 	}
 }
 
-// exports are the fields of the table that the last statement returns.
-func (w *walk) exports(chunk []ast.Stmt) map[string]int {
+// exports are the fields of the table that the last statement returns, and where its
+// variable is declared.
+func (w *walk) exports(chunk []ast.Stmt) (fields map[string]int, table int) {
 	if len(chunk) == 0 {
-		return nil
+		return nil, -1
 	}
 	last, ok := chunk[len(chunk)-1].(*ast.ReturnStmt)
 	if !ok || len(last.Exprs) != 1 {
-		return nil
+		return nil, -1
 	}
 	switch e := last.Exprs[0].(type) {
 	case *ast.IdentExpr:
-		return w.kept[w.tokens.at(w.positions[e]).Declared]
+		table = w.tokens.at(w.positions[e]).Declared
+		return w.kept[table], table
 	case *ast.TableExpr:
 		w.exported(returned, e)
-		return w.kept[returned]
+		return w.kept[returned], -1
 	}
-	return nil
+	return nil, -1
 }
 
 // returned stands for the variable of a table that is returned where it is made.

@@ -31,6 +31,7 @@ type Name struct {
 	Parameter    string // an argument
 	Module       string // of the workspace: that it is, or that it is a field of
 	Member       bool   // it is a field of Module
+	Table        int    // of a field: where the variable that it is read from is declared, an index; of others -1
 	Assigned     bool   // a value is assigned to it
 	About        string // of a variable: what is known about its value
 }
@@ -51,7 +52,7 @@ func newTokens(code []byte) *tokens {
 		switch token.Type {
 		case parse.TIdent, parse.TString, parse.TNumber:
 			p.index[at] = len(p.names)
-			p.names = append(p.names, Name{Text: token.Str, Line: at.line, Column: at.column, Declared: -1,
+			p.names = append(p.names, Name{Text: token.Str, Line: at.line, Column: at.column, Declared: -1, Table: -1,
 				Literal: token.Type != parse.TIdent})
 		}
 	}

@@ -281,7 +281,7 @@ local find = {}
 function find.target(path)
   return path
 end
-find.limit = 3
+find.limit = #find.target("")
 
 return find
 `
@@ -424,7 +424,7 @@ func TestDefinitionAndReferences(t *testing.T) {
 	}
 	for _, test := range []struct{ at, want string }{
 		{"print(g(|a)", "main.lua 1:6, main.lua 3:8, main.lua 4:4"},
-		{"find.|target('b')", "lib/find.lua 5:14, main.lua 3:17, other.lua 1:8"},
+		{"find.|target('b')", "lib/find.lua 5:14, lib/find.lua 8:19, main.lua 3:17, other.lua 1:8"},
 		{"print(|b)", "main.lua 4:0, main.lua 5:6"},
 	} {
 		var got []location

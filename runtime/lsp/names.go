@@ -44,6 +44,10 @@ func (s *Server) symbol(d *document, i int) (symbol, bool) {
 				return symbol{d, j, ""}, true
 			}
 		}
+	case n.Table >= 0 && n.Table == d.script.Returned: // within the module itself
+		if j, exported := d.script.Exports[n.Text]; exported {
+			return symbol{d, j, n.Text}, true
+		}
 	case n.Assigned && exported(d, i) != "":
 		return symbol{d, i, n.Text}, true
 	}
@@ -90,10 +94,11 @@ func (s *Server) uses(at symbol) (found []location) {
 			docs = append(docs, at.doc)
 		}
 	}
+	declared := at.doc.script.Names[at.name].Text
 	for _, d := range docs {
 		for i := range d.script.Names {
 			n := &d.script.Names[i]
-			if d.path != at.doc.path && (!n.Member || n.Text != at.field) {
+			if n.Text != at.field && (d.path != at.doc.path || n.Text != declared) {
 				continue
 			}
 			if other, ok := s.symbol(d, i); ok && other.doc.path == at.doc.path && other.name == at.name {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -151,4 +153,33 @@ func comments(program string) (list []string) {
 		}
 	}
 	return list
+}
+
+// TestEveryScriptIsFormattedOnce formats all scripts of the repository twice.
+func TestEveryScriptIsFormattedOnce(t *testing.T) {
+	t.Parallel()
+	count := 0
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".lua" {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		once, err := Source(path, code)
+		if errors.Is(err, errChanged) {
+			t.Errorf("%s: %v", path, err)
+		} else if err != nil {
+			return nil // a script with mistakes, for tests
+		}
+		count++
+		if twice, err := Source(path, once); err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%s: formatted again it is, with %v,\n%s", path, err, twice)
+		}
+		return nil
+	})
+	if err != nil || count < 50 {
+		t.Error(count, err)
+	}
 }
