@@ -18,6 +18,7 @@ import (
 	"unicode/utf16"
 
 	"transect/runtime/lint"
+	"transect/testdata/luaoracle"
 )
 
 // client is an editor: it sends the bytes that Visual Studio Code sends.
@@ -590,4 +591,41 @@ func lineOf(text []uint16, at int) (p position) {
 		}
 	}
 	return p
+}
+
+// TestRenamingKeepsTheMeaning renames a variable of random programs and runs both.
+func TestRenamingKeepsTheMeaning(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	s, renamed := New(checker()), 0
+	s.Module = moduleFile
+	for n := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, n))
+		program := luaoracle.Generate(seed, n).String()
+		d := s.analysed(newDocument("file:///x.lua", "", 0, []byte(program)))
+		var locals []int
+		for i, name := range d.script.Names {
+			if name.Declared == i && len(name.Text) > 1 {
+				locals = append(locals, i)
+			}
+		}
+		old := d.script.Names[locals[random.IntN(len(locals))]]
+		var p params
+		p.Position, p.NewName = d.rangeOf(&old).Start, old.Text[:len(old.Text)-1]+"Q" // messages have the same length
+		answer, err := s.rename(d, p)
+		if err != nil {
+			t.Fatalf("seed %d, program %d: %s: %v\n%s", seed, n, old.Text, err, program)
+		}
+		after := newDocument("", "", 0, []byte(program))
+		for _, e := range answer.(workspaceEdit).Changes[d.uri] {
+			after.edit(change{&e.Range, e.NewText})
+			renamed++
+		}
+		want := luaoracle.Ours(t.TempDir(), luaoracle.Program, program)
+		got := luaoracle.Ours(t.TempDir(), luaoracle.Program, string(after.text))
+		if strings.ReplaceAll(got, p.NewName, old.Text) != want {
+			t.Fatalf("seed %d, program %d: renamed %s, it prints\n%s\nnot\n%s\n%s", seed, n, old.Text, got, want, after.text)
+		}
+	}
+	t.Logf("%d names", renamed)
 }
