@@ -1,6 +1,6 @@
 -- Find projects, missions, datasets and products by name, kind, state, date or place
-local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
-local geo, time, inspect = require("geo"), require("time"), require("inspect")
+local sdk, script, query = require("sdk"), require("script"), require("query")
+local geo, time = require("geo"), require("time")
 local find, show = require("lib.find"), require("lib.show")
 
 local args = script.args({
@@ -13,7 +13,7 @@ taken, that of a mission when it was flown, and of everything else when it was c
 transect find DJI_0042
 transect find --kind image --state failed --in 'North quarry'
 transect find --kind mission --since 2026-05-01 --until 2026-05-31
-transect find --kind raster --box 4.8,50.7,4.9,50.8 --json]],
+transect find --kind raster --box 4.8,50.7,4.9,50.8 --format geojson > rasters.geojson]],
   name = {
     "string",
     optional = true,
@@ -54,7 +54,13 @@ transect find --kind raster --box 4.8,50.7,4.9,50.8 --json]],
     doc = "only in this project or mission",
   },
   limit = { "integer", optional = true, value = "N", doc = "find N at most of each kind" },
-  json = { "boolean", doc = "print one JSON object per line, as the platform has it" },
+  format = {
+    "string",
+    default = "table",
+    choices = { "table", "json", "csv", "geojson" },
+    doc = "table for people, json for one object per line as the platform has it, csv, or geojson",
+  },
+  json = { "boolean", doc = "the same as --format json" },
 })
 
 if not (args.name or args.kind or args.state or args.since or args["until"] or args.box) then
@@ -151,7 +157,9 @@ local function in_time(kind)
   return query.any(within("acquisition_date"), created)
 end
 local states = { dataset = "ingestion.status", product = "status" }
-local names, rows, total = {}, {}, 0
+local names, total = {}, 0
+local format = show.chosen(args)
+local printer = show.printer(format, { "kind", "name", "state", "date", "in", "id" })
 
 local function name_of(manager, id)
   if id and names[id] == nil then
@@ -206,19 +214,19 @@ local function search(kind)
       end
       left = left and left - 1
       total = total + 1
-      if args.json then
-        print(json.encode(record))
+      if format == "json" then
+        printer.add(record)
       else
         local m = kind ~= "mission" and name_of("missions", record.mission)
         local p = kind ~= "project" and name_of("projects", record.project)
-        rows[#rows + 1] = {
+        printer.add(record, {
           kind = record.type or kind,
           name = record.name or name_of("analytics", record.analytic),
           state = record.status and tostring(record.status) or show.state(record),
-          date = show.day(record.acquisition_date or record[dates[kind]]),
+          date = record.acquisition_date or record[dates[kind]],
           ["in"] = (p or "") .. (m and "/" .. m or ""),
           id = record.id,
-        }
+        })
       end
     end
   end
@@ -229,9 +237,7 @@ for _, kind in ipairs({ "project", "mission", "dataset", "product" }) do
     search(kind)
   end
 end
-if #rows > 0 then
-  print(inspect.table(rows, { "kind", "name", "state", "date", "in", "id" }))
-end
-if total == 0 and not args.json then
+printer.finish()
+if total == 0 and format == "table" then
   show.note("nothing was found")
 end

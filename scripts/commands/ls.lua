@@ -12,7 +12,8 @@ local args = script.args({
 transect ls
 transect ls 'North quarry'
 transect ls 'North quarry/May survey'
-transect ls datasets 'North quarry' --json | jq -r .name]],
+transect ls datasets 'North quarry' --json | jq -r .name
+transect ls datasets 'North quarry' --format csv > datasets.csv]],
   what = {
     "string",
     default = "projects",
@@ -28,9 +29,16 @@ transect ls datasets 'North quarry' --json | jq -r .name]],
     doc = "where: a project, or a mission of it",
   },
   limit = { "integer", optional = true, value = "N", doc = "list N at most" },
-  json = { "boolean", doc = "print one JSON object per line, as the platform has it" },
+  format = {
+    "string",
+    default = "table",
+    choices = { "table", "json", "csv", "geojson" },
+    doc = "table for people, json for one object per line as the platform has it, csv, or geojson",
+  },
+  json = { "boolean", doc = "the same as --format json" },
 })
 
+local format = show.chosen(args)
 local columns = {
   projects = { "name", "created", "id" },
   missions = { "name", "survey date", "id" },
@@ -45,18 +53,18 @@ local function analytic(id)
 end
 local cells = {
   projects = function(p)
-    return { name = p.name, created = show.day(p.created), id = p.id }
+    return { name = p.name, created = p.created, id = p.id }
   end,
   missions = function(m)
-    return { name = m.name, ["survey date"] = show.day(m.survey_date), id = m.id }
+    return { name = m.name, ["survey date"] = m.survey_date, id = m.id }
   end,
   datasets = function(d)
     return {
       name = d.name,
       type = d.type,
       state = show.state(d),
-      size = show.size(show.bytes(d)),
-      created = show.day(d.creation_date),
+      size = show.bytes(d),
+      created = d.creation_date,
       id = d.id,
     }
   end,
@@ -64,7 +72,7 @@ local cells = {
     return {
       analytic = analytic(p.analytic),
       state = p.status,
-      created = show.day(p.creation_date),
+      created = p.creation_date,
       outputs = #(p.outputs or {}),
       id = p.id,
     }
@@ -83,7 +91,7 @@ local orders = {
 
 local function list(kind, filter)
   local left, records = args.limit, sdk[kind].search_generator({ filter = filter, sort = orders[kind] })
-  return show.rows(args.json, function()
+  return show.rows(format, function()
     if left == 0 then
       return nil
     end
@@ -128,7 +136,7 @@ else
   what, n = "missions or datasets", list("missions", inside)
   n = n + list("datasets", query.all(inside, query.exists("mission", false)))
 end
-if n == 0 and not args.json then
+if n == 0 and format == "table" then
   show.note(
     ("there are no %s%s"):format(what, where and " in " .. where or "")
       .. (what == "projects" and "; transect put FILES... PROJECT --create makes one" or "")

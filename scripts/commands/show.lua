@@ -104,7 +104,7 @@ if kind == "dataset" and #(record.components or {}) > 0 then
   print("\n" .. inspect.table(parts, { "component", "file", "size", "state", "checksum" }))
 elseif kind == "product" and #(record.outputs or {}) > 0 then
   print()
-  show.rows(false, show.each(sdk.datasets.describe(record.outputs)), { "output", "type", "size", "id" }, function(d)
-    return { output = d.name, type = d.type, size = show.size(show.bytes(d)), id = d.id }
+  show.rows("table", show.each(sdk.datasets.describe(record.outputs)), { "output", "type", "size", "id" }, function(d)
+    return { output = d.name, type = d.type, size = show.bytes(d), id = d.id }
   end)
 end

@@ -1,5 +1,6 @@
--- How commands print: a table for people, one JSON object a line for programs.
+-- How commands print: a table for people; JSON, CSV and GeoJSON for programs.
 local inspect, json, script = require("inspect"), require("json"), require("script")
+local csv, geo = require("csv"), require("geo")
 local show = {}
 
 -- size is a number of bytes for people.
@@ -34,21 +35,72 @@ function show.state(dataset)
   return dataset.ingestion and dataset.ingestion.status or ""
 end
 
--- rows prints records: as JSON what the platform sent, else the columns that
--- cell, a function of the record, gives. It returns how many there were.
-function show.rows(as_json, records, columns, cells)
-  local rows, n = {}, 0
+-- chosen is the format that the arguments of a command ask for.
+function show.chosen(args)
+  if args.json and args.format ~= "table" and args.format ~= "json" then
+    script.usage_error("--json and --format " .. args.format .. " are mutually exclusive", "give one of them")
+  end
+  return args.json and "json" or args.format
+end
+
+-- place is the GeoJSON geometry of a record, null when it has none.
+local function place(record)
+  local at = record.location
+  return record.geometry or record.real_bbox or at and geo.point(at[1], at[2]) or json.null
+end
+
+-- How people read columns that programs get as they are.
+local readable = { size = show.size, created = show.day, date = show.day, ["survey date"] = show.day }
+
+local finish = {
+  json = function() end,
+  csv = function(rows, columns)
+    io.write(csv.encode(rows, { header = columns }))
+  end,
+  geojson = function(features)
+    print(json.encode({ type = "FeatureCollection", features = json.list(features) }))
+  end,
+  table = function(rows, columns)
+    if #rows > 0 then
+      print(inspect.table(rows, columns))
+    end
+  end,
+}
+
+-- printer prints records in a format: add takes each with its row, by column, and
+-- finish prints what is left.
+function show.printer(format, columns)
+  local rows = {}
+  local function add(record, row)
+    if format == "json" then
+      print(json.encode(record))
+      return
+    elseif format == "geojson" then
+      row = { type = "Feature", id = record.id, geometry = place(record), properties = row }
+    elseif format == "table" then
+      for column, form in pairs(readable) do
+        row[column] = row[column] and form(row[column])
+      end
+    end
+    rows[#rows + 1] = row
+  end
+  return {
+    add = add,
+    finish = function()
+      finish[format](rows, columns)
+    end,
+  }
+end
+
+-- rows prints records with the columns that cells, a function of the record, gives. It
+-- returns how many there were.
+function show.rows(format, records, columns, cells)
+  local n, printer = 0, show.printer(format, columns)
   for record in records do
     n = n + 1
-    if as_json then
-      print(json.encode(record))
-    else
-      rows[n] = cells(record)
-    end
+    printer.add(record, cells(record))
   end
-  if n > 0 and not as_json then
-    print(inspect.table(rows, columns))
-  end
+  printer.finish()
   return n
 end
 
