@@ -23,7 +23,10 @@ func FromWorker(p *Process, job *Job) (err error) {
 	if job.Link, err = link.Inherited(); err != nil {
 		return err
 	}
-	job.Run = RunID{ID: job.Link.Run, Known: true}
+	job.Run, job.Sandbox.Within = RunID{ID: job.Link.Run, Known: true}, job.Link.Policy
+	if job.Link.Beside != "" {
+		job.Sandbox.beside = []string{job.Link.Beside}
+	}
 	go job.Link.Guard()
 	return nil
 }

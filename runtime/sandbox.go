@@ -19,9 +19,11 @@ import (
 
 // Sandbox is what a script may access.
 type Sandbox struct {
-	Rules      sandbox.Rules // of the command line
-	NoManifest bool          // ignore the manifest beside the script
-	Learn      bool          // write the manifest from what the script accesses
+	Rules      sandbox.Rules  // of the command line
+	NoManifest bool           // ignore the manifest beside the script
+	Learn      bool           // write the manifest from what the script accesses
+	beside     []string       // folders that stand for that of the manifest
+	Within     *sandbox.Rules // of the worker that runs the job; nil without one
 }
 
 // AbsPath makes the path of a rule absolute; ~/ is the home folder.
@@ -44,7 +46,7 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	path := p.AbsPath(sandbox.ManifestOf(script))
 	switch file := script != "" && script != "-" && !scripts.IsRef(script); {
 	case file && !s.NoManifest:
-		own, found, err := sandbox.ReadManifest(path)
+		own, found, err := sandbox.ReadManifest(path, s.beside...)
 		if err != nil {
 			return nil, err
 		}
@@ -64,10 +66,13 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 			records.Forget(path)
 		}
 	}
-	if rules.Empty() && !s.Learn {
+	if rules.Empty() && !s.Learn && s.Within == nil {
 		return nil, nil
 	}
 	policy := sandbox.NewPolicy(rules, manifest, s.Learn)
+	if s.Within != nil {
+		policy.Within(*s.Within)
+	}
 	policy.Protect(string(records))
 	return policy, nil
 }

@@ -21,11 +21,12 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/jobs/worker"
+	"transect/runtime/sandbox"
 	"transect/runtime/unattended/notice"
 )
 
 func (a *app) worker() *cobra.Command {
-	var address, name string
+	var address, name, policyFile string
 	queues := []string{jobs.DefaultQueue}
 	slots, grace, sandboxed := 2, 30*time.Second, false
 	cmd := &cobra.Command{
@@ -47,16 +48,22 @@ then is released and goes on elsewhere. A second signal stops at once.
 
 Jobs have the rights of the user of the worker, its logins (transect login) and
 its environment, without $TRANSECT_JOBS: who may submit jobs may run scripts
-here. With --sandbox the worker refuses scripts without a manifest, and flags
-that go round it.`,
+here. With --policy FILE scripts reach no more than FILE permits, whatever their
+manifests and flags say, and only those are notified whom it names. With --sandbox
+they reach the folder of their job and the platform, or what --policy permits, and
+those without a manifest are refused (docs/jobs.md).`,
 		Example: `  transect worker
   transect worker --queues default,ortho --slots 4 --name field-office
-  transect worker --jobs postgres://transect@db.example.com/jobs --sandbox`,
+  transect worker --jobs postgres://transect@db.example.com/jobs --policy worker.policy.json`,
 		Args: exactArgs(0, ""),
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, release := a.process.CancelOnSignal(cmd.Context())
 		defer release()
+		policy, err := workerPolicy(a.process, policyFile, sandboxed)
+		if err != nil {
+			return err
+		}
 		program, err := os.Executable()
 		if err != nil {
 			return err
@@ -82,11 +89,11 @@ that go round it.`,
 				human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
 		}
 		return worker.Run(ctx, store, worker.Options{
-			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),
+			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Policy: policy, Version: version(),
 			Program: []string{program}, Folder: filepath.Join(a.process.StateDir(), "jobs"),
 			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.process, address), Log: a.logger(),
 			Readable: recovery.Readable(client.Declarations),
-			Beside:   []func(context.Context){a.schedules(store, sandboxed)},
+			Beside:   []func(context.Context){a.schedules(store, policy)},
 		})
 	}
 	flags := cmd.Flags()
@@ -101,20 +108,38 @@ that go round it.`,
 			doc: "name of the worker and of its queue; that of the machine if left out"},
 		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace),
 			doc: "when told to stop, let running jobs go on for at most `DURATION`"})
-	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
+	flags.StringVar(&policyFile, "policy", "", "permit scripts, notices and pings no more than `FILE` does")
+	flags.BoolVar(&sandboxed, "sandbox", false,
+		"keep scripts in the folder of their job, or --policy, and refuse those without a manifest")
 	return cmd
 }
 
-// schedules fires schedules and sends notices while a worker works. Commands of
-// notices are scripts as well: a worker with --sandbox leaves them to others.
-func (a *app) schedules(store *jobs.Store, sandboxed bool) func(context.Context) {
+// workerPolicy is what a worker permits the scripts of jobs beside their folders; nil
+// for everything.
+func workerPolicy(p *runtime.Process, file string, sandboxed bool) (*sandbox.Rules, error) {
+	switch {
+	case file != "":
+		rules, err := sandbox.ReadPolicy(p.AbsPath(file))
+		return &rules, err
+	case sandboxed:
+		return &sandbox.Rules{Sandbox: true, Allow: sandbox.List{sandbox.Op: {"*"}}}, nil
+	}
+	return nil, nil
+}
+
+// schedules fires schedules and sends notices while a worker works, as far as its
+// policy permits: it leaves the others to other workers.
+func (a *app) schedules(store *jobs.Store, rules *sandbox.Rules) func(context.Context) {
 	host, _ := os.Hostname() // not all systems have a name
 	log := a.logger()
 	sender := &notice.Sender{Env: a.process.Env, Environ: jobEnvironment(os.Environ()), Dir: a.process.Path("."),
 		Output: a.process.Stderr, Host: host, Version: version()}
+	if rules != nil {
+		policy := sandbox.NewPolicy(*rules, rules.File, false)
+		sender.Permit = func(what string) error { return policy.Permit(sandbox.Notify, what) }
+	}
 	return func(ctx context.Context) {
-		schedule.Run(ctx, store, schedule.Options{Sender: sender, NoCommands: sandboxed,
-			Warn: func(text string) { log.Warn(text) }})
+		schedule.Run(ctx, store, schedule.Options{Sender: sender, Warn: func(text string) { log.Warn(text) }})
 	}
 }
 

@@ -21,6 +21,10 @@ const (
 	Env   Access = "env"
 	Exec  Access = "run"
 	Op    Access = "ops"
+
+	// Notify is whom a worker may tell of a job: //host:port, mailto:address, or a
+	// command. Only the policies of workers rule it.
+	Notify Access = "notify"
 )
 
 // replace is asked besides Write before a name is removed, moved or overwritten:

@@ -186,6 +186,9 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit +
 			" in one run, this would make it " + amount(used)
 	}
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s", message), "allow more with --budget %s=N%s", name,
-		p.orManifest())
+	err := fault.Of(&fault.LimitError{}, "%s", message)
+	if p.within != nil && p.within.Limits(name) && p.within.rules.Budget[name] == limit {
+		return fault.Hinted(err, "%s", byWorker)
+	}
+	return fault.Hinted(err, "allow more with --budget %s=N%s", name, p.orManifest())
 }

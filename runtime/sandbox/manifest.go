@@ -30,16 +30,34 @@ type Manifest struct {
 // ManifestOf is the path of a script's manifest.
 func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestSuffix }
 
-// ReadManifest reads the manifest at an absolute path; found is false when there is none.
-func ReadManifest(path string) (rules Rules, found bool, err error) {
-	text, err := os.ReadFile(path)
+// ReadManifest reads the manifest at an absolute path; found is false when there is
+// none. Its paths are relative to its folder, and to others that stand for it.
+func ReadManifest(path string, others ...string) (rules Rules, found bool, err error) {
+	rules, err = readRules(path, append(others, filepath.Dir(path)), Kinds, `{"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, `+
+		`"budget": {"deletes": 0}}; --no-manifest ignores it`)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rules{}, false, nil
 	}
-	wrong := func(format string, args ...any) (Rules, bool, error) {
-		return Rules{}, true, fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in "+path+": "+format, args...),
-			`write it like {"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}; --no-manifest ignores it`)
+	return rules, true, err
+}
+
+// ReadPolicy reads the policy of a worker at an absolute path: a manifest that says
+// in addition who may be notified.
+func ReadPolicy(path string) (Rules, error) {
+	rules, err := readRules(path, []string{filepath.Dir(path)}, append(slices.Clip(Kinds), Notify), `{"sandbox": true, "allow": {"read": ["/data"], `+
+		`"ops": ["datasets.*"], "notify": ["https://hooks.example.com"]}, "budget": {"deletes": 0}}`)
+	rules.File = path
+	return rules, err
+}
+
+// readRules reads a file of rules of the given kinds. Paths are relative to each of
+// the folders.
+func readRules(path string, folders []string, kinds []Access, example string) (rules Rules, err error) {
+	wrong := func(format string, args ...any) (Rules, error) {
+		return Rules{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in "+path+": "+format, args...),
+			"write it like %s", example)
 	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return wrong("%w", err)
 	}
@@ -49,22 +67,24 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 	if err := d.Decode(&m); err != nil {
 		return wrong("%w", err)
 	}
-	abs := func(what string) string {
-		if filepath.IsAbs(what) {
-			return filepath.Clean(what)
-		}
-		return filepath.Join(filepath.Dir(path), what)
-	}
 	rules = Rules{Sandbox: m.Sandbox, Allow: List{}, Deny: List{}}
 	for _, list := range []struct{ from, to List }{{m.Allow, rules.Allow}, {m.Deny, rules.Deny}} {
 		for kind, whats := range list.from {
-			if !slices.Contains(Kinds, kind) {
+			if !slices.Contains(kinds, kind) {
 				return wrong("there is no kind %s %s", kind, suggestKind(string(kind)))
 			}
 			list.to[kind] = []string{} // an empty list limits the kind too
-			for _, what := range whats {
-				if err := list.to.Add(kind, what, abs); err != nil {
-					return wrong("%w", err)
+			for _, folder := range folders {
+				abs := func(what string) string {
+					if filepath.IsAbs(what) {
+						return filepath.Clean(what)
+					}
+					return filepath.Join(folder, what)
+				}
+				for _, what := range whats {
+					if err := list.to.Add(kind, what, abs); err != nil {
+						return wrong("%w", err)
+					}
 				}
 			}
 		}
@@ -78,7 +98,7 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 			return wrong("the budget of %s is negative", name)
 		}
 	}
-	return rules, true, nil
+	return rules, nil
 }
 
 // record notes what the script reached.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 // Policy decides what one run may reach. Safe for concurrent use.
 type Policy struct {
 	rules       Rules
+	within      *Policy // of the worker that runs the job; nil without one
 	allow, deny map[Access][]rule
 	manifest    string          // as shown to users, "" for none
 	protected   []string        // files and folders no script may write, whatever the rules
@@ -40,6 +42,21 @@ func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	return p
 }
 
+// Within bounds the policy by that of a worker: what the worker's does not permit is
+// forbidden, and the smaller budget counts. Call it before the run.
+func (p *Policy) Within(worker Rules) {
+	p.within = NewPolicy(worker, worker.File, false)
+	p.rules.Budget = maps.Clone(p.rules.Budget)
+	for name, n := range worker.Budget {
+		if own, limited := p.rules.Budget[name]; limited {
+			n = min(n, own)
+		} else if p.rules.Budget == nil {
+			p.rules.Budget = Budget{}
+		}
+		p.rules.Budget[name] = n
+	}
+}
+
 // Protect keeps a file or folder, and every name that leads to it, out of reach
 // of writing. Call it before the run.
 func (p *Policy) Protect(path string) {
@@ -52,8 +69,17 @@ func (p *Policy) Protect(path string) {
 // Sandboxed reports whether all is denied that is not allowed.
 func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 
+// byWorker says who can change the policy of a worker.
+const byWorker = "the operator of this worker may allow it: transect worker --policy FILE"
+
 // Permit checks whether the script may reach something. Paths are canonical.
 func (p *Policy) Permit(kind Access, what string) error {
+	if p.within != nil {
+		if err := p.within.Permit(kind, what); err != nil {
+			fault.Find(err).Facts().Hint = byWorker
+			return err
+		}
+	}
 	if kind == replace {
 		if p.onTheWay[folded(what)] {
 			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+
@@ -72,8 +98,11 @@ func (p *Policy) Permit(kind Access, what string) error {
 		return nil
 	}
 	hint := fmt.Sprintf("allow it with --allow %s=%s", kind, what)
-	if kind == Exec {
+	switch kind {
+	case Exec:
 		hint += ", which lets it run any program"
+	case Notify:
+		return forbidden(kind, what, byWorker)
 	}
 	return forbidden(kind, what, hint+p.orManifest())
 }
@@ -81,6 +110,12 @@ func (p *Policy) Permit(kind Access, what string) error {
 // Denied is Permit for what the person who started the run named: allowed
 // unless a rule denies it.
 func (p *Policy) Denied(kind Access, what string) error {
+	if p.within != nil {
+		if err := p.within.Denied(kind, what); err != nil {
+			fault.Find(err).Facts().Hint = byWorker
+			return err
+		}
+	}
 	if kind == Write && (isManifest(what) || Below(folded(what), p.protected...)) {
 		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+
 			ManifestSuffix)
@@ -105,14 +140,15 @@ func (p *Policy) orManifest() string {
 
 func forbidden(kind Access, what, hint string) error {
 	action := map[Access]string{
-		Read:  "read %s",
-		Write: "write %s",
-		Net:   "connect to %s",
-		Env:   "use the environment variable %s",
-		Exec:  "run programs (%s)",
-		Op:    "call %s",
+		Read:   "read %s",
+		Write:  "write %s",
+		Net:    "connect to %s",
+		Env:    "use the environment variable %s",
+		Exec:   "run programs (%s)",
+		Op:     "call %s",
+		Notify: "notify %s",
 	}[kind]
-	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not "+action, what), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not "+action, strings.TrimPrefix(what, "//")), "%s", hint)
 }
 
 type nestedKey struct{}

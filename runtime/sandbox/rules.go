@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type Rules struct {
 	Sandbox     bool
 	Allow, Deny List
 	Budget      Budget
+	File        string // that holds the policy of a worker, else ""
 }
 
 // List holds patterns by kind. Those of files are absolute paths.
@@ -93,8 +95,16 @@ func (l List) Add(kind Access, what string, abs func(path string) string) error 
 			return fault.Of(&fault.UsageError{}, "%s is not a valid path pattern", what)
 		}
 	}
+	if u, err := url.Parse(what); kind == Notify && (err != nil || strings.Trim(u.Path, "/") != "") && isURL(what) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s names more than a server", what),
+			"end it after the host or its port: whoever may notify a server may notify all of it")
+	}
 	l[kind] = append(l[kind], what)
 	return nil
+}
+
+func isURL(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
 
 func (a Access) file() bool { return a == Read || a == Write }
@@ -148,6 +158,20 @@ func matcher(kind Access, text string) func(string) bool {
 		return pathMatcher(text)
 	case kind == Net:
 		return hostMatcher(text)
+	case kind == Notify && isURL(text):
+		scheme, host, _ := strings.Cut(strings.TrimRight(text, "/"), "://")
+		if _, port := splitHost(host); port == "" {
+			host += map[string]string{"https": ":443", "http": ":80"}[scheme]
+		}
+		match := hostMatcher(host)
+		return func(what string) bool {
+			server, ok := strings.CutPrefix(what, "//")
+			return ok && match(server)
+		}
+	case kind == Notify && !strings.HasPrefix(text, "mailto:"):
+		return func(what string) bool { return what == text } // a * in a command would match any command
+	case kind == Notify:
+		return func(what string) bool { return wildcard(strings.ToLower(text), strings.ToLower(what)) }
 	}
 	return func(what string) bool { return wildcard(text, what) }
 }

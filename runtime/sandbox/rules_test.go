@@ -296,3 +296,70 @@ func TestWrongRules(t *testing.T) {
 		}
 	}
 }
+
+// A worker's policy bounds rules and budgets of a script, and says who may be notified.
+func TestPolicyOfAWorker(t *testing.T) {
+	t.Parallel()
+	dir := sandbox.Canonical(t.TempDir())
+	path := filepath.Join(dir, "worker.json")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"sandbox": true, "allow": {"read": ["data"], "write": ["*"], "net": ["example.com"], "notify": ["https://hooks.example.com", "http://*.lan:8080", "mailto:*@Example.com", "logger -t *"]},
+		"deny": {"net": ["*.evil.org"]}, "budget": {"jobs": 1, "bytes": 9}}`)
+	worker, err := sandbox.ReadPolicy(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sandbox.NewPolicy(sandbox.Rules{Allow: sandbox.List{sandbox.Read: {"*"}}, Budget: sandbox.Budget{"jobs": 5, "bytes": 7}}, "", false)
+	p.Within(worker)
+	for what, want := range map[string]bool{
+		"read " + dir + "/data/x": true, "read " + dir + "/x": false, "net example.com:443": true, "net other.com:443": false, "env HOME": false,
+		"write " + dir + "/x": true, "write " + path: false, "run sh": false, "ops projects.search": false, "replace " + dir: false,
+	} {
+		kind, what, _ := strings.Cut(what, " ")
+		if err := p.Permit(sandbox.Access(kind), what); (err == nil) != want {
+			t.Errorf("%s %s: %v", kind, what, err)
+		}
+	}
+	if err := p.Denied(sandbox.Net, "a.evil.org:443"); err == nil {
+		t.Error("the platform that a script names may be one that the worker denies")
+	}
+	if err := p.Denied(sandbox.Net, "other.com:443"); err != nil {
+		t.Error(err)
+	}
+	if room, limited := p.Room(); room != 7 || !limited {
+		t.Error(room, limited)
+	}
+	if err := p.Submit(); err != nil {
+		t.Error(err)
+	}
+	if err := p.Submit(); err == nil || !strings.Contains(fault.Find(err).Facts().Hint, "--policy") {
+		t.Error(err)
+	}
+	for what, want := range map[string]bool{
+		"//hooks.example.com:443": true, "//HOOKS.example.com:443": true, "//hooks.example.com:80": false, "//a.lan:8080": true, "//a.lan:80": false,
+		"mailto:me@example.com": true, "mailto:me@example.com.evil.org": false, "logger -t *": true, "logger -t x; rm -rf /": false,
+		"https://hooks.example.com": false, "hooks.example.com:443": false,
+	} {
+		if err := sandbox.NewPolicy(worker, path, false).Permit(sandbox.Notify, what); (err == nil) != want {
+			t.Errorf("notify %s: %v", what, err)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"allow": {"notify": ["https://example.com/path"]}}`: "names more than a server",
+		`{"allow": {"notice": []}}`:                           "there is no kind notice",
+		`{"sandbox": 1}`:                                      "worker.json",
+	} {
+		write(text)
+		if _, err := sandbox.ReadPolicy(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	write(`{"allow": {"notify": []}}`)
+	if _, _, err := sandbox.ReadManifest(path); err == nil {
+		t.Error("a manifest says nothing of notices")
+	}
+}

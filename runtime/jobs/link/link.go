@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
 
 // Begin is what a worker tells the process of a job first.
@@ -31,6 +32,9 @@ type Begin struct {
 	Files     string        `json:"files,omitempty"`      // folder of files that stay as long as the run, on this machine
 	Until     time.Duration `json:"until"`                // end of the lease, see Now
 	TakenOver bool          `json:"taken_over,omitempty"` // nobody saw the end of the attempt before: requests of it may still arrive
+
+	Beside string         `json:"beside,omitempty"` // the script, where it was submitted: paths of its manifest are relative to this folder
+	Policy *sandbox.Rules `json:"policy,omitempty"` // of the worker: the script is permitted no more
 }
 
 // message is a call, its answer, or news of the worker.

@@ -15,9 +15,8 @@ import (
 
 // Options are the settings of a worker that fires schedules.
 type Options struct {
-	Sender     *notice.Sender
-	NoCommands bool         // leave notices by a command to other workers
-	Warn       func(string) // reports what went wrong, once
+	Sender *notice.Sender
+	Warn   func(string) // reports what went wrong, once
 }
 
 // interval is how often schedules are looked at.
@@ -29,6 +28,8 @@ type runner struct {
 	store  *jobs.Store
 	clock  string           // the time, in SQL
 	broken map[string]delay // schedules that cannot be fired, by name
+
+	refused map[int64]bool // notices that the policy leaves to other workers, as reported
 
 	watchFrom time.Time // when jobs are looked after again
 	pruneFrom time.Time
@@ -53,7 +54,7 @@ func newRunner(store *jobs.Store, o Options, ahead time.Duration) *runner {
 		o.Warn = func(string) {}
 	}
 	return &runner{Options: o, store: store, clock: fmt.Sprintf("(%s + %d)", store.Now(), ahead.Milliseconds()),
-		broken: map[string]delay{}, senders: make(chan struct{}, 4)}
+		broken: map[string]delay{}, refused: map[int64]bool{}, senders: make(chan struct{}, 4)}
 }
 
 func (r *runner) run(ctx context.Context) {
@@ -119,7 +120,7 @@ func (r *runner) pass(ctx, sends context.Context) error {
 func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error) {
 	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready,
 		r.clock)+
-		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+r.mayCommand()+")")
+		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+")")
 	names := slices.DeleteFunc(due, func(name string) bool { return name == "" })
 	return names, len(names) < len(due), err
 }

@@ -21,10 +21,11 @@ type message struct {
 }
 
 const (
-	hold     = 90 * time.Second // for which a worker that sends a notice keeps it from others
-	giveUp   = 24 * time.Hour   // a notice is tried for this long
-	longest  = 30 * time.Minute // between two tries
-	byWorker = "env:"           // before the name of the worker's variable that holds the target
+	hold       = 90 * time.Second // for which a worker that sends a notice keeps it from others
+	giveUp     = 24 * time.Hour   // a notice is tried for this long
+	longest    = 30 * time.Minute // between two tries
+	maxRefused = 10_000           // notices of which a worker remembers that it reported them
+	byWorker   = "env:"           // before the name of the worker's variable that holds the target
 )
 
 // enqueue writes a notice to be sent: a ping when it has an event.
@@ -33,18 +34,9 @@ func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event 
 	if err != nil {
 		return err
 	}
-	command := event == "" && !strings.HasPrefix(target, byWorker) && notice.IsCommand(target)
-	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, "+
-		"$3, $4, $5, "+r.clock+")", about, target, jobs.Bit(command), event, string(body))
+	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, event, body, send_at) values ($1, $2, $3, $4, "+r.clock+")",
+		about, target, event, string(body))
 	return err
-}
-
-// mayCommand leaves notices by commands to workers that run them.
-func (r *runner) mayCommand() string {
-	if r.NoCommands {
-		return " and command = 0"
-	}
-	return ""
 }
 
 // send sends the notices that are due, a few at a time. A notice that cannot be
@@ -83,21 +75,23 @@ type unsent struct {
 	tries int
 }
 
-// claim takes a notice for a while; nil when there is none.
+// claim takes a notice for a while; nil when there is none that this worker may send.
 func (r *runner) claim(ctx context.Context) (*unsent, error) {
 	n := &unsent{}
-	err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
+	err := r.store.Tx(ctx, func(tx *jobs.Tx) (err error) {
 		var body string
-		var age int64
-		err := tx.QueryRowContext(ctx,
-			"select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice "+
-				"where send_at <= "+r.clock+r.mayCommand()+
-				" order by id limit 1"+r.store.Lock("for update skip locked")).Scan(&n.id, &n.about, &n.target, &n.event, &body,
-			&age, &n.tries)
-		if err != nil {
-			return err
+		for permitted := false; !permitted; {
+			var age int64
+			err = tx.QueryRowContext(ctx,
+				"select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice "+
+					"where send_at <= "+r.clock+" and id > $1 order by id limit 1"+r.store.Lock("for update skip locked"),
+				n.id).Scan(&n.id, &n.about, &n.target, &n.event, &body, &age, &n.tries)
+			if err != nil {
+				return err
+			}
+			n.age = time.Duration(age) * time.Millisecond
+			permitted = r.permits(n)
 		}
-		n.age = time.Duration(age) * time.Millisecond
 		if err := json.Unmarshal([]byte(body), &n.message); err != nil {
 			return fmt.Errorf("the notice of %s: %w", n.about, err)
 		}
@@ -109,6 +103,23 @@ func (r *runner) claim(ctx context.Context) (*unsent, error) {
 		return nil, nil
 	}
 	return n, err
+}
+
+// permits reports whether the policy lets this worker send a notice: one that it
+// refuses is left to others, and dropped when none has sent it for a day.
+func (r *runner) permits(n *unsent) bool {
+	target, err := r.target(n)
+	if err != nil || n.age >= giveUp {
+		return true // deliver says why it cannot be sent
+	}
+	if err = r.Sender.Permits(target, n.event != ""); err != nil && !r.refused[n.id] {
+		if len(r.refused) == maxRefused {
+			clear(r.refused)
+		}
+		r.refused[n.id] = true
+		r.Warn(fmt.Sprintf("the notice about %s is left to other workers: %s", n.about, notice.Explain(err)))
+	}
+	return err == nil
 }
 
 func (r *runner) deliver(ctx context.Context, n *unsent) {
@@ -135,19 +146,27 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 	}
 }
 
+// target is where a notice goes from this worker.
+func (r *runner) target(n *unsent) (string, error) {
+	name, ok := strings.CutPrefix(n.target, byWorker)
+	if !ok {
+		return n.target, nil
+	}
+	if name == "TRANSECT_JOBS" || strings.HasPrefix(name, "PG") {
+		return "", fault.Of(&fault.PermissionError{}, "notices cannot use the worker's variable %s", name)
+	}
+	target, _ := r.Sender.Env(name)
+	if target == "" {
+		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "the variable %s is not set on this worker", name),
+			"set it to a command or a URL")
+	}
+	return target, nil
+}
+
 func (r *runner) post(ctx context.Context, n *unsent) error {
-	target := n.target
-	if name, ok := strings.CutPrefix(target, byWorker); ok {
-		if name == "TRANSECT_JOBS" || strings.HasPrefix(name, "PG") {
-			return fault.Of(&fault.PermissionError{}, "notices cannot use the worker's variable %s", name)
-		}
-		if target, _ = r.Sender.Env(name); target == "" {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the variable %s is not set on this worker", name),
-				"set it to a command or a URL")
-		}
-		if n.event == "" && r.NoCommands && notice.IsCommand(target) {
-			return fault.Of(&fault.PermissionError{}, "this worker runs no commands")
-		}
+	target, err := r.target(n)
+	if err != nil {
+		return err
 	}
 	if n.event == "" {
 		return r.Sender.Send(ctx, target, n.Notice)

@@ -17,6 +17,7 @@ import (
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/setting"
+	"transect/runtime/sandbox"
 	"transect/runtime/unattended/notice"
 	"transect/testdata/jobstest"
 )
@@ -113,7 +114,14 @@ func TestTold(t *testing.T) {
 	t.Parallel()
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
 		store, web, file := jobstest.Open(t, c), newReceiver(t), filepath.Join(t.TempDir(), "told")
-		workers := []*runner{sender(t, store, Options{}), sender(t, store, Options{}), sender(t, jobstest.Open(t, c), Options{}), sender(t, jobstest.Open(t, c), Options{NoCommands: true})}
+		careful := sender(t, jobstest.Open(t, c), Options{Warn: func(text string) {
+			if !strings.Contains(text, "is left to other workers: the script may not notify { echo") {
+				t.Error(text)
+			}
+		}})
+		policy := sandbox.NewPolicy(sandbox.Rules{Allow: sandbox.List{sandbox.Notify: {web.URL}}}, "", false)
+		careful.Sender.Permit = func(what string) error { return policy.Permit(sandbox.Notify, what) }
+		workers := []*runner{sender(t, store, Options{}), sender(t, store, Options{}), sender(t, jobstest.Open(t, c), Options{}), careful}
 		failed := submit(t, store, jobs.Spec{Args: []string{"7"}, Settings: setting.Settings{OnFailure: web.URL + "/hook", Ping: web.URL + "/monitor"}})
 		command := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: `{ echo "$TRANSECT_JOBS$TRANSECT_JOB $TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } >>` + file}})
 		fine := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL + "/hook", Ping: web.URL + "/fine"}})
@@ -322,5 +330,57 @@ func TestStopWhileSending(t *testing.T) {
 	r.sending.Wait()
 	if n, err := r.claim(t.Context()); err != nil || n == nil || n.tries != 0 {
 		t.Error(n, err)
+	}
+}
+
+// A worker sends what its policy permits, wherever the address stands and redirects
+// lead, and leaves the rest to others.
+func TestPolicyOfNotices(t *testing.T) {
+	t.Parallel()
+	store, web, file := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()}), newReceiver(t), filepath.Join(t.TempDir(), "told")
+	away := httptest.NewServer(http.RedirectHandler(web.URL+"/away", http.StatusTemporaryRedirect))
+	defer away.Close()
+	var mu sync.Mutex
+	var warned []string
+	careful := sender(t, store, Options{
+		Sender: &notice.Sender{Env: func(name string) (string, bool) {
+			if name != "COMMAND" {
+				return "", false
+			}
+			return "echo >>" + file, true
+		}, Dir: t.TempDir()},
+		Warn: func(text string) { mu.Lock(); defer mu.Unlock(); warned = append(warned, text) },
+	})
+	policy := sandbox.NewPolicy(sandbox.Rules{Sandbox: true, Allow: sandbox.List{sandbox.Notify: {away.URL, "mailto:*@example.com", "echo told >>" + file}}}, "", false)
+	careful.Sender.Permit = func(what string) error { return policy.Permit(sandbox.Notify, what) }
+	for _, settings := range []setting.Settings{
+		{OnFailure: web.URL + "/hook"}, {Ping: web.URL + "/ping"}, {OnFailure: away.URL}, {Ping: away.URL}, {OnFailure: "env:COMMAND"},
+		{OnFailure: "echo told >>" + file + "; true"}, {OnFailure: "mailto:me@elsewhere.org"},
+		{OnFailure: "mailto:me@example.com%2Cyou@elsewhere.org"}, {OnFailure: "echo told >>" + file}, {OnFailure: "mailto:me@example.com"},
+	} {
+		finish(t, store, submit(t, store, jobs.Spec{Settings: settings}), jobs.Failed, 1)
+	}
+	for range 3 {
+		pass(t, careful)
+	}
+	if got := web.all(); len(got) != 0 {
+		t.Errorf("the policy does not permit %q", got)
+	}
+	if told, _ := os.ReadFile(file); string(told) != "told\n" {
+		t.Errorf("commands wrote %q", told)
+	}
+	if len(warned) != 9 {
+		t.Errorf("%d warnings, one a notice is enough", len(warned))
+	}
+	all := strings.Join(warned, "\n")
+	for _, want := range []string{"job 1 (survey.lua) is left to other workers", "job 2 (survey.lua) is left", "job 3 (survey.lua) was not sent", "job 4 (survey.lua) was not sent",
+		"job 5 (survey.lua) is left", "job 6 (survey.lua) is left", "may not notify mailto:me@elsewhere.org", "may not notify mailto:you@elsewhere.org", "job 10 (survey.lua) was not sent", "no mail server is configured"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not told of:\n%s", want, all)
+		}
+	}
+	pass(t, sender(t, store, Options{Warn: func(string) {}}))
+	if got := strings.Join(web.all(), "\n"); !strings.Contains(got, "/hook ") || !strings.Contains(got, "/ping") {
+		t.Errorf("another worker sent %q", got)
 	}
 }

@@ -11,13 +11,16 @@ import (
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
+	"transect/runtime/sandbox"
 )
 
 // work is what a process of a job needs.
 type work struct {
-	folder string   // in which it runs
-	args   []string // of transect
-	temp   string   // removed in the end
+	folder string         // in which it runs
+	args   []string       // of transect
+	temp   string         // removed in the end
+	beside string         // the script, had it not been packed
+	policy *sandbox.Rules // that bounds the script; nil without one
 }
 
 func (w *work) remove() {
@@ -36,16 +39,28 @@ func (a *attempt) localName() string {
 func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 	spec, o := a.spec, a.s.w.o
 	w := &work{folder: spec.Folder}
-	if info, err := os.Stat(spec.Folder); spec.Folder == "" || err != nil || !info.IsDir() {
+	info, err := os.Stat(spec.Folder)
+	there := spec.Folder != "" && err == nil && info.IsDir()
+	if !there || !o.sharesFolder(spec.Folder) {
 		w.folder = a.s.w.folder("folders", a.localName())
 		if err := os.MkdirAll(w.folder, 0o700); err != nil {
 			return nil, fault.Of(&fault.FileError{}, "cannot make the folder of the job: %w", fault.Reason(err))
 		}
-		if spec.Folder != "" {
+		switch {
+		case there:
+			a.log.say("the policy of this worker does not open the folder %s: the job runs in %s", spec.Folder, w.folder)
+		case spec.Folder != "":
 			a.log.say("the folder %s is not on this machine: the job runs in %s", spec.Folder, w.folder)
 		}
 	}
 	script := spec.Script
+	w.beside = filepath.Dir(script)
+	if rel, err := filepath.Rel(spec.Folder, w.beside); err == nil && filepath.IsAbs(script) && filepath.IsLocal(rel) {
+		w.beside = rel
+	}
+	if !filepath.IsAbs(w.beside) {
+		w.beside = filepath.Join(w.folder, w.beside)
+	}
 	w.args = append([]string{"run", "--run", jobs.RunID(a.job)}, spec.Run...)
 	manifest := false
 	if spec.Bundle != "" {
@@ -74,11 +89,14 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")
 		manifest = missing == nil
 	}
-	if o.Sandbox {
-		if err := sandboxed(spec, manifest); err != nil {
+	if o.Policy != nil {
+		if err := o.sandboxed(spec, manifest); err != nil {
 			w.remove()
 			return nil, err
 		}
+		w.policy = o.policy(w)
+	}
+	if o.Sandbox {
 		w.args = append(w.args, "--sandbox=true") // a manifest may limit some kinds of access only
 	}
 	if spec.Timeout > 0 {

@@ -5,30 +5,32 @@ import (
 	"testing"
 
 	"transect/runtime/jobs"
+	"transect/runtime/sandbox"
 )
 
 // A submitter cannot give a script more than its manifest does.
 func TestSandboxed(t *testing.T) {
 	t.Parallel()
+	careful := Options{Sandbox: true, Policy: &sandbox.Rules{Sandbox: true}}
 	for _, spec := range []jobs.Spec{
 		{Run: []string{"--profile=company", "--deny=net", "--sandbox=true", "--dry-run=true"}, Env: []string{"TRANSECT_PROFILE=x", "TRANSECT_MAX_MEMORY=1GiB"}},
 		{},
 	} {
-		if err := sandboxed(spec, true); err != nil {
+		if err := careful.sandboxed(spec, true); err != nil {
 			t.Error(err)
 		}
-		if err := sandboxed(spec, false); err == nil || !strings.Contains(err.Error(), "no manifest") {
+		if err := careful.sandboxed(spec, false); err == nil || !strings.Contains(err.Error(), "no manifest") {
 			t.Error(err)
 		}
 	}
 	for _, flag := range []string{"--allow=run", "--allow", "--no-manifest=true", "--learn=true", "--budget=deletes=1000", "--sandbox=false", "--sandbox", "--report=/home/me/.profile", "--path=/etc",
 		"--password-file=/etc/shadow", "--", "-v", "other.lua", "", "--config=x", "--profile x"} {
-		if err := sandboxed(jobs.Spec{Run: []string{"--local=true", flag}}, true); err == nil || !strings.Contains(err.Error(), "is not allowed by this worker") {
+		if err := careful.sandboxed(jobs.Spec{Run: []string{"--local=true", flag}}, true); err == nil || !strings.Contains(err.Error(), "is not allowed by this worker") {
 			t.Errorf("%q: %v", flag, err)
 		}
 	}
 	for _, variable := range []string{"LD_PRELOAD=/tmp/x.so", "PATH=/tmp", "TRANSECT_PATH=/etc", "TRANSECT_STATE_DIR=/tmp", "TRANSECT_METRICS=/tmp/x", "TRANSECT_JOB_LINK=1,2", "x"} {
-		if err := sandboxed(jobs.Spec{Env: []string{variable}}, true); err == nil || !strings.Contains(err.Error(), "is not allowed by this worker") {
+		if err := careful.sandboxed(jobs.Spec{Env: []string{variable}}, true); err == nil || !strings.Contains(err.Error(), "is not allowed by this worker") {
 			t.Errorf("%q: %v", variable, err)
 		}
 	}

@@ -32,16 +32,18 @@ import (
 
 	"transect/client/ledger"
 	"transect/runtime/jobs"
+	"transect/runtime/sandbox"
 )
 
 // Options are the settings of a worker.
 type Options struct {
-	Name    string        // the queue that only this worker serves
-	Queues  []string      // further queues
-	Slots   int           // jobs at the same time
-	Grace   time.Duration // how long running jobs may go on after the worker was asked to stop
-	Sandbox bool          // refuse jobs whose script has no manifest
-	Version string        // of the program
+	Name    string         // the queue that only this worker serves
+	Queues  []string       // further queues
+	Slots   int            // jobs at the same time
+	Grace   time.Duration  // how long running jobs may go on after the worker was asked to stop
+	Sandbox bool           // refuse jobs whose script has no manifest
+	Policy  *sandbox.Rules // bounds what scripts may reach; nil without one
+	Version string         // of the program
 
 	Program   []string // runs a job when the arguments of transect run follow
 	Folder    string   // for the scripts and the folders of jobs

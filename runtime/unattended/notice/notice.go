@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/mail"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 	"transect/stdlib/notify"
 	"transect/stdlib/web"
 )
@@ -33,6 +35,47 @@ type Sender struct {
 	Output  io.Writer                        // of commands
 	Host    string
 	Version string
+	Permit  func(what string) error // asked for //host:port, mailto:address or a command; nil permits everything
+}
+
+// Permits asks the policy whether a notice, or a ping, may be sent to a target.
+func (s *Sender) Permits(to string, ping bool) error {
+	if s.Permit == nil {
+		return nil
+	}
+	u, err := url.Parse(to)
+	switch {
+	case err == nil && (ping || u.Scheme == "http" || u.Scheme == "https"):
+		return s.reach(httpcore.HostPort(u))
+	case err == nil && u.Scheme == "mailto":
+		all, err := receivers(u)
+		for _, text := range all {
+			address, bad := mail.ParseAddress(text)
+			if bad != nil {
+				return fault.Of(&fault.ConfigError{}, "%q is not a mail address", text)
+			}
+			err = errors.Join(err, s.Permit("mailto:"+address.Address))
+		}
+		return err
+	}
+	return s.Permit(to)
+}
+
+// reach asks the policy about a server, also one that a redirect leads to.
+func (s *Sender) reach(hostport string) error {
+	if s.Permit == nil {
+		return nil
+	}
+	return s.Permit("//" + hostport)
+}
+
+// receivers are the addresses of a mailto: URL.
+func receivers(to *url.URL) ([]string, error) {
+	all, err := url.PathUnescape(to.Opaque)
+	if err != nil {
+		return nil, fault.Of(&fault.ConfigError{}, "%q is not a mail address", to.Opaque)
+	}
+	return strings.Split(all, ","), nil
 }
 
 // Notice says what went wrong.
@@ -87,6 +130,9 @@ func Of(headline, text string, o Outcome) Notice {
 func (s *Sender) Send(ctx context.Context, to string, n Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if err := s.Permits(to, false); err != nil {
+		return err
+	}
 	switch u, bad := url.Parse(to); {
 	case bad == nil && (u.Scheme == "http" || u.Scheme == "https"):
 		return s.post(ctx, to, n)
@@ -103,7 +149,7 @@ func IsCommand(to string) bool {
 }
 
 func (s *Sender) web() *web.Client {
-	return web.New(web.Options{Env: s.Env, UserAgent: "transect/" + s.Version})
+	return web.New(web.Options{Env: s.Env, UserAgent: "transect/" + s.Version, Permit: s.reach})
 }
 
 // post sends a notice to a URL: as text for chats, and as separate fields.
@@ -124,11 +170,11 @@ func (s *Sender) mail(ctx context.Context, to *url.URL, n Notice) error {
 	if server == "" {
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "no mail server is configured"), "set TRANSECT_SMTP to host:port")
 	}
-	receiver, err := url.PathUnescape(to.Opaque)
+	addresses, err := receivers(to)
 	if err != nil {
-		return fault.Of(&fault.ConfigError{}, "%q is not a mail address", to.Opaque)
+		return err
 	}
-	m := notify.Mail{Server: server, Security: notify.StartTLS, To: strings.Split(receiver, ","),
+	m := notify.Mail{Server: server, Security: notify.StartTLS, To: addresses,
 		From: setting("TRANSECT_MAIL_FROM"),
 		User: setting("TRANSECT_SMTP_USER"), Password: setting("TRANSECT_SMTP_PASSWORD"), Subject: "transect: " +
 			n.Headline, Text: n.Text, Timeout: timeout}
