@@ -83,7 +83,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 	line("queue", "%s, priority %d", job.Queue, job.Priority)
 	line("key", "%s", job.Key)
 	line("schedule", "%s", job.Schedule)
-	line("submitted", "%s by %s", localTime(job.Submitted, now), job.User)
+	line("submitted", "%s by %s", localTime(job.Submitted, now), job.By())
 	if job.State == jobs.Scheduled || job.State == jobs.Retrying || job.Waiting != "" {
 		line("due", "%s", localTime(job.Due, now))
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -86,6 +87,12 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 			return err
 		}
 	}
+	var onFailure, ping sql.NullString
+	if err := tx.QueryRowContext(ctx, "select on_failure, ping from tr_target where job_id = $1", id).Scan(&onFailure,
+		&ping); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	spec.SetTargets(onFailure, ping)
 	return errors.Join(s.WatchTx(ctx, tx, id, spec), s.NotifyTx(ctx, tx, id))
 }
 
@@ -115,7 +122,7 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)",
 		"delete from tr_run where job_id = $1",
 		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1",
-		"delete from tr_watch where job_id = $1", "delete from tr_part where job_id = $1",
+		"delete from tr_watch where job_id = $1", "delete from tr_target where job_id = $1", "delete from tr_part where job_id = $1",
 		"delete from tr_job where job_id = $1",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, id); err != nil {
@@ -129,10 +136,20 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 func (s *Store) state(ctx context.Context, tx *Tx, id int64) (state State, err error) {
 	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = "+
 		"$1"+s.Lock("for update of j"), id).Scan(&state)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", unknown(id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return state, err
 	}
-	return state, err
+	var submitter string
+	if err := tx.QueryRowContext(ctx, "select submitter from tr_job where job_id = $1", id).Scan(&submitter); err == nil {
+		return "", NotYours(fmt.Sprintf("job %d", id), submitter)
+	}
+	return "", unknown(id)
+}
+
+// NotYours is the error of a change to what another user of the database submitted.
+func NotYours(what, submitter string) error {
+	return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s is not yours: %s submitted it", what, submitter),
+		"ask %s, or do it as a user with the role transect_worker", submitter)
 }
 
 // riverState is a state as River has it.

@@ -9,8 +9,12 @@ import (
 	"transect/runtime/jobs/bundle"
 )
 
-// PutBundle keeps a bundle, once, and returns its key for Spec.Bundle.
+// PutBundle keeps a bundle, once, and returns its key for Spec.Bundle: the hash of the
+// content, which PostgreSQL checks, so that nobody keeps another script under it.
 func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error) {
+	if bundle.Hash(b.Content) != b.Hash {
+		return "", fault.Of(&fault.ValueError{}, "the packed script does not match its hash %.12s", b.Hash)
+	}
 	_, err := s.db.ExecContext(ctx,
 		"insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.now,
 		b.Hash, b.Content, len(b.Content))

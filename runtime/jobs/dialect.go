@@ -20,6 +20,7 @@ type dialect struct {
 	uncancel string            // the metadata of a row of river_job, when it is to be cancelled no longer
 	running  string            // the jobs that a row of tr_worker w runs, separated by commas
 	tables   string            // query: the names of all tables
+	user     string            // the user of the database
 	size     string            // query: bytes of the database
 	lastID   string            // query: the highest id that a job has had
 }
@@ -32,7 +33,8 @@ const (
 var (
 	sqlite = dialect{
 		words: strings.NewReplacer("{id}", "integer primary key autoincrement", "{bytes}", "blob", "{now}",
-			"("+nowSQLite+")"),
+			"("+nowSQLite+")", "{user}", "''"),
+		user:     "''",
 		now:      nowSQLite,
 		millis:   "cast(coalesce(unixepoch(%s, 'subsec'), 0) * 1000 as integer)",
 		due:      "scheduled_at <= datetime('now', 'subsec')",
@@ -50,7 +52,8 @@ var (
 	postgres = dialect{
 		postgres: true,
 		words: strings.NewReplacer("{id}", "bigint generated always as identity primary key", "{bytes}", "bytea",
-			"{now}", nowPostgres),
+			"{now}", nowPostgres, "{user}", "session_user"),
+		user:     "session_user",
 		now:      nowPostgres,
 		millis:   "cast(coalesce(extract(epoch from %s), 0) * 1000 as bigint)",
 		due:      "scheduled_at <= now()",

@@ -124,7 +124,7 @@ func lackedRight(message string) string {
 			"| psql"
 	}
 	return "roles, which the owner grants (transect jobs roles): transect_viewer looks; transect_submitter submits, " +
-		"cancels, retries, keeps schedules; transect_worker works, removes jobs, settles writes"
+		"cancels and retries its own jobs, keeps schedules; transect_worker works, removes jobs, settles writes"
 }
 
 // badOption refuses what an address says beside the server.

@@ -153,8 +153,9 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
 	rows, err := s.db.QueryContext(ctx, `select j.id, `+s.args+`, j.queue, j.priority, `+StateSQL+
 		`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
-		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`
-		from river_job j join tr_job t on t.job_id = j.id
+		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`,
+		t.submitter, n.on_failure, n.ping
+		from river_job j join tr_job t on t.job_id = j.id left join tr_target n on n.job_id = j.id
 		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)
 	if err != nil {
 		return nil, s.Explain(err)
@@ -166,16 +167,20 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		var queue string
 		var priority int
 		var exit sql.NullInt64
+		var submitter string
+		var onFailure, ping sql.NullString
 		var submitted, due, started, ended int64
 		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit,
 			&job.Message,
-			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled); err != nil {
+			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled,
+			&submitter, &onFailure, &ping); err != nil {
 			return nil, s.Explain(err)
 		}
 		if err := json.Unmarshal(spec, &job.Spec); err != nil {
 			return nil, fmt.Errorf("job %d: %w", job.ID, err)
 		}
-		job.Queue, job.Priority = queue, priority
+		job.SetTargets(onFailure, ping)
+		job.Queue, job.Priority, job.Submitter = queue, priority, submitter
 		if exit.Valid {
 			code := int(exit.Int64)
 			job.ExitCode = &code

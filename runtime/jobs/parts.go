@@ -53,6 +53,7 @@ func (s *Store) SubmitPart(ctx context.Context, p Part) (int64, error) {
 func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id int64, err error) {
 	spec := p.Spec
 	spec.At, spec.In = p.At, p.In
+	key := s.submitter("$2") + " || '/' || cast($1 as text)" // in tr_part
 	if p.Bundle != nil {
 		if spec.Bundle, err = s.PutBundle(ctx, p.Bundle); err != nil {
 			return 0, err
@@ -64,7 +65,7 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 				return err
 			}
 		}
-		err := tx.QueryRowContext(ctx, "select job_id from tr_part where key = $1", p.Key).Scan(&id)
+		err := tx.QueryRowContext(ctx, "select job_id from tr_part where key = "+key, p.Key, spec.Submitter).Scan(&id)
 		if err == nil {
 			state, err := s.state(ctx, tx, id)
 			if err != nil || state != Failed && state != Stopped {
@@ -78,7 +79,7 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 		if id, err = s.SubmitTx(ctx, tx, spec); err != nil || p.Key == "" {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "insert into tr_part (key, job_id) values ($1, $2)", p.Key, id)
+		_, err = tx.ExecContext(ctx, "insert into tr_part (key, job_id) values ("+key+", $3)", p.Key, spec.Submitter, id)
 		return err
 	})
 	return id, err
@@ -181,7 +182,7 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) lin
 				if err != nil {
 					return err
 				}
-				p.Spec.Parent, p.Spec.User = job, parent.User
+				p.Spec.Parent, p.Spec.User, p.Spec.Submitter = job, parent.User, parent.Submitter
 				common := parent.Part()
 				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, common.Run...), common.Env, parent.Folder
 				id, err = s.submitPart(ctx, p, job, epoch)

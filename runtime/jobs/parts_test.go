@@ -8,7 +8,6 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/jobs"
-	"transect/runtime/jobs/bundle"
 	"transect/testdata/jobstest"
 )
 
@@ -30,12 +29,13 @@ func end(t *testing.T, s *jobs.Store, id int64, state jobs.State) {
 func TestPartsAreSubmittedOnce(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
-		part := jobs.Part{Key: "night-1/a/1", Spec: jobs.Spec{Script: "part.lua", Args: []string{"1"}}, Bundle: &bundle.Bundle{Hash: "one", Content: []byte("zip")}}
+		part := jobs.Part{Key: "night-1/a/1", Spec: jobs.Spec{Script: "part.lua", Args: []string{"1"}}, Bundle: scriptOf("zip")}
+		one, mended := part.Bundle.Hash, scriptOf("zip 2")
 		first, err := s.SubmitPart(t.Context(), part)
 		if err != nil {
 			t.Fatal(err)
 		}
-		part.Bundle = &bundle.Bundle{Hash: "mended", Content: []byte("zip 2")}
+		part.Bundle = mended
 		if again, err := s.SubmitPart(t.Context(), part); err != nil || again != first {
 			t.Errorf("submitted again it is job %d, %v", again, err)
 		}
@@ -43,18 +43,18 @@ func TestPartsAreSubmittedOnce(t *testing.T) {
 		if again, err := s.SubmitPart(t.Context(), part); err != nil || again != first {
 			t.Errorf("when it is done: job %d, %v", again, err)
 		}
-		if job, err := s.Get(t.Context(), first); err != nil || job.State != jobs.Done || job.Bundle != "one" {
+		if job, err := s.Get(t.Context(), first); err != nil || job.State != jobs.Done || job.Bundle != one {
 			t.Errorf("what is done is %+v, %v", job, err)
 		}
 		end(t, s, first, jobs.Failed)
 		if again, err := s.SubmitPart(t.Context(), part); err != nil || again != first {
 			t.Errorf("when it has failed: job %d, %v", again, err)
 		}
-		if job, err := s.Get(t.Context(), first); err != nil || job.State != jobs.Waiting || job.Bundle != "mended" || job.Queue != "default" || job.Args[0] != "1" {
+		if job, err := s.Get(t.Context(), first); err != nil || job.State != jobs.Waiting || job.Bundle != mended.Hash || job.Queue != "default" || job.Args[0] != "1" {
 			t.Errorf("what had failed is %+v, %v", job, err)
 		}
 		var kept string
-		if err := s.DB().QueryRow("select bundle from tr_job where job_id = $1", first).Scan(&kept); err != nil || kept != "mended" {
+		if err := s.DB().QueryRow("select bundle from tr_job where job_id = $1", first).Scan(&kept); err != nil || kept != mended.Hash {
 			t.Errorf("the mended script is not kept for it: %q %v", kept, err)
 		}
 		part.Key = "night-1/a/2"

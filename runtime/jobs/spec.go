@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"database/sql"
 	"strings"
 	"time"
 
@@ -22,7 +23,10 @@ type Spec struct {
 	Schedule string `json:"schedule,omitempty"` // that submitted it
 	Slot     int64  `json:"slot,omitempty"`     // the due time of the schedule
 	Parent   int64  `json:"parent,omitempty"`   // the job that submitted it
-	User     string `json:"user,omitempty"`     // who submitted it, user@host
+	User     string `json:"user,omitempty"`     // who submitted it, user@host, as he says
+	// Submitter is the user of the database who did; "" on SQLite, and for the user of
+	// the connection.
+	Submitter string `json:"submitter,omitempty"`
 
 	At time.Time     `json:"-"` // not before; zero for at once
 	In time.Duration `json:"-"` // not before this long after now
@@ -62,6 +66,32 @@ func CheckQueue(name string) error {
 		return fault.Of(&fault.UsageError{}, "a queue name has 1 to 100 characters")
 	}
 	return nil
+}
+
+// Public is the job without what is kept elsewhere: who submitted it, and whom notices
+// of it go to, which not everybody may see who sees the job.
+func (s Spec) Public() Spec {
+	s.Submitter, s.OnFailure, s.Ping = "", "", ""
+	return s
+}
+
+// SetTargets sets whom notices go to; jobs of earlier versions have it in their JSON.
+func (s *Spec) SetTargets(onFailure, ping sql.NullString) {
+	if onFailure.Valid {
+		s.OnFailure, s.Ping = onFailure.String, ping.String
+	}
+}
+
+// By is who submitted the job: the database knows, whatever he says.
+func (s Spec) By() string {
+	name, _, _ := strings.Cut(s.User, "@")
+	switch {
+	case s.Submitter == "" || s.Submitter == name:
+		return s.User
+	case s.User == "":
+		return s.Submitter
+	}
+	return s.Submitter + " (" + s.User + ")"
 }
 
 // SlotEnv are the variables that tell a job of a schedule its slot, in UTC.

@@ -30,17 +30,34 @@ func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) 
 		}
 		options.ScheduledAt = now.Add(spec.In)
 	}
-	row, err := s.engine.insert(ctx, tx, spec, options)
+	row, err := s.engine.insert(ctx, tx, spec.Public(), options)
 	if err != nil {
 		return 0, err
 	}
 	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle, "+
-		"parent) values ($1, $2, $3, $4, $5, $6)",
-		row.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent)
+		"parent, submitter) values ($1, $2, $3, $4, $5, $6, "+s.submitter("$7")+")",
+		row.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent, spec.Submitter)
+	if err == nil && (spec.OnFailure != "" || spec.Ping != "") {
+		err = s.PutTargetsTx(ctx, tx, row.ID, "", spec)
+	}
 	if err == nil {
 		err = s.WatchTx(ctx, tx, row.ID, spec)
 	}
 	return row.ID, err
+}
+
+// submitter is an SQL expression: who submits something, the user of the connection
+// unless a parameter names another one.
+func (s *Store) submitter(parameter string) string {
+	return "coalesce(nullif(cast(" + parameter + " as text), ''), " + s.user + ")"
+}
+
+// PutTargetsTx keeps whom the notices of a job, or of a schedule, go to.
+func (s *Store) PutTargetsTx(ctx context.Context, tx *Tx, job int64, schedule string, spec Spec) error {
+	_, err := tx.ExecContext(ctx, "insert into tr_target (job_id, schedule, on_failure, ping) values ($1, $2, $3, $4) "+
+		"on conflict (job_id, schedule) do update set on_failure = excluded.on_failure, ping = excluded.ping",
+		job, schedule, spec.OnFailure, spec.Ping)
+	return err
 }
 
 // WatchTx lets workers look after a job whose submitter wants to be told how it

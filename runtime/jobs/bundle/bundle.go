@@ -52,7 +52,7 @@ type Script struct {
 // pack hashes and packs files, which are named by their paths in the bundle.
 func pack(files map[string][]byte) (*Bundle, error) {
 	names := slices.Sorted(maps.Keys(files))
-	b := &Bundle{Hash: hash(files)}
+	b := &Bundle{}
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, name := range names {
@@ -71,11 +71,18 @@ func pack(files map[string][]byte) (*Bundle, error) {
 		return nil, err
 	}
 	b.Content = out.Bytes()
+	b.Hash = Hash(b.Content)
 	return b, nil
 }
 
-// hash is that of the names and contents, whatever their compression.
-func hash(files map[string][]byte) string {
+// Hash names a bundle.
+func Hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// oldHash named the bundles of earlier versions: that of the names and contents.
+func oldHash(files map[string][]byte) string {
 	sum := sha256.New()
 	part := func(b []byte) {
 		_ = binary.Write(sum, binary.BigEndian, int64(len(b))) // a hash never fails
@@ -92,7 +99,7 @@ func hash(files map[string][]byte) string {
 // the content is not that of the hash.
 func Unpack(content []byte, want, dir string) (Script, error) {
 	files, err := read(content)
-	if err != nil || hash(files) != want {
+	if err != nil || Hash(content) != want && oldHash(files) != want {
 		return Script{}, fault.Hinted(fault.Of(&fault.FileError{},
 			"the script of the job is damaged: its content does not match %.12s", want), "submit it again")
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"transect/client/fault"
@@ -68,19 +69,25 @@ func (s *Schedule) check(now time.Time) error {
 	return nil
 }
 
-const columns = "name, cron, zone, spec, catch_up, overlap, paused, next_at, created_at, updated_at"
+// columns of tr_schedule s.
+const columns = "name, cron, zone, spec, catch_up, overlap, paused, next_at, created_at, updated_at, submitter, " +
+	"(select on_failure from tr_target where job_id = 0 and schedule = s.name), " +
+	"(select ping from tr_target where job_id = 0 and schedule = s.name)"
 
 func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	s := &Schedule{}
-	var spec string
+	var spec, submitter string
+	var onFailure, ping sql.NullString
 	var next, created, updated int64
 	if err := row.Scan(&s.Name, &s.Expr, &s.Zone, &spec, &s.CatchUp, &s.Overlap, &s.Paused, &next, &created,
-		&updated); err != nil {
+		&updated, &submitter, &onFailure, &ping); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(spec), &s.Spec); err != nil {
 		return nil, fmt.Errorf("the schedule %s: %w", s.Name, err)
 	}
+	s.Spec.SetTargets(onFailure, ping)
+	s.Spec.Submitter = submitter
 	s.Next, s.Created, s.Updated = jobs.FromMillis(next), jobs.FromMillis(created), jobs.FromMillis(updated)
 	return s, nil
 }
@@ -102,7 +109,7 @@ func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) erro
 				"change it with transect schedule edit %s, add --replace, or choose another name", s.Name)
 		case err == nil:
 			return put(ctx, store, tx, s)
-		case fault.Find(err) == nil:
+		case !errors.As(err, new(*fault.KeyError)):
 			return err
 		}
 		if _, err := tx.ExecContext(ctx,
@@ -116,7 +123,7 @@ func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) erro
 
 // put writes the row of a schedule.
 func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error {
-	spec, err := json.Marshal(s.Spec)
+	spec, err := json.Marshal(s.Spec.Public())
 	if err != nil {
 		return err
 	}
@@ -128,6 +135,9 @@ func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error
 		"paused = $7, next_at = $8, late = $9, updated_at = "+
 		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused),
 		jobs.Millis(s.Next), late)
+	if err == nil {
+		err = store.PutTargetsTx(ctx, tx, 0, s.Name, s.Spec)
+	}
 	return err
 }
 
@@ -137,13 +147,20 @@ func locked(ctx context.Context, store *jobs.Store, tx *jobs.Tx, name string) (*
 }
 
 func find(ctx context.Context, tx *jobs.Tx, name, lock string) (*Schedule, error) {
-	s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule where name = $1"+lock, name))
+	s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1"+lock, name))
 	if !errors.Is(err, sql.ErrNoRows) {
 		return s, err
 	}
 	names, err := jobs.Column[string](ctx, tx, "select name from tr_schedule order by name")
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(names, name) { // it may be seen, but not locked
+		other, err := find(ctx, tx, name, "")
+		if err != nil {
+			return nil, err
+		}
+		return nil, jobs.NotYours("the schedule "+name, other.Spec.Submitter)
 	}
 	hint := "see: transect schedule list"
 	if near := suggest.Nearest(name, names); near != "" {
@@ -198,6 +215,9 @@ func Remove(ctx context.Context, store *jobs.Store, name string) error {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "delete from tr_fired where schedule = $1", name)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "delete from tr_target where job_id = 0 and schedule = $1", name)
+		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "delete from tr_schedule where name = $1", name)
 		}

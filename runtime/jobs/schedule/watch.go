@@ -68,17 +68,19 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 		return err
 	}
 	var spec []byte
+	var onFailure, ping sql.NullString
 	err = tx.QueryRowContext(ctx, `select `+r.store.Args()+`, t.title, `+jobs.StateSQL+
 		`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
-		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), '')
-		from river_job j join tr_job t on t.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting,
-		&w.exit, &w.message, &w.started, &w.ended, &w.worker)
+		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), ''), n.on_failure, n.ping
+		from river_job j join tr_job t on t.job_id = j.id left join tr_target n on n.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting,
+		&w.exit, &w.message, &w.started, &w.ended, &w.worker, &onFailure, &ping)
 	if errors.Is(err, sql.ErrNoRows) { // removed
 		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
 		return err
 	}
 	if err == nil {
 		err = json.Unmarshal(spec, &w.spec)
+		w.spec.SetTargets(onFailure, ping)
 	}
 	if err != nil {
 		return err
