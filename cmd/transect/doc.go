@@ -31,6 +31,7 @@ them searches filter and sort by.`,
   transect doc json.encode
   transect doc Dataset
   transect doc filter
+  transect doc python
   transect doc cookbook
   transect doc --search failed ingestion
   transect doc --json | jq '.managers[].operations[] | select(.effect == "delete") | .signature'`,

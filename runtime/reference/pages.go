@@ -19,6 +19,7 @@ type Page struct {
 	Text  string `json:"text"` // Markdown of a guide, Lua of a recipe
 
 	Record *client.RecordType `json:"record,omitempty"`
+	Calls  []PythonCall       `json:"calls,omitempty"` // of the page for those who come from Python
 }
 
 //go:embed guides/*.md cookbook/*.lua
@@ -89,7 +90,11 @@ func (p *Page) Document() *Document {
 	case strings.HasPrefix(p.Name, cookbook+"."):
 		return &Document{intro: p.Text} // a script as it stands
 	}
-	return &Document{title: p.Title, intro: p.Text}
+	d := &Document{title: p.Title, intro: p.Text}
+	for _, s := range callSections(p.Calls) {
+		d.add(s)
+	}
+	return d
 }
 
 // recordDocument is a table of the fields of a kind of record.
@@ -190,7 +195,7 @@ func (r *Reference) pageFilesMarkdown() []File {
 		case strings.HasPrefix(p.Name, cookbook+"."):
 			recipes += fmt.Sprintf("\n## %s\n\n```lua\n%s\n```\n", p.Title, p.Text)
 		default:
-			files = append(files, File{p.Name + ".md", "# " + p.Title + "\n\n" + p.Text + "\n"})
+			files = append(files, File{p.Name + ".md", p.Document().markdown(1)})
 		}
 	}
 	return append(files, File{"records.md", records}, File{cookbook + ".md", recipes})

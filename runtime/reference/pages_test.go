@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,8 @@ func TestCookbook(t *testing.T) {
 	}
 }
 
-// TestGuides runs the Lua of each guide, its indented blocks, one after another.
+// TestGuides runs the Lua of each guide, its indented blocks, one after another,
+// without the Python before it, and wants the texts after "-->".
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	for _, g := range reference.Guides() {
@@ -113,15 +115,69 @@ func TestGuides(t *testing.T) {
 			t.Parallel()
 			var chunks []string
 			for _, block := range regexp.MustCompile(`(?m)(^ {4}.*\n)+`).FindAllString(g.Text+"\n", -1) {
-				if !strings.HasPrefix(strings.TrimSpace(block), "transect ") {
+				if _, lua, ok := strings.Cut(block, "-- Lua\n"); ok {
+					chunks = append(chunks, lua)
+				} else if !strings.HasPrefix(strings.TrimSpace(block), "transect ") {
 					chunks = append(chunks, `local sdk, query = require("sdk"), require("query")`+"\n"+block)
 				}
 			}
 			if len(chunks) == 0 {
 				t.Error("no example")
 			}
-			onPlatform(t, nil, chunks...)
+			printed := onPlatform(t, nil, chunks...)
+			for _, want := range regexp.MustCompile(`--> (.*)`).FindAllStringSubmatch(g.Text, -1) {
+				if !strings.Contains(printed, want[1]+"\n") {
+					t.Errorf("want %q, printed:\n%s", want[1], printed)
+				}
+			}
 		})
+	}
+}
+
+// TestComingFromPython: every call of the SDK has its operation, which takes every
+// argument under the same name; the guide has twenty idioms.
+func TestComingFromPython(t *testing.T) {
+	t.Parallel()
+	c := reference.New()
+	calls, err := os.ReadFile("python_calls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(calls)) {
+		words := strings.Fields(line)
+		e, err := c.FindOperation(words[0])
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, name := range words[1:] {
+			name = strings.TrimSuffix(name, "?")
+			if name != "*" && !slices.ContainsFunc(e.Parameters, func(p reference.Parameter) bool {
+				return p.Name == name || slices.Contains(p.Aliases, name)
+			}) {
+				t.Errorf("%s does not take %s", words[0], name)
+			}
+		}
+	}
+	d, _, err := c.Lookup("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := d.Markdown()
+	if idioms := strings.Count(page, "\n    -- Lua\n"); idioms != 20 || strings.Count(page, "\n    # Python\n") != idioms {
+		t.Errorf("%d idioms", idioms)
+	}
+	for _, want := range []string{
+		"| `sdk.projects.create(name, company, …)` | sdk.projects.create(name, company, { … }) |  |",
+		"| `sdk.analytics.set_docker_credentials(name, version, company, docker_credentials_name)` | " +
+			"sdk.analytics.set_container_credentials(name, version, company, container_credentials_name) | " +
+			"docker_credentials_name is also container_credentials_name |",
+		"| `sdk.datasets.search(…)` | sdk.datasets.search{ … } | also takes fields |",
+		"| `(none)` | sdk.products.wait(product, { … }) |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
 	}
 }
 
@@ -212,6 +268,7 @@ func TestSearchTheReference(t *testing.T) {
 		"acquisition":       "Dataset.acquisition_date",
 		"docker_image":      "Analytic.container_image",
 		"Share TILES token": "datasets.share_tiles",
+		"python":            "python",
 	} {
 		d, err := c.Search(strings.Fields(words))
 		if err != nil {

@@ -112,6 +112,7 @@ func New() *Reference {
 			e.Example = e.example.Text()
 		}
 	}
+	r.page(pythonPage).Calls = r.pythonCalls()
 	return r
 }
 
