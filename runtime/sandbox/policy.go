@@ -148,7 +148,8 @@ func forbidden(kind Access, what, hint string) error {
 		Op:     "call %s",
 		Notify: "notify %s",
 	}[kind]
-	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not "+action, strings.TrimPrefix(what, "//")), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not "+action,
+		strings.TrimPrefix(what, "//")), "%s", hint)
 }
 
 type nestedKey struct{}

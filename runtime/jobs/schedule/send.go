@@ -34,7 +34,8 @@ func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event 
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, event, body, send_at) values ($1, $2, $3, $4, "+r.clock+")",
+	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, event, body, send_at) values ($1, $2, $3, $4, "+
+		r.clock+")",
 		about, target, event, string(body))
 	return err
 }
