@@ -122,7 +122,8 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)",
 		"delete from tr_run where job_id = $1",
 		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1",
-		"delete from tr_watch where job_id = $1", "delete from tr_target where job_id = $1", "delete from tr_part where job_id = $1",
+		"delete from tr_watch where job_id = $1", "delete from tr_target where job_id = $1",
+		"delete from tr_part where job_id = $1",
 		"delete from tr_job where job_id = $1",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, id); err != nil {
