@@ -1,9 +1,7 @@
 package bindings_test
 
 import (
-	"bytes"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -24,15 +22,17 @@ assert(made and elsewhere.id ~= mission.id, "the mission of another project was 
 local _, err = try(sdk.missions.find_or_create, { project = project, name = "flown", number_of_images = 2 })
 assert(err.operation == "missions.find_or_create" and err.message:find("outline"), tostring(err))
 `)
-	var printed bytes.Buffer
-	rehearsing(t, &printed).lua(t, `
+	w := planning(t)
+	w.lua(t, `
 local sdk = require("sdk")
 local project, created = sdk.projects.find_or_create{ name = "North quarry" }
 local mission, made = sdk.missions.find_or_create{ project = project, name = "May" }
-assert(created and made and project.dry_run and mission.dry_run and #sdk.projects.search{} == 0)
+assert(created and made and #sdk.projects.search{} == 1)
+local again, created = sdk.projects.find_or_create{ name = "North quarry" }
+assert(not created and again.id == project.id)
 `)
-	if text := printed.String(); strings.Count(text, "would create ") != 2 {
-		t.Errorf("the dry run printed\n%s", text)
+	if w.recorder.Plan().Totals.Create != 2 {
+		t.Errorf("planned %s", w.planned())
 	}
 }
 

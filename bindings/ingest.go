@@ -118,15 +118,16 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		return nil, err
 	}
 	o.Stop, o.Started = vm.StopRequested(c.L), c.In.AddIngest
-	o.DryRun = o.DryRun || connection.Rehearses()
+	dry := o.DryRun || connection.Rehearses()
 	var show *meter.Meter
 	if in.Progress {
 		show = meter.Start(c.In, meter.Options{Label: "ingest", Brief: true,
 			Read: func() meter.Reading { return reading(o.Progress, connection) }})
 	}
 	var result *ingest.Result
+	at := located(c.L)
 	err = s.serve(func(ctx context.Context) (err error) {
-		result, err = ingest.Run(recovery.Outside(ctx), connection, o)
+		result, err = ingest.Run(recovery.Outside(at(ctx)), connection, o)
 		if show != nil {
 			show.Finish()
 		}
@@ -138,7 +139,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")),
 			cmp.Or(result.Mission, givenName(c, "mission"))
 		opt := c.In.Options()
-		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil,
+		summary{Result: result, url: connection.BaseURL(), dryRun: dry || opt.DryRun, stopped: err != nil,
 			report: in.Report, command: opt.Command}.print(opt)
 	}
 	if err != nil {
@@ -150,7 +151,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if result.Counts == (verdict.Counts{}) && o.Filter == nil {
 		c.In.Options().Logger.Warn("there was nothing to ingest", "source", in.sourceName())
 	}
-	return resultTable(c, result, o.DryRun), nil
+	return resultTable(c, result, dry), nil
 }
 
 // countFiles adds the files of an ingest to the items of the run.

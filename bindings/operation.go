@@ -29,10 +29,10 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			task = vm.TaskPath(L)
 		}
 		resolvePaths(in, s, &args)
-		names := namesOf(in, c)
+		names, at := namesOf(in, c), located(L)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(recovery.InTask(ctx, task), client.TransferOptions{Progress: in.Transferred})
+			ctx = client.WithTransfers(recovery.InTask(at(ctx), task), client.TransferOptions{Progress: in.Transferred})
 			if err = names.Resolve(ctx, s, args.Values); err == nil {
 				value, err = s.Invoke(ctx, args)
 			}
@@ -60,6 +60,16 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		}
 		return push(L, s, args, value)
 	}
+}
+
+// located gives contexts the line of the script that the running call comes from,
+// where the run wants to know.
+func located(L *lua.LState) func(context.Context) context.Context {
+	if !vm.Of(L).Options().Located {
+		return func(ctx context.Context) context.Context { return ctx }
+	}
+	position := vm.CallSite(L)
+	return func(ctx context.Context) context.Context { return declare.At(ctx, position) }
 }
 
 type namesKey struct{ client *client.Client }

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -262,24 +260,5 @@ func TestAnnotationTyped(t *testing.T) {
 	}
 	if _, err := c.Annotations.SetFillOpacity(t.Context(), SetAnnotationFillOpacity{Ref: Ref{ID: "a1"}}); err != nil {
 		t.Errorf("an opacity of 0: %v", err)
-	}
-}
-
-func TestAnnotationDryRun(t *testing.T) {
-	image, text := attachable(t)
-	var out bytes.Buffer
-	one, two := "one", "two"
-	c, r := record(t, nil)
-	c.engine.Links = append(c.engine.Links, NewRehearsal(func(text, call string) { fmt.Fprintln(&out, text, call) }).intercept)
-	made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: []CreateAnnotation{
-		{Project: "p", Name: &one, FilePaths: []Path{Path(image), Path(text)}}, {Project: "p", Name: &two}}})
-	if err != nil || len(r.all()) > 0 {
-		t.Fatal(err, r.all())
-	}
-	if len(made) != 2 || made[1].Name != "two" || len(made[0].Attachments) != 2 {
-		t.Errorf("the dry run gave %+v", made)
-	}
-	if n := strings.Count(out.String(), "would "); n != 5 { // two datasets, two uploads, one creation
-		t.Errorf("the dry run tells %d requests:\n%s", n, out.String())
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/formats/imagery"
 	"transect/client/journal"
 	"transect/client/recovery"
@@ -89,11 +90,14 @@ type Options struct {
 	Trace        func(transport.TraceRecord)      // called with each exchange, redacted
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
-	Links        []declare.Interceptor            // added to the chain of every call, before sending
+	// Wrap lays something over what sends requests to the platform at base. Optional.
+	Wrap  func(base string, below http.RoundTripper) (http.RoundTripper, error)
+	Links []declare.Interceptor // added to the chain of every call, before sending
 	// of the run, for what it does not know of the connection; writes are not noted when nil
 	Ledger      *recovery.Options
 	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
-	Rehearsal   *Rehearsal          // shows writes instead of sending them when set
+	Last        declare.Interceptor // the last link of the chain: what passes it is sent; optional
+	Rehearses   bool                // writes do not reach the platform: Wrap answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
 	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
 	Bandwidth   *transfer.Bandwidth // limits the bytes a second of all transfers; nothing does when nil
@@ -148,7 +152,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		MaxOutage: outage,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
-		RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
+		RoundTripper: o.RoundTripper, Wrap: o.Wrap, Busy: o.Budget.Overloaded,
 		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep),
 		Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
@@ -160,7 +164,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := t.Login(ctx); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
+	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open,
+		rehearses: o.Rehearses}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth,
 		Journal: o.Journal,
 		Open:    o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,
@@ -172,8 +177,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if o.Charge != nil {
 		links = append(links, o.Charge)
 	}
-	if c.rehearses = o.Rehearsal != nil; c.rehearses {
-		links = append(links, o.Rehearsal.intercept)
+	if o.Last != nil {
+		links = append(links, o.Last)
 	}
 	c.engine = &declare.Engine{Links: links, Send: c.send, Log: o.Logger}
 	return c, c.bind()
@@ -229,7 +234,7 @@ func Declarations() []*declare.Manager {
 // BaseURL is the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 
-// Rehearses reports whether writes are only shown, not sent.
+// Rehearses reports whether writes do not reach the platform.
 func (c *Client) Rehearses() bool { return c.rehearses }
 
 // TransferStats counts what the client's transfers do.
@@ -306,6 +311,17 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 		Repeatable: req.Repeatable(),
 		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, Buffer: req.Buffer,
 		GiveUp: req.GiveUp})
+	return answer.Body, err
+}
+
+// Repeat sends the request of an earlier read once more, as it was.
+func (c *Client) Repeat(ctx context.Context, operation string, r declare.Request, body []byte) ([]byte, error) {
+	s := c.Operation(operation)
+	if s == nil || s.Effect != declare.Read {
+		return nil, fault.Of(&fault.ValueError{}, "%s is not an operation that reads", operation)
+	}
+	answer, err := c.transport.Do(ctx, transport.Request{Operation: operation, Repeatable: true, Method: r.Method,
+		Path: r.Path, Query: r.Query, Body: body})
 	return answer.Body, err
 }
 

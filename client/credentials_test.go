@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -61,19 +59,6 @@ func TestCredentialsRefused(t *testing.T) {
 		if _, err := invoke(t, c, test.call, test.args); strings.Contains(err.Error()+fault.Find(err).Facts().Hint, "hush-hush") {
 			t.Errorf("the error shows a secret: %v", err)
 		}
-	}
-}
-
-func TestDryRunShowsNoSecret(t *testing.T) {
-	var out bytes.Buffer
-	c, r := record(t, nil)
-	c.engine.Links = append(c.engine.Links, NewRehearsal(func(text, call string) { fmt.Fprintln(&out, text, call) }).intercept)
-	v, err := invoke(t, c, "credentials.create", map[string]any{"name": "n", "company": "c", "credentials": map[string]any{"type": "docker", "password": "hush-hush"}})
-	if err != nil || len(r.all()) > 0 {
-		t.Fatal(err, r.all())
-	}
-	if text := out.String() + string(v.JSON); strings.Contains(text, "hush-hush") || !strings.Contains(text, "credentials.create") {
-		t.Errorf("the dry run shows %s", text)
 	}
 }
 

@@ -87,23 +87,7 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 	}
 	delete(args.Values, "name")
 	delete(args.Values, "version")
-	if c.rehearses {
-		args.Values["name"] = c.analyticName(ctx, in) // shown, not sent
-	}
 	return declare.Proceed[Product](ctx, c.operation("analytics", "order"), args)
-}
-
-// analyticName is the name of an analytic that is ordered, its id when it cannot
-// be read.
-func (c *Client) analyticName(ctx context.Context, in OrderAnalytic) string {
-	if in.Name != "" {
-		return in.Name
-	}
-	found, err := c.Analytics.Describe(ctx, Ref{ID: in.Analytic})
-	if err != nil || found.Name == "" {
-		return string(in.Analytic)
-	}
-	return found.Name
 }
 
 // Shape asks for optional deliverables as an object of nulls.

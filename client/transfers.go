@@ -46,6 +46,17 @@ func transferOptions(ctx context.Context) TransferOptions {
 	return o
 }
 
+// Uploaded tells the options of a context of an upload that something else made.
+func Uploaded(ctx context.Context, u transfer.Uploaded) {
+	o := transferOptions(ctx)
+	if o.Progress != nil {
+		o.Progress(u.Bytes)
+	}
+	if o.Uploaded != nil {
+		o.Uploaded(u)
+	}
+}
+
 // Reserve reserves n bytes of the budget for an upload, which takes them by
 // TransferOptions.Reserved; calling sent with n gives the rest back.
 func (c *Client) Reserve(n int64) (sent func(n int64), err error) { return c.transfers.Plan(n) }

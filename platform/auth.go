@@ -69,6 +69,10 @@ func obtainToken(r *Request) any {
 
 // authenticate sets the caller of the request by its access token.
 func (r *Request) authenticate() {
+	if r.under != nil { // the platform below knows the token
+		r.caller = r.under.caller()
+		return
+	}
 	kind, token, _ := strings.Cut(r.http.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || token == "" {
 		panic(unauthorized("MissingToken", "an access token is required: Authorization: Bearer TOKEN"))

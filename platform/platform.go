@@ -58,6 +58,8 @@ type Options struct {
 	IgnoreKeys bool
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
+
+	under *beneath // the platform that an overlay lies over
 }
 
 // Platform is an open local platform. Several processes may have the same
@@ -134,7 +136,12 @@ func (p *Platform) open(ctx context.Context) (err error) {
 	}
 	p.store, err = store.Open(ctx, databasePath(dir), store.Options{
 		Tables: tables, Temporary: p.options.Memory,
-		Fill: func(t *store.Tx) error { return recovered(func() { p.seed(tx{t}) }) },
+		Fill: func(t *store.Tx) error {
+			if p.options.under != nil {
+				return nil // everything is below
+			}
+			return recovered(func() { p.seed(tx{Tx: t}) })
+		},
 	})
 	return err
 }

@@ -36,6 +36,9 @@ func (t tx) dropPreview(doc store.Doc) {
 
 // awaitPreview has the preview of a dataset drawn.
 func (t tx) awaitPreview(doc store.Doc) {
+	if t.under != nil {
+		return // nobody looks at it
+	}
 	doc["preview"] = store.Doc{"status": statusPending}
 	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", doc["_id"], previewJob)
 }

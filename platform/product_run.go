@@ -147,7 +147,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 
 // keepDeliverable creates the dataset of a deliverable, with its files.
 func (p *Platform) keepDeliverable(t tx, product store.Doc, d analytic.Deliverable, blobs []blob.Blob) string {
-	id := p.ids.Next(p.options.Now())
+	id := p.newID(datasets)
 	properties := store.Doc{}
 	maps.Copy(properties, d.Properties)
 	properties["product"], properties["deliverable"] = product["_id"], d.Name

@@ -126,7 +126,7 @@ func (r *Request) needAll(t *resource, ids []string, key string) (docs []store.D
 
 // create adds what every document has, and stores it.
 func (r *Request) create(t *resource, doc store.Doc) {
-	doc["_id"] = r.p.ids.Next(r.now())
+	doc["_id"] = r.p.newID(t)
 	doc["creation_date"] = date(r.now())
 	doc["creation_user"] = r.caller.user
 	r.insert(t, doc)

@@ -100,6 +100,9 @@ func (t tx) awaitTiles(doc store.Doc, found store.Doc) (due bool) {
 		return false
 	}
 	doc["tiles"] = found["tiles"]
+	if t.under != nil {
+		doc["tiles"] = store.Doc{"format": tileFormat, "status": statusAvailable}
+	}
 	if store.Text(doc, "tiles.status") != statusPending {
 		return false
 	}

@@ -80,14 +80,24 @@ func (p *Platform) logDefect(err error, attributes ...any) {
 }
 
 // tx is a transaction whose failures are panics.
-type tx struct{ *store.Tx }
+type tx struct {
+	*store.Tx
+	under *beneath // of an overlay, else nil
+}
 
 func (p *Platform) read(ctx context.Context, f func(tx)) error {
-	return p.store.Read(ctx, func(t *store.Tx) error { return recovered(func() { f(tx{t}) }) })
+	if p.options.under != nil { // what is read may have to be copied
+		return p.write(ctx, f)
+	}
+	return p.store.Read(ctx, func(t *store.Tx) error { return recovered(func() { f(tx{Tx: t}) }) })
 }
 
 func (p *Platform) write(ctx context.Context, f func(tx)) error {
-	return p.store.Write(ctx, func(t *store.Tx) error { return recovered(func() { f(tx{t}) }) })
+	return p.store.Write(ctx, func(t *store.Tx) error {
+		err := recovered(func() { f(tx{t, p.options.under}) })
+		p.options.under.settle(err == nil)
+		return err
+	})
 }
 
 // checkKept is check for what was to refer to new blobs: on failure they are removed.
@@ -103,14 +113,20 @@ func (p *Platform) checkKept(err error, blobs ...blob.Blob) {
 // find returns a document, deleted or not; nil when there is none.
 func (t tx) find(of *resource, id string) store.Doc {
 	doc, err := t.Get(of.plural, id)
-	if !errors.Is(err, store.ErrNotFound) {
-		check(err)
+	if errors.Is(err, store.ErrNotFound) {
+		return t.copyOne(of, id)
 	}
+	check(err)
 	return doc
 }
 
 // load returns a document that must be there, deleted or not.
-func (t tx) load(of *resource, id string) store.Doc { return must(t.Get(of.plural, id)) }
+func (t tx) load(of *resource, id string) store.Doc {
+	if doc := t.find(of, id); doc != nil {
+		return doc
+	}
+	panic(store.ErrNotFound)
+}
 
 // all returns every document that passes a filter.
 func (t tx) all(of *resource, filter store.Doc) []store.Doc {
@@ -125,7 +141,10 @@ func (t tx) first(of *resource, filter store.Doc) store.Doc {
 	return nil
 }
 
-func (t tx) insert(of *resource, doc store.Doc)  { check(t.Insert(of.plural, doc)) }
+func (t tx) insert(of *resource, doc store.Doc) {
+	check(t.Insert(of.plural, doc))
+	t.under.hold(of.plural, store.Text(doc, "_id"))
+}
 func (t tx) replace(of *resource, doc store.Doc) { check(t.Replace(of.plural, doc)) }
 func (t tx) remove(of *resource, id string)      { check(t.Remove(of.plural, id)) }
 func (t tx) exec(query string, args ...any)      { check(t.Exec(query, args...)) }

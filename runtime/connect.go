@@ -32,11 +32,11 @@ type connector struct {
 	local        *localPlatform
 	sharesLocal  bool // the local platform belongs to another connector
 	interceptors []declare.Interceptor
-	stats        *transfer.Stats   // shared by all connections
-	journal      *journal.Journal  // of uploads
-	rehearsal    *client.Rehearsal // nil unless it is a dry run
-	ledger       *runLedger        // nil without a run ID
-	leased       func() error      // waits until a job is; nil of other runs
+	stats        *transfer.Stats  // shared by all connections
+	journal      *journal.Journal // of uploads
+	planned      planned
+	ledger       *runLedger   // nil without a run ID
+	leased       func() error // waits until a job is; nil of other runs
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
@@ -48,7 +48,7 @@ func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connec
 		journal: journal.New(in.StateDir(), in.Options().Logger),
 	}
 	if job.DryRun {
-		c.rehearsal = client.NewRehearsal(c.wouldDo)
+		job.Recorder.Downloads = func(path string) { c.wouldDo("would download "+path, "") }
 	}
 	if job.Hooks.Interceptor != nil {
 		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
@@ -105,10 +105,16 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	if c.leased != nil {
 		holdBack(c.leased, &options)
 	}
-	return client.New(ctx, settings, options)
+	c.lay(settings.URL, &options)
+	connection, err := client.New(ctx, settings, options)
+	if err == nil {
+		err = c.checked(ctx, connection, settings.URL)
+	}
+	return connection, err
 }
 
 func (c *connector) close() error {
+	c.planned.close()
 	if c.sharesLocal {
 		return nil
 	}
@@ -133,11 +139,11 @@ func (c *connector) options() client.Options {
 	t := c.job.Transfers
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget,
 		Stats:     c.stats,
-		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearsal: c.rehearsal}
+		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearses: c.job.DryRun}
 	options.Links = slices.Clone(c.interceptors)
 	if c.ledger != nil {
 		options.Ledger = c.ledger.options()
-		if c.rehearsal != nil {
+		if c.job.DryRun {
 			options.Ledger.Would = func(text string) { c.wouldDo(text, "") }
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transfer"
+	"transect/runtime/plan"
 	"transect/runtime/vm"
 )
 
@@ -22,6 +23,8 @@ const (
 	ExitTemporary   = 5   // temporary failure, running again may help
 	ExitLocked      = 6   // another run holds the lock
 	ExitDecision    = 7   // the outcome of a write is unknown, somebody must decide
+	ExitPlanned     = 8   // planned only: something would be written
+	ExitDrift       = 9   // the plan no longer holds; nothing was sent
 	ExitTimeLimit   = 10  // --timeout passed
 	ExitInterrupted = 130 // interrupted
 	ExitTerminated  = 143 // terminated
@@ -43,6 +46,8 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitOK
+	case is[*plan.Drift](err):
+		return ExitDrift
 	case is[*timeoutError](err):
 		return ExitTimeLimit
 	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err),

@@ -9,6 +9,7 @@ import (
 	"transect/client/declare"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
+	"transect/runtime/plan"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -30,12 +31,18 @@ type Job struct {
 	Grace      time.Duration // after SIGTERM, to finish the items in hand
 	Limits     vm.Limits
 	Sandbox    Sandbox
-	DryRun     bool // print writes instead of sending them
+	DryRun     bool // plan writes instead of sending them
 	Trace      bool // print each request and response
 	Output     Output
 	Version    string // of the program, for the User-Agent
 	Hooks      Hooks
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
+
+	Recorder *plan.Recorder // of a dry run; one that is not kept when nil
+	Gate     *plan.Gate     // of a run that carries out a plan
+
+	Planned    bool // scripts that a test runs are planned first, and carried out by their plan
+	printsPlan bool // of a dry run, at its end
 
 	policy *sandbox.Policy // nil without a sandbox
 	stdin  io.Reader       // for the script, when not that of the process

@@ -84,6 +84,7 @@ type Execution struct {
 	job       *Job
 	connector *connector
 	jobs      *scriptJobs
+	planned   int // scripts that a test has planned
 }
 
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
@@ -96,6 +97,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Limits:  job.Limits,
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
+	planning(job, &opt)
 	if job.stdin != nil {
 		opt.Stdin = job.stdin
 	}
@@ -153,12 +155,8 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = vm.Internal(p)
 		}
 	}()
-	if rehearsal := x.connector.rehearsal; rehearsal != nil {
-		defer func() {
-			if err == nil || is[*vm.Exit](err) || !rehearsal.Empty() { // an error says enough of a run that did nothing
-				x.connector.wouldDo(rehearsal.Summary(), "")
-			}
-		}()
+	if x.job.DryRun {
+		defer func() { x.printPlan(err) }()
 	}
 	defer func() {
 		if failed := x.writeManifest(); err == nil {
@@ -179,6 +177,9 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		if _, err := x.connector.ledger.open(); err != nil { // another process may work on it
 			return err
 		}
+	}
+	if done, err := x.openGate(); done || err != nil {
+		return err
 	}
 	if before := x.job.Hooks.Before; before != nil {
 		if err := before(ctx, x); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/plan"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -143,11 +145,30 @@ func (job TestJob) isolated(ctx context.Context, p *Process, work func(*Executio
 
 // runOther runs a script on the platform of a test, in its own interpreter.
 func (x *Execution) runOther(ctx context.Context, script string, args []string) stdlib.Outcome {
-	var stdout, stderr bytes.Buffer
-	p, job := *x.process, *x.job
-	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), &stdout, &stderr
+	job := *x.job
 	job.Script, job.Args = script, args
-	other := newExecution(ctx, &p, &job, x.connector.named)
+	if job.Planned {
+		rehearsal := job
+		rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
+		if x.runJob(ctx, &rehearsal).Code == ExitOK {
+			agreed := rehearsal.Recorder.Plan()
+			x.planned++
+			agreed.ID = fmt.Sprintf("plan-%d", x.planned)
+			job.Gate, job.Run = &plan.Gate{Plan: agreed}, RunID{ID: agreed.ID, Known: true}
+		}
+	}
+	outcome := x.runJob(ctx, &job)
+	if g := job.Gate; g != nil && outcome.Code == ExitOK && len(g.Result().Missing) > 0 {
+		outcome.Code, outcome.Errors = ExitPartial, outcome.Errors+g.Result().Text()+"\n"
+	}
+	return outcome
+}
+
+func (x *Execution) runJob(ctx context.Context, job *Job) stdlib.Outcome {
+	var stdout, stderr bytes.Buffer
+	p := *x.process
+	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), &stdout, &stderr
+	other := newExecution(ctx, &p, job, x.connector.named)
 	other.connector.local, other.connector.sharesLocal = x.connector.local, true
 	err := stopReason(other.run(ctx, (*Execution).script))
 	Report(&p, Output{}, err)

@@ -81,6 +81,15 @@ func in(dir string) (list []Script) {
 	return list
 }
 
+// Source is the text of a script or module by its name in messages, nil for none.
+func Source(name string) []byte {
+	if !IsRef(name) {
+		return nil
+	}
+	code, _ := files.ReadFile(strings.TrimPrefix(name, mark))
+	return code
+}
+
 // Module returns the source of a module of the binary, such as lib.find, and
 // the name it has in messages; nil when there is none.
 func Module(name string) (file string, code []byte) {

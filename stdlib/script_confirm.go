@@ -17,7 +17,7 @@ import (
 // confirm asks a yes/no question on the terminal.
 func confirm(c *module.Call) (any, error) {
 	opt, question := c.In.Options(), c.String("question")
-	if opt.DryRun {
+	if opt.DryRun || opt.Agreed {
 		return true, nil
 	}
 	in, isFile := opt.Stdin.(*os.File)

@@ -24,6 +24,19 @@ type Call struct {
 	page bool // one page of a search_generator
 }
 
+type positionKey struct{}
+
+// At returns a context whose calls are made at a position in a script, "file:12".
+func At(ctx context.Context, position string) context.Context {
+	return context.WithValue(ctx, positionKey{}, position)
+}
+
+// Position is where in a script the calls of a context are made; "" when not known.
+func Position(ctx context.Context) string {
+	position, _ := ctx.Value(positionKey{}).(string)
+	return position
+}
+
 // Sender sends one request and returns the answer's body.
 type Sender func(ctx context.Context, req Request) ([]byte, error)
 

@@ -94,6 +94,8 @@ type (
 	PermissionError struct{ Info }
 	// AssertionError: an assertion of a test failed.
 	AssertionError struct{ Info }
+	// PlanError: a plan does not allow a write, or no longer holds.
+	PlanError struct{ Info }
 	// PlatformError: the local platform's folder cannot be used.
 	PlatformError struct{ Info }
 )
@@ -127,6 +129,7 @@ func (*UnknownOutcomeError) Name() string       { return "UnknownOutcomeError" }
 func (*LimitError) Name() string                { return "LimitError" }
 func (*PermissionError) Name() string           { return "PermissionError" }
 func (*AssertionError) Name() string            { return "AssertionError" }
+func (*PlanError) Name() string                 { return "PlanError" }
 func (*PlatformError) Name() string             { return "PlatformError" }
 
 var types = func() map[string]reflect.Type {
@@ -139,7 +142,7 @@ var types = func() map[string]reflect.Type {
 		(*RuntimeError)(nil), (*ValueError)(nil), (*TypeError)(nil), (*FileExistsError)(nil),
 		(*ConnectionError)(nil), (*TimeoutError)(nil), (*CancelledError)(nil), (*SyntaxError)(nil),
 		(*UsageError)(nil), (*LockedError)(nil), (*LimitError)(nil), (*PermissionError)(nil),
-		(*AssertionError)(nil), (*PlatformError)(nil),
+		(*AssertionError)(nil), (*PlanError)(nil), (*PlatformError)(nil),
 	} {
 		types[f.Name()] = reflect.TypeOf(f).Elem()
 	}

@@ -191,7 +191,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 	}
 	byKey := make(map[string]string, len(datasets))
 	for _, d := range datasets {
-		byKey[gjson.GetBytes(d.JSON(), "properties."+propertyName+".key").String()] = d.ID
+		byKey[gjson.GetBytes(d.JSON(), "properties."+PropertyName+".key").String()] = d.ID
 	}
 	for i, it := range items {
 		it.created = true
@@ -272,7 +272,7 @@ func (r *run) body(it *item) client.Object {
 	}
 	properties := map[string]any{}
 	maps.Copy(properties, o.Properties)
-	properties[propertyName] = p
+	properties[PropertyName] = p
 	b["properties"] = properties
 	if it.photo != nil {
 		describe(b, it)

@@ -36,7 +36,7 @@ func (r *run) lookup(ctx context.Context, items []*item, others bool) (map[strin
 	}
 	in := func(list []any) map[string]any { return map[string]any{"$in": list} }
 	// The names narrow the search in any database.
-	filter := client.Filter{"name": in(names), "properties." + propertyName + ".key": in(keys)}
+	filter := client.Filter{"name": in(names), "properties." + PropertyName + ".key": in(keys)}
 	if others {
 		filter["_id"] = map[string]any{"$nin": own}
 	}

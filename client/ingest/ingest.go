@@ -82,6 +82,7 @@ type Options struct {
 	Expected            int  // number of images there should be; 0 is not checked
 	Replace             bool // delete the dataset of the previous version of a changed file
 	DryRun              bool // only find out what would be done
+	sends               bool
 	Verify              bool // compare the checksums on the platform after the upload
 	Wait                bool // until the platform has read the files, as long as it makes progress
 	// Stall is how long a platform that reads no further file is waited for; 10
@@ -194,7 +195,9 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	o.DryRun = o.DryRun || c.Rehearses()
+	if o.sends = !o.DryRun; o.sends && c.Rehearses() {
+		o.DryRun = true // what it writes goes into a plan
+	}
 	unlock, err := lock(o, c.BaseURL())
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestLoadsInPages(t *testing.T) {
 	list := make([]client.Object, 2*pageSize+100)
 	for i := range list {
 		list[i] = client.Object{"name": fmt.Sprint("f", i), "type": "file", "project": w.target.Project, "mission": w.target.Mission, "components": []any{map[string]any{"name": "file"}},
-			"properties": map[string]any{propertyName: property{Key: fmt.Sprintf("%032x", i+1), File: fmt.Sprint("f", i)}}}
+			"properties": map[string]any{PropertyName: property{Key: fmt.Sprintf("%032x", i+1), File: fmt.Sprint("f", i)}}}
 	}
 	if _, err := w.c.Datasets.CreateDatasets(t.Context(), client.CreateDatasets{Datasets: list}); err != nil {
 		t.Fatal(err)
@@ -425,7 +425,7 @@ func TestForeignDatasets(t *testing.T) {
 	w.run(folder)
 	for _, d := range w.datasets() {
 		if _, err := w.c.Datasets.DeleteProperties(t.Context(), client.DeleteDatasetProperties{
-			Ref: client.Ref{ID: client.ID(d.ID)}, Properties: []string{propertyName}}); err != nil {
+			Ref: client.Ref{ID: client.ID(d.ID)}, Properties: []string{PropertyName}}); err != nil {
 			t.Fatal(err)
 		}
 	}

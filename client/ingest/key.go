@@ -38,8 +38,8 @@ import (
 
 const sampleSize = 16 << 10
 
-// propertyName is the property of a dataset that records its file.
-const propertyName = "transect"
+// PropertyName is the property of a dataset that records its file.
+const PropertyName = "transect"
 
 // property is its value.
 type property struct {
@@ -76,14 +76,14 @@ func millis(text string) int64 {
 }
 
 // recordFields are the fields recordOf needs, and the state of the ingestion.
-var recordFields = []any{"name", "type", "acquisition_date", "components", "properties." + propertyName, "ingestion"}
+var recordFields = []any{"name", "type", "acquisition_date", "components", "properties." + PropertyName, "ingestion"}
 
 // targetFields are those Target.contains needs.
 var targetFields = []any{"company", "project", "mission"}
 
 // recordOf extracts what reconcile needs of a dataset.
 func recordOf(d client.Dataset) reconcile.Dataset {
-	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName,
+	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+PropertyName,
 		"ingestion.error.message")
 	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
 	if p := fields[2]; p.Get("key").String() != "" {

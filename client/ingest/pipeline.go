@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -135,7 +136,7 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 
 // sends reports whether datasets are created and files sent, or shown by the client
 // of a rehearsal.
-func (r *run) sends() bool { return !r.options.DryRun || r.client.Rehearses() }
+func (r *run) sends() bool { return r.options.sends }
 
 func (r *run) result() *Result {
 	r.mu.Lock()
@@ -266,6 +267,7 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 	if items == nil {
 		items = scan.Items(ctx, r.options.Source)
 	}
+	report, _ := filepath.Abs(r.options.Report)
 	order := 0
 	for found, err := range items {
 		var skipped *scan.Skipped
@@ -276,7 +278,9 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 			err = leftOut(skipped)
 		case err == nil && len(found.Members) > 0:
 			keep := true
-			if r.options.Filter != nil {
+			if path := found.Members[0].Path; path == r.options.Report || path == report {
+				keep = false // of an earlier run
+			} else if r.options.Filter != nil {
 				r.callback.Lock()
 				keep, err = r.options.Filter(found.Members[0].File)
 				r.callback.Unlock()

@@ -40,7 +40,7 @@ func (r *run) waitForIngestion(ctx context.Context) error {
 	})
 	if err == nil && created {
 		filter := r.options.Target.filter()
-		filter["properties."+propertyName+".run"] = map[string]any{"$eq": r.id}
+		filter["properties."+PropertyName+".run"] = map[string]any{"$eq": r.id}
 		err = r.waitFor(ctx, filter, unread)
 	}
 	if err != nil || len(unread) == 0 && r.pending == 0 {

@@ -9,6 +9,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Names takes the names of projects and missions where ids are expected: as arguments
@@ -104,7 +105,7 @@ func (n *Names) value(ctx context.Context, kind string, value any) (any, error) 
 // ID is the id of the project or mission of a name; a text that has the form of an id
 // is returned as it is.
 func (n *Names) ID(ctx context.Context, kind, name string) (string, error) {
-	if name == "" || declare.IsIdentifier(name) || client.IsMadeUp(name) {
+	if name == "" || declare.IsIdentifier(name) || schema.IsPlannedID(name) {
 		return name, nil
 	}
 	n.mu.Lock()

@@ -174,7 +174,7 @@ func describeJSON(v any) string {
 
 // IsID reports whether a text has the form of the service's identifiers.
 func IsID(s string) bool {
-	return len(s) == 24 && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == 24 && strings.Trim(s, "0123456789abcdef") == "" || IsPlannedID(s)
 }
 
 // Texts and values of forms of their own.

@@ -72,6 +72,8 @@ type Options struct {
 	// RoundTripper answers every request in-process when set. Proxy and TLS
 	// settings mean nothing then.
 	RoundTripper http.RoundTripper
+	// Wrap lays something over what sends requests to the platform at base. Optional.
+	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
 
 	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0
 	Rate        float64       // requests a second; 0 is no limit
@@ -295,7 +297,11 @@ func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) 
 				"check --ca-cert")
 		}
 	}
-	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS,
+	var wrap func(http.RoundTripper) (http.RoundTripper, error)
+	if o.Wrap != nil {
+		wrap = func(below http.RoundTripper) (http.RoundTripper, error) { return o.Wrap(o.BaseURL, below) }
+	}
+	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Wrap: wrap, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS,
 		Silence:     o.Timeout,
 		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending,
 		Unresponsive: unresponsive, Unanswered: unanswered})

@@ -27,6 +27,7 @@ type option struct {
 	value    string // default, for help
 	empty    string // value of the flag without one; "" when it requires one
 	list     bool   // the variable is a list of folders
+	hidden   bool   // not in help
 	resolved bool   // the variable is read by package runtime
 	where    where  // of an option of a run
 	parse    func(string) error
@@ -58,7 +59,8 @@ func addOptions(flags *pflag.FlagSet, options ...option) {
 		if o.env != "" {
 			doc += " [$" + o.env + "]"
 		}
-		flags.VarPF(&optionValue{option: o}, o.name, o.short, doc).NoOptDefVal = o.empty
+		f := flags.VarPF(&optionValue{option: o}, o.name, o.short, doc)
+		f.NoOptDefVal, f.Hidden = o.empty, o.hidden
 	}
 }
 

@@ -35,7 +35,7 @@ type planned struct {
 	next, last, script string // as the table prints them
 }
 
-func plan(name string, rule timetable.Rule) *planned {
+func slotsOf(name string, rule timetable.Rule) *planned {
 	return &planned{Name: name, When: rule.Expr, Zone: rule.Zone, CatchUp: rule.CatchUp, Overlap: rule.Overlap,
 		Next: []time.Time{}}
 }
@@ -43,7 +43,7 @@ func plan(name string, rule timetable.Rule) *planned {
 // ofCron is a line of the crontab.
 func (a *app) ofCron(j *cron.Job) *planned {
 	now := a.process.Now()
-	p := plan(j.Name, timetable.System(j.Expr))
+	p := slotsOf(j.Name, timetable.System(j.Expr))
 	p.By, p.Paused, p.Command = "cron", j.Off, j.Command
 	p.next, p.last, p.script = "paused", "never ran", j.Command
 	if !j.Off {
@@ -73,7 +73,7 @@ func shorter(folder, path string) string {
 // ofWorker is a schedule.
 func ofWorker(l *schedule.Listed) *planned {
 	spec := withoutTargets(l.Spec)
-	p := plan(l.Name, l.Rule)
+	p := slotsOf(l.Name, l.Rule)
 	p.By, p.Paused, p.Overdue, p.Waiting, p.Job = "worker", l.Paused, l.Overdue, l.Waiting, &spec
 	p.next, p.last, p.script = nextOf(l), lastOf(l), l.Spec.Title()
 	if times, err := l.Times(); err == nil && !l.Paused && !l.Next.IsZero() {

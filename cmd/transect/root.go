@@ -21,6 +21,8 @@ const exitCodes = `Exit codes:
   5    temporary failure: running again may help
   6    another run holds the lock
   7    the outcome of a write is unknown, somebody must decide
+  8    planned only, and something would be written
+  9    the plan no longer holds: nothing was sent
   10   time limit reached
   130  interrupted
   143  terminated`
@@ -104,7 +106,8 @@ type command struct {
 // commands are all but those that are scripts.
 func (a *app) commands() []command {
 	return []command{
-		{"run", scripting, a.run}, {"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
+		{"run", scripting, a.run}, {"plan", scripting, a.plan}, {"apply", scripting, a.apply},
+		{"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
 		{"fmt", scripting, a.fmt}, {"lsp", scripting, a.lsp},
 		{"test", scripting, a.test}, {"api", scripting, a.api}, {"doc", scripting, a.doc}, {"scripts", scripting, a.scripts},
 		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron},

@@ -82,6 +82,7 @@ or begins a new one, as a job of cron does each day.
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
+			options.Planning.Command = a.wordsOf("run")
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
 	}

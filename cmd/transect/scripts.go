@@ -167,7 +167,7 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 
 	run := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
 	a.addRunOptions(run, &job, &options, onCall|onLua|onRun)
-	optionsOf(run, func(f *pflag.Flag, v *optionValue) { f.Hidden = v.where&shown == 0 })
+	optionsOf(run, func(f *pflag.Flag, v *optionValue) { f.Hidden = v.hidden || v.where&shown == 0 })
 	flags.AddFlagSet(run) // but for those the script declares itself
 
 	cmd.Args = cobra.ArbitraryArgs // the script checks them
@@ -178,7 +178,7 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 		if err := completeUnattended(&job, &options); err != nil {
 			return err
 		}
-		options.NoHistory = spec.Reads
+		options.NoHistory, options.Planning.Command = spec.Reads, a.wordsOf(s.Name)
 		job.Script, job.Args = s.Ref(), slices.Concat(given, []string{"--"}, args)
 		return unattended.Run(cmd.Context(), a.process, job, options)
 	}

@@ -16,6 +16,7 @@ import (
 	"transect/client/transport"
 	"transect/runtime"
 	"transect/runtime/jobs"
+	"transect/runtime/plan"
 	"transect/runtime/vm"
 )
 
@@ -23,6 +24,7 @@ func (a *app) submit() *cobra.Command {
 	var at time.Time
 	var in time.Duration
 	var wait, follow, asJSON bool
+	var planned string
 	cmd := &cobra.Command{
 		Use:   "submit [flags] SCRIPT [ARGS...]",
 		Short: "Submit a script as a job, which a worker runs",
@@ -47,7 +49,7 @@ arguments, and who may write to it runs scripts on the workers.`,
   transect submit --at 02:30 --key nightly --timeout 3h season.lua
   transect submit --follow --retries 0 report.lua`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && planned == "" {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect submit survey.lua")
 			}
 			return nil
@@ -55,6 +57,9 @@ arguments, and who may write to it runs scripts on the workers.`,
 	}
 	f := a.jobFlags(cmd)
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
+		if planned != "" {
+			return a.submitPlan(planned)
+		}
 		spec, err := a.packedJob(ctx, store, f, args)
 		if err != nil {
 			return err
@@ -90,12 +95,32 @@ arguments, and who may write to it runs scripts on the workers.`,
 				}
 				return err
 			}},
+		option{name: "plan", kind: "FILE", parse: toString(&planned),
+			doc: "submit what transect plan has kept in FILE: the job writes that and nothing else"},
 		option{name: "in", kind: "duration", doc: "not before `DURATION` from now, such as 90m", parse: toDuration(&in)})
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the job as a JSON object")
 	cmd.MarkFlagsMutuallyExclusive("at", "in")
 	return cmd
+}
+
+// submitPlan submits the script of a plan as a job that carries the plan out.
+func (a *app) submitPlan(file string) error {
+	kept, err := plan.Load(a.process.Path(file))
+	if err != nil {
+		return err
+	}
+	given, positional, err := a.runFlags(kept.Command)
+	if err != nil {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a plan of transect %s, which is no script", file,
+			kept.Command[0]), "transect apply %s carries it out", file)
+	}
+	words := slices.DeleteFunc(slices.Clone(a.process.Args), func(word string) bool {
+		return word == "--plan" || word == file || word == "--plan="+file
+	})
+	words = slices.Concat(words, given, []string{"--apply=" + a.process.AbsPath(file)}, positional)
+	return a.startAgain(words, kept.Folder)
 }
 
 // warnWithoutWorker says that nobody would run a job of a queue.

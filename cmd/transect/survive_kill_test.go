@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"transect/runtime"
 	"transect/testdata/flightgen"
 )
 
@@ -207,7 +208,13 @@ func (a *assassin) writes() int {
 // undisturbed run. Half of the runs go over TCP and die at a request, the others
 // use the local platform in their own process and die at any time.
 // TRANSECT_SURVIVE_KILLS is the number of kills, TRANSECT_SURVIVE_SEED the seed.
-func TestPlainScriptsKilledAnywhere(t *testing.T) {
+func TestPlainScriptsKilledAnywhere(t *testing.T) { killPlainScripts(t, 50, false) }
+
+// TestPlansKilledAnywhere does the same to runs that carry out a plan: in the end
+// there is what was planned, once.
+func TestPlansKilledAnywhere(t *testing.T) { killPlainScripts(t, 25, true) }
+
+func killPlainScripts(t *testing.T, usual int, planned bool) {
 	if testing.Short() {
 		t.Skip("left out by -short: it starts a hundred processes")
 	}
@@ -217,7 +224,7 @@ func TestPlainScriptsKilledAnywhere(t *testing.T) {
 		}
 		return usual
 	}
-	kills, seed := number("TRANSECT_SURVIVE_KILLS", 50), number("TRANSECT_SURVIVE_SEED", 1)
+	kills, seed := number("TRANSECT_SURVIVE_KILLS", usual), number("TRANSECT_SURVIVE_SEED", 1)
 	host := newHome(t, 0, flightgen.Options{})
 	host.settings = []string{"TRANSECT_LOCAL_DIR=" + filepath.Join(host.dir, "served")}
 	platform := serve(t, host)
@@ -263,12 +270,21 @@ func TestPlainScriptsKilledAnywhere(t *testing.T) {
 		})
 		tag := fmt.Sprintf("k%dx-", n)
 		want := 1 + random.IntN(3)
+		if planned {
+			if _, stderr, code := h.run("plan", "plain.lua", tag, "2", fan, "-o", "p.plan"); code != runtime.ExitPlanned {
+				t.Fatalf("%s (%d): planning: exit code %d\n%s", s.name, n, code, stderr)
+			}
+		}
 		for killed := 0; ; {
 			version := "2"
 			if killed == 0 {
 				version = "1"
 			}
-			cmd := h.command("run", "--run", "r", "plain.lua", tag, version, fan)
+			words := []string{"run", "--run", "r", "plain.lua", tag, version, fan}
+			if planned {
+				words = []string{"apply", "p.plan"}
+			}
+			cmd := h.command(words...)
 			var out strings.Builder
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if killed == want {

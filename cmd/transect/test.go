@@ -58,6 +58,8 @@ Exit codes: 0 all passed, 1 a test failed, 2 there are no tests.`,
 	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
 	addOptions(flags, option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", parse: toDuration(&f.job.Timeout),
 		doc: "limit `DURATION` of each test"})
+	addOptions(flags, option{name: "planned", kind: "bool", parse: toBool(&f.job.Planned),
+		doc: "plan the scripts that tests run, and carry out their plans: what a plan says is what happens"})
 	a.addRunOptions(flags, &f.job, &unattended.Options{}, onLua)
 	return cmd
 }

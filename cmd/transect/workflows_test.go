@@ -28,9 +28,11 @@ func TestWorkflows(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(scripts, name+"_test.lua")); err != nil {
 				t.Fatal("a workflow without a test")
 			}
-			stdout, stderr, code := h.run("test", filepath.Join(scripts, name+"_test.lua"))
-			if code != 0 {
-				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+			for _, how := range [][]string{nil, {"--planned"}} { // as it is, and by a plan that is carried out
+				words := append([]string{"test"}, append(how, filepath.Join(scripts, name+"_test.lua"))...)
+				if stdout, stderr, code := h.run(words...); code != 0 {
+					t.Errorf("%v: exit code %d\n%s%s", how, code, stdout, stderr)
+				}
 			}
 		})
 	}

@@ -179,6 +179,18 @@ func (s *Store) Open(id string) (*os.File, error) {
 	return os.Open(path)
 }
 
+// Link makes a file elsewhere the blob id.
+func (s *Store) Link(id, file string) error {
+	path, err := s.makePath(id)
+	if err == nil {
+		file, err = filepath.Abs(file)
+	}
+	if err == nil {
+		err = os.Symlink(file, path)
+	}
+	return err
+}
+
 // Remove deletes a blob; a missing one is no error.
 func (s *Store) Remove(id string) error {
 	path, err := s.path(id)

@@ -180,6 +180,14 @@ func (l *library) popen(L *lua.LState) int {
 		return failed(L, luaFileError(syscall.EINVAL, command))
 	}
 	l.permit(L, sandbox.Exec, sandbox.Shell)
+	if !vm.Happens(L, "run "+command, true) {
+		nothing, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			return failed(L, err)
+		}
+		L.Push(l.onDisk(L, nothing, "process", os.O_RDWR).self)
+		return 1
+	}
 	cmd, opt := l.shell(l.Context(), command), l.Options()
 	f := &file{name: "process", cmd: cmd, outputs: &outputs{command: command}}
 	var err error

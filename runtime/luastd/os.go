@@ -105,6 +105,10 @@ func (l *library) execute(L *lua.LState) int {
 	}
 	command := checkString(L, 1)
 	l.permit(L, sandbox.Exec, sandbox.Shell)
+	if !vm.Happens(L, "run "+command, true) {
+		L.Push(lua.LNumber(0))
+		return 1
+	}
 	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {
 		cmd := l.shell(ctx, command)

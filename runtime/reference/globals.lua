@@ -17,7 +17,6 @@
 ---@class Resource
 ---@field id string
 ---@field _id string
----@field dry_run? boolean true when a dry run only pretends that it exists
 ---@field [string] any
 local Resource = {}
 

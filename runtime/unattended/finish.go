@@ -143,7 +143,11 @@ func (r *run) offerResumption(code int) {
 		return
 	}
 	if r.recording.Wait(); r.entry != nil {
-		r.warn("go on with: transect run --resume=" + r.job.Run.ID)
+		again := "transect run --resume=" + r.job.Run.ID
+		if g := r.job.Gate; g != nil && g.File != "" {
+			again = "transect apply " + g.File
+		}
+		r.warn("go on with: " + again)
 	}
 }
 

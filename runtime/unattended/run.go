@@ -51,6 +51,7 @@ type Options struct {
 	Report    string        // file of the JSON report
 	Metrics   string        // file of the metrics
 	NoHistory bool          // the run only reads, and is not worth remembering
+	Planning  Planning
 }
 
 // LockOfScript stands for the lock named after the script's path.
@@ -65,6 +66,12 @@ const (
 // Run runs a job with lock, log, notifications, report and history. Its error
 // was reported already and only decides the exit code.
 func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
+	switch o := options.Planning; {
+	case o.Only, o.Ask, o.Renew != "":
+		return planned(ctx, p, job, options)
+	case o.Apply != "":
+		return applied(ctx, p, job, options)
+	}
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
@@ -86,7 +93,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	}
 	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count,
 		Interceptor: r.calls.intercept}
-	err := runtime.Run(ctx, &inner, job)
+	err := r.gated(runtime.Run(ctx, &inner, job))
 	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
 	defer release()

@@ -26,6 +26,9 @@ func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 // compiled compiles a chunk after change, if not nil, has rewritten it.
 func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) (*lua.LFunction, error) {
 	in := Of(L)
+	if in.opt.Code != nil {
+		in.opt.Code(name, code)
+	}
 	code = plainCode(code)
 	in.note(len(code)) // the text may be a single constant
 	proto, err := prototype(code, &source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {

@@ -41,7 +41,9 @@ type Options struct {
 	Dir            string   // folder that relative paths start from; "" is the process's
 	Script         string   // arg[0], and where require looks first
 	Run            string   // ID of the run; "" when it has none
-	DryRun         bool     // writes to the platform are printed, not sent
+	DryRun         bool     // writes to the platform are planned, not sent
+	Agreed         bool     // somebody has agreed to what the script writes
+	Located        bool     // calls of operations know their line in the script
 	Args           []string // arg[1], arg[2], …
 	Command        string   // line for a shell that runs the script once more; "" when there is none
 	Path           []string // further folders for require
@@ -63,6 +65,14 @@ type Options struct {
 	// Line is called with the line of each instruction, with the lock held, for
 	// coverage. It is slow.
 	Line func(file string, line int)
+
+	// Code is told each script and module before it runs. Optional.
+	Code func(file string, code []byte)
+
+	// Effect is told of what a script does outside of the platform and cannot be undone: a
+	// program, a request that writes, a mail. It is left out unless Effect lets it happen;
+	// everything happens when nil. What answers, tells the script something.
+	Effect func(position, what string, answers bool) (happens bool, err error)
 
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything

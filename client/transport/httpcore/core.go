@@ -37,6 +37,9 @@ type Options struct {
 	Connections int                              // idle connections kept to one host
 	Local       http.RoundTripper                // answers in-process, without network, when set
 
+	// Wrap lays something over what sends the requests. Optional.
+	Wrap func(below http.RoundTripper) (http.RoundTripper, error)
+
 	// Reach is asked for host:port before a host is connected to, also those of
 	// redirects; Sending for the bytes of each body. Optional.
 	Reach   func(hostport string) error
@@ -59,11 +62,18 @@ type Core struct {
 // New makes a Core; a *fault.ConfigError says what is wrong with the proxy.
 func New(o Options) (*Core, error) {
 	c := &Core{options: o, wire: o.Local}
-	if o.Local != nil {
+	if o.Local == nil {
+		wire, err := dial(o)
+		if err != nil {
+			return nil, err
+		}
+		c.wire = wire
+	}
+	if o.Wrap == nil {
 		return c, nil
 	}
-	wire, err := dial(o)
-	c.wire = wire
+	var err error
+	c.wire, err = o.Wrap(c.wire)
 	return c, err
 }
 

@@ -1,0 +1,313 @@
+package platform
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/schema"
+	"transect/platform/store"
+)
+
+// beneath is the platform that an overlay lies over, and what is known of it.
+type beneath struct {
+	tripper       http.RoundTripper
+	reads         map[string]access // by collection
+	describeUser  *operation
+	base          string
+	authorization atomic.Pointer[string] // of the last request
+
+	mu      sync.Mutex
+	held    map[string]map[string]bool // ids in memory, by collection: new, changed and copied ones
+	asked   map[string]bool            // what was copied already
+	numbers map[string]int             // of new ids, by collection
+	totals  map[string]int             // of searches for what is held
+	undo    []func()                   // of the transaction under way
+
+	streams sync.Map // of searches, see search
+
+	me sync.Once
+	ok caller
+	of store.Doc
+}
+
+// access is how a collection is read.
+type access struct{ describe, search *operation }
+
+// accesses finds the operations that read each collection.
+func accesses(routes []route) map[string]access {
+	all := map[string]access{}
+	for _, rt := range routes {
+		if rt.op == nil || services[rt.op.Manager].resource == nil || rt.op.Effect != declare.Read {
+			continue
+		}
+		t := services[rt.op.Manager].resource
+		a := all[t.plural]
+		switch {
+		case rt.op.Shape == declare.ShapePage && rt.op.arg("filter") != nil && a.search == nil:
+			a.search = rt.op
+		case rt.op.arg(t.name) != nil && rt.op.Name == "describe" && rt.op.List() == "":
+			a.describe = rt.op
+		}
+		all[t.plural] = a
+	}
+	return all
+}
+
+// send asks the platform below. Its refusal is a failure of the same status.
+func (u *beneath) send(op *operation, args store.Doc) []byte {
+	args = maps.Clone(args)
+	path := op.Path
+	for key, v := range args {
+		if marked := "{" + key + "}"; strings.Contains(path, marked) {
+			path = strings.ReplaceAll(path, marked, url.PathEscape(v.(string)))
+			delete(args, key)
+		}
+	}
+	var body io.Reader
+	query := ""
+	if op.Method == http.MethodGet {
+		values := url.Values{}
+		for key, v := range args {
+			if text, ok := v.(string); ok {
+				values.Set(key, text)
+			} else {
+				values.Set(key, string(must(json.Marshal(v))))
+			}
+		}
+		query = "?" + values.Encode()
+	} else {
+		body = bytes.NewReader(must(json.Marshal(args)))
+	}
+	req := must(http.NewRequest(op.Method, u.base+path+query, body))
+	req.Header.Set("Content-Type", "application/json")
+	if auth := u.authorization.Load(); auth != nil {
+		req.Header.Set("Authorization", *auth)
+	}
+	answer, err := u.tripper.RoundTrip(req)
+	if err != nil {
+		panic(fail(http.StatusBadGateway, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err)))
+	}
+	defer answer.Body.Close()
+	var text io.Reader = answer.Body
+	if answer.Header.Get("Content-Encoding") == "gzip" {
+		text = must(gzip.NewReader(text))
+	}
+	content := must(io.ReadAll(io.LimitReader(text, maxBelow)))
+	if answer.StatusCode >= http.StatusBadRequest {
+		code, message := gjson.GetBytes(content, "code").Str, gjson.GetBytes(content, "message").Str
+		panic(fail(answer.StatusCode, code, "%s", message))
+	}
+	if op.ResultKey != "" {
+		content = []byte(gjson.GetBytes(content, op.ResultKey).Raw)
+	}
+	return content
+}
+
+const (
+	maxBelow  = 256 << 20 // bytes of an answer
+	belowPage = 500       // records asked for at once
+)
+
+// caller is the user below.
+func (u *beneath) caller() caller {
+	u.me.Do(func() {
+		u.ok.user = "plan"
+		_ = recovered(func() {
+			u.of = must(store.Decode(u.send(u.describeUser, store.Doc{})))
+		})
+		if id := store.Text(u.of, "_id"); id != "" {
+			u.ok.user = id
+		}
+	})
+	return u.ok
+}
+
+// company is that of the user below.
+func (u *beneath) company() string {
+	u.caller()
+	if id := store.Text(u.of, "company"); id != "" {
+		return id
+	}
+	if all := textsOf(u.of["companies"]); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// hold notes that a document is in memory.
+func (u *beneath) hold(collection, id string) {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.held[collection] == nil {
+		u.held[collection] = map[string]bool{}
+	}
+	if !u.held[collection][id] {
+		u.undo = append(u.undo, func() { delete(u.held[collection], id) })
+	}
+	u.held[collection][id] = true
+}
+
+// settle ends a transaction, of which there is one at a time: what one that failed has
+// copied is not there.
+func (u *beneath) settle(committed bool) {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, undo := range u.undo {
+		if !committed {
+			undo()
+		}
+	}
+	u.undo = nil
+}
+
+// once reports whether something is asked for the first time.
+func (u *beneath) once(what string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	first := !u.asked[what]
+	if first {
+		u.undo = append(u.undo, func() { delete(u.asked, what) })
+	}
+	u.asked[what] = true
+	return first
+}
+
+// copyOne copies a document from below, nil when there is none.
+func (t tx) copyOne(of *resource, id string) store.Doc {
+	u := t.under
+	if u == nil || schema.IsPlannedID(id) || !u.once(of.plural+" "+id) {
+		return nil
+	}
+	doc := u.fetch(of, id)
+	if doc["_id"] != any(id) {
+		return nil
+	}
+	t.insert(of, doc)
+	return doc
+}
+
+// fetch asks for a document below, also a deleted one; nil when there is none.
+func (u *beneath) fetch(of *resource, id string) (doc store.Doc) {
+	a := u.reads[of.plural]
+	refused := func(f func()) bool {
+		err := recovered(f)
+		if f, ok := err.(*failure); ok && (f.status == http.StatusNotFound || f.status == http.StatusBadRequest) {
+			return true
+		}
+		check(err)
+		return false
+	}
+	if a.describe != nil && !refused(func() { doc = must(store.Decode(u.send(a.describe, store.Doc{of.name: id}))) }) {
+		return doc
+	}
+	if a.search == nil {
+		return nil
+	}
+	filter := store.Doc{"_id": store.Doc{"$eq": id}}
+	if a.describe != nil {
+		filter["deletion_date"] = store.Doc{"$ne": nil}
+	}
+	refused(func() {
+		content := u.send(a.search, store.Doc{"filter": filter, "limit": 1})
+		if raw := gjson.GetBytes(content, "results.0").Raw; raw != "" {
+			doc = must(store.Decode([]byte(raw)))
+		}
+	})
+	return doc
+}
+
+// copyAll copies the documents that pass a filter from below. most is how many are
+// enough; 0 for all.
+func (t tx) copyAll(collection string, filter store.Doc, most int) {
+	u := t.under
+	if u == nil {
+		return
+	}
+	a := u.reads[collection]
+	if a.search == nil || mentionsPlanned(filter) {
+		return
+	}
+	text := string(must(json.Marshal(filter)))
+	if !u.once(collection + " " + text) {
+		return
+	}
+	for page := a.search.FirstPage; ; page++ {
+		args := store.Doc{"limit": belowPage, "page": page}
+		if len(filter) > 0 {
+			args["filter"] = filter
+		}
+		n := 0
+		gjson.GetBytes(u.send(a.search, args), "results").ForEach(func(_, record gjson.Result) bool {
+			n++
+			t.copied(collection, must(store.Decode([]byte(record.Raw))))
+			return true
+		})
+		if n < belowPage || most > 0 && n >= most {
+			return
+		}
+	}
+}
+
+// copied stores a document from below, unless it is in memory already.
+func (t tx) copied(collection string, doc store.Doc) {
+	id := store.Text(doc, "_id")
+	t.under.mu.Lock()
+	held := t.under.held[collection][id]
+	t.under.mu.Unlock()
+	if !held {
+		check(t.Tx.Insert(collection, doc))
+		t.under.hold(collection, id)
+	}
+}
+
+// mentionsPlanned reports whether a filter names something that is not below.
+func mentionsPlanned(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return schema.IsPlannedID(v)
+	case []any:
+		for _, one := range v {
+			if !mentionsPlanned(one) {
+				return false
+			}
+		}
+		return len(v) > 0
+	case map[string]any:
+		for key, one := range v {
+			if key != "$nin" && key != "$ne" && key != "$or" && mentionsPlanned(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Search and All see what is below as well.
+func (t tx) Search(collection string, q store.Query) (store.Page, error) {
+	t.copyAll(collection, q.Filter, 0)
+	return t.Tx.Search(collection, q)
+}
+
+// All is the same for all documents that pass a query.
+func (t tx) All(collection string, q store.Query) ([]store.Doc, error) {
+	t.copyAll(collection, q.Filter, q.Limit)
+	return t.Tx.All(collection, q)
+}

@@ -1,0 +1,246 @@
+package platform
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/platform/store"
+)
+
+// searches reports whether a route is the standard search of its resource.
+func (u *beneath) searches(rt *route) bool {
+	if rt.op == nil || rt.op.Shape != declare.ShapePage {
+		return false
+	}
+	t := services[rt.op.Manager].resource
+	return t != nil && u.reads[t.plural].search == rt.op
+}
+
+// search answers with a page of what is below, without what is held, and of what is
+// held, in the order asked for.
+func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte) (*http.Response, error) {
+	t := services[rt.op.Manager].resource
+	r := &Request{p: p, http: req, op: rt.op, body: store.Doc{}, raw: body}
+	var q store.Query
+	var mine []json.RawMessage
+	err := recovered(func() {
+		if len(body) > 0 {
+			r.body = must(store.Decode(body))
+		}
+		q = t.query(r)
+		check(p.store.Read(req.Context(), func(s *store.Tx) error {
+			page, err := s.Search(t.plural, store.Query{Filter: q.Filter, Sort: q.Sort})
+			mine = page.Results
+			return err
+		}))
+	})
+	held := o.under.real(t.plural)
+	if err != nil || len(mine) == 0 && len(held) == 0 {
+		return o.below.RoundTrip(req) // which says what is wrong with it
+	}
+	m := &merge{o: o, rt: rt, q: q, mine: mine, held: held}
+	var answer store.Page
+	if err := recovered(func() { answer = m.page() }); err != nil {
+		f := p.failed(r, err)
+		return answerJSON(req, f.status, f)
+	}
+	return answerJSON(req, http.StatusOK, answer)
+}
+
+// real are the held ids of a collection that exist below, sorted.
+func (u *beneath) real(collection string) (ids []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id := range u.held[collection] {
+		if !strings.HasPrefix(id, "plan-") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// merge makes pages of two sorted lists: that below, and what is held.
+type merge struct {
+	o    *Overlay
+	rt   *route
+	q    store.Query
+	mine []json.RawMessage
+	held []string
+}
+
+// page is the page that was asked for.
+func (m *merge) page() (page store.Page) {
+	s := m.stream()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	page.Results = []json.RawMessage{}
+	end := m.q.Offset + m.q.Limit
+	mine := m.mine
+	at := 0
+	for i := 0; at < end; at++ {
+		for i < s.loaded(m, i) && slices.Contains(m.held, gjson.GetBytes(s.records[i], "_id").Str) {
+			i++
+		}
+		var next json.RawMessage
+		switch below := i < s.loaded(m, i); {
+		case below && (len(mine) == 0 || m.compare(s.records[i], mine[0]) <= 0):
+			next = s.records[i]
+			i++
+		case len(mine) > 0:
+			next, mine = mine[0], mine[1:]
+		}
+		if next == nil {
+			break
+		}
+		if at >= m.q.Offset {
+			page.Results = append(page.Results, m.projected(next))
+		}
+	}
+	page.Total = s.total - m.heldBelow() + len(m.mine)
+	return page
+}
+
+// stream is what a search finds below, read as far as it was needed.
+type stream struct {
+	mu      sync.Mutex
+	records []json.RawMessage
+	total   int
+	pages   int
+	whole   bool
+}
+
+func (m *merge) stream() *stream {
+	key := fmt.Sprint(m.rt.path, " ", string(must(json.Marshal([]any{m.q.Filter, m.q.Sort}))))
+	s, _ := m.o.under.streams.LoadOrStore(key, &stream{})
+	return s.(*stream)
+}
+
+// loaded is how many records of the stream there are, at least i+1 if so many exist.
+func (s *stream) loaded(m *merge, i int) int {
+	for i >= len(s.records) && !s.whole {
+		if mentionsPlanned(map[string]any(m.q.Filter)) {
+			s.whole = true
+			break
+		}
+		size := min(max(m.q.Limit, 50), belowPage)
+		if s.pages > 0 {
+			size = len(s.records) / s.pages // the same for all pages
+		}
+		content := m.below(m.q.Filter, size, s.pages)
+		n := 0
+		gjson.GetBytes(content, "results").ForEach(func(_, record gjson.Result) bool {
+			s.records = append(s.records, json.RawMessage(record.Raw))
+			n++
+			return true
+		})
+		s.total = max(int(gjson.GetBytes(content, "total").Int()), len(s.records))
+		s.pages++
+		s.whole = n < size
+	}
+	return len(s.records)
+}
+
+// below asks for a page of whole records.
+func (m *merge) below(filter store.Doc, size, page int) []byte {
+	args := store.Doc{"limit": size, "page": m.rt.op.FirstPage + page}
+	if len(filter) > 0 {
+		args["filter"] = filter
+	}
+	for _, key := range m.q.Sort {
+		direction := 1
+		if key.Descending {
+			direction = -1
+		}
+		sorted, _ := args["sort"].(json.RawMessage)
+		pair := fmt.Appendf(nil, "%s:%d", must(json.Marshal(key.Key)), direction)
+		if sorted != nil {
+			pair = slices.Concat(bytes.TrimSuffix(sorted, []byte("}")), []byte(","), pair)
+		} else {
+			pair = slices.Concat([]byte("{"), pair)
+		}
+		args["sort"] = json.RawMessage(append(pair, '}'))
+	}
+	return m.o.under.send(m.rt.op, args)
+}
+
+// heldBelow counts the held records that the search would find below.
+func (m *merge) heldBelow() (n int) {
+	u := m.o.under
+	if mentionsPlanned(map[string]any(m.q.Filter)) {
+		return 0
+	}
+	for ids := range slices.Chunk(m.held, belowPage) {
+		list := make([]any, len(ids))
+		for i, id := range ids {
+			list[i] = id
+		}
+		filter := store.Doc{"_id": store.Doc{"$in": list}}
+		if len(m.q.Filter) > 0 {
+			filter = store.Doc{"$and": []any{m.q.Filter, filter}}
+		}
+		key := m.rt.path + string(must(json.Marshal(filter)))
+		u.mu.Lock()
+		total, known := u.totals[key]
+		u.mu.Unlock()
+		if !known {
+			total = int(gjson.GetBytes(m.below(filter, 1, 0), "total").Int())
+			u.mu.Lock()
+			u.totals[key] = total
+			u.mu.Unlock()
+		}
+		n += total
+	}
+	return n
+}
+
+// compare orders two records as the search does.
+func (m *merge) compare(a, b json.RawMessage) int {
+	for _, key := range m.q.Sort {
+		order := compareValues(gjson.GetBytes(a, key.Key), gjson.GetBytes(b, key.Key))
+		if key.Descending {
+			order = -order
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(gjson.GetBytes(a, "_id").Str, gjson.GetBytes(b, "_id").Str)
+}
+
+// compareValues orders values as the store does: none, numbers, texts.
+func compareValues(a, b gjson.Result) int {
+	rank := func(v gjson.Result) int {
+		switch v.Type {
+		case gjson.Null:
+			return 0
+		case gjson.Number, gjson.True, gjson.False:
+			return 1
+		}
+		return 2
+	}
+	if order := cmp.Compare(rank(a), rank(b)); order != 0 {
+		return order
+	}
+	if rank(a) == 1 {
+		return cmp.Compare(a.Float(), b.Float())
+	}
+	return cmp.Compare(a.String(), b.String())
+}
+
+// projected is a record with the fields that were asked for.
+func (m *merge) projected(record json.RawMessage) json.RawMessage {
+	if m.q.Fields.Include == nil && m.q.Fields.Exclude == nil {
+		return record
+	}
+	return must(json.Marshal(m.q.Fields.Apply(must(store.Decode(record)))))
+}

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/human"
+)
+
+// Drift is what has changed since a plan was made: nothing is sent.
+type Drift struct{ fault.PlanError }
+
+// drifted makes the error of a plan that no longer holds.
+func drifted(changes []string) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	const most = 10
+	slices.Sort(changes)
+	text := changes
+	if len(text) > most {
+		text = append(slices.Clone(text[:most]), fmt.Sprintf("and %d more", len(changes)-most))
+	}
+	d := &Drift{}
+	d.Message = "the plan no longer holds, and nothing was sent:\n  " + strings.Join(text, "\n  ")
+	d.Hint = "transect apply --refresh plans anew and shows the difference"
+	return d
+}
+
+// CheckFiles compares the script, its modules and the files that are sent with what they
+// were. code reads a module that is no file.
+func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
+	changes := p.codeChanges(code)
+	for _, f := range p.Files {
+		info, err := os.Stat(f.Path)
+		switch {
+		case err != nil:
+			changes = append(changes, fmt.Sprintf("the file %s: %v", f.Path, fault.Reason(err)))
+		case info.Size() != f.Size || !info.ModTime().Equal(f.Modified):
+			changes = append(changes, "the file "+f.Path+" was changed")
+		}
+	}
+	return drifted(changes)
+}
+
+// CheckCode compares the script and its modules alone.
+func (p *Plan) CheckCode(code func(name string) ([]byte, error)) error {
+	return drifted(p.codeChanges(code))
+}
+
+func (p *Plan) codeChanges(code func(name string) ([]byte, error)) (changes []string) {
+	for _, c := range p.Code {
+		if text, err := code(c.File); err != nil {
+			changes = append(changes, "the script "+c.File+" cannot be read: "+fault.Reason(err).Error())
+		} else if sum(text) != c.Sum {
+			changes = append(changes, "the script "+c.File+" was changed")
+		}
+	}
+	return changes
+}
+
+// Check compares what the plan rests on with a platform: lookups find what they found,
+// and records that are changed or deleted are as they were.
+func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) error {
+	const atOnce = 8
+	var mu sync.Mutex
+	var changes []string
+	tell := func(change string) {
+		if change != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			changes = append(changes, human.Line(change))
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, r := range p.Reads {
+		if r.Platform == platform {
+			group.Go(func() error {
+				change, err := r.compare(ctx, c)
+				tell(change)
+				return err
+			})
+		}
+	}
+	for _, w := range p.Writes {
+		if w.Platform == platform && w.Before != nil {
+			group.Go(func() error {
+				change, err := w.compare(ctx, c)
+				tell(change)
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return drifted(changes)
+}
+
+// compare says what a lookup finds that it did not find before.
+func (r *Read) compare(ctx context.Context, c *client.Client) (string, error) {
+	query, err := url.ParseQuery(r.Query)
+	if err != nil {
+		return "", err
+	}
+	var now []string
+	text, err := c.Repeat(ctx, r.Operation, declare.Request{Method: r.Method, Path: r.Path, Query: query}, r.Body)
+	switch {
+	case fault.Status(err) > 0 && fault.Status(err) < 500:
+	case err != nil:
+		return "", err
+	default:
+		now = found(text)
+	}
+	more, gone := without(now, r.Found), without(r.Found, now)
+	if len(more)+len(gone) == 0 {
+		return "", nil
+	}
+	var parts []string
+	if len(more) > 0 {
+		parts = append(parts, "finds "+strings.Join(more, ", ")+" as well")
+	}
+	if len(gone) > 0 {
+		parts = append(parts, "no longer finds "+strings.Join(gone, ", "))
+	}
+	return fmt.Sprintf("%s (%s) %s", r.Operation, r.Position, strings.Join(parts, ", and ")), nil
+}
+
+// without lists what is in a and not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// compare says what became of the record that a write changes or deletes.
+func (w *Write) compare(ctx context.Context, c *client.Client) (string, error) {
+	manager, _, _ := strings.Cut(w.Operation, ".")
+	m := c.Manager(manager)
+	if m == nil {
+		return "", fmt.Errorf("there is no manager %s", manager)
+	}
+	record, known, err := m.Read(ctx, w.Before.ID, nil)
+	what := declare.Singular(manager) + " " + w.Before.ID
+	if w.Before.Name != "" {
+		what = fmt.Sprintf("%s %q", declare.Singular(manager), w.Before.Name)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case known && record == nil:
+		return "the " + what + " was deleted", nil
+	case known && stateOf(record, part{subject: w.Before.ID}).differs(w.Before):
+		return "the " + what + " was changed", nil
+	}
+	return "", nil
+}
+
+// differs reports whether a record was changed: by its modification date where it has one.
+func (b *Before) differs(earlier *Before) bool {
+	if b.Modified != "" || earlier.Modified != "" {
+		return b.Modified != earlier.Modified
+	}
+	return b.Sum != earlier.Sum
+}

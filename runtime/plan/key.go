@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/ingest"
+	"transect/client/schema"
+)
+
+// A part is one write of a call.
+type part struct {
+	arguments map[string]any // as they may be shown
+	subject   string         // id of the existing thing that it changes or deletes
+	result    int            // index of its record among those of the answer
+}
+
+// parts are the writes of a call: one for each thing that it creates or deletes.
+func parts(call *declare.Call) []part {
+	shown := arguments(call)
+	for _, p := range call.Spec.Params {
+		switch list := call.Args.Values[p.Name].(type) {
+		case []any:
+			if call.Spec.Effect == declare.Create && p.Type.Elem() == "object" && call.Spec.Shape == declare.ShapeResources {
+				return split(shown, p.Name, list, func(any) string { return "" })
+			}
+		case []string:
+			if call.Spec.Effect == declare.Delete {
+				return split(shown, p.Name, list, func(id string) string { return id })
+			}
+		}
+	}
+	return []part{{arguments: shown, subject: subject(call)}}
+}
+
+// split makes a part of each element of an argument.
+func split[T any](arguments map[string]any, name string, list []T, subject func(T) string) []part {
+	all := make([]part, len(list))
+	for i, element := range list {
+		one := maps.Clone(arguments)
+		one[name] = element
+		all[i] = part{arguments: one, subject: subject(element), result: i}
+	}
+	return all
+}
+
+// subject is the id of the thing that a call changes or deletes.
+func subject(call *declare.Call) string {
+	s := call.Spec
+	if s.Effect == declare.Create || len(s.Params) == 0 {
+		return ""
+	}
+	return call.Args.Text(s.Params[0].Name)
+}
+
+// arguments are those of a call as they may be shown.
+func arguments(call *declare.Call) map[string]any {
+	shown := map[string]any{}
+	maps.Copy(shown, call.Args.Extra)
+	for _, p := range call.Spec.Params {
+		if v, given := call.Args.Values[p.Name]; given && !p.How {
+			shown[p.Name] = v
+			if p.Secret {
+				shown[p.Name] = "[redacted]"
+			}
+		}
+	}
+	return shown
+}
+
+// ids knows where the ids come from that writes have made: in a plan the planned ones,
+// while it is carried out those of the platform. Both have the same origin.
+type ids struct {
+	mu     sync.Mutex
+	origin map[string]origin
+}
+
+type origin struct {
+	text  string // key of the write, and place in its result
+	write int    // its number
+}
+
+func (s *ids) add(id, text string, write int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.origin == nil {
+		s.origin = map[string]origin{}
+	}
+	s.origin[id] = origin{text, write}
+}
+
+func (s *ids) find(id string) (origin, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, known := s.origin[id]
+	return o, known
+}
+
+// key identifies a write by what it says. Ids of what other writes make are replaced by
+// their origin; uses lists those writes.
+func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses []int, err error) {
+	text, err := declare.Encode(p.arguments)
+	if err != nil {
+		return "", nil, err
+	}
+	var plain any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		return "", nil, err
+	}
+	said := plain.(map[string]any)
+	if file, ok := said["file_path"].(string); ok {
+		said["file_path"] = fileTraits(file)
+	}
+	plain = s.normal(said, &uses)
+	text, err = json.Marshal([]any{platform, call.Spec.FullName(), plain})
+	sum := sha256.Sum256(text)
+	slices.Sort(uses)
+	return hex.EncodeToString(sum[:12]), slices.Compact(uses), err
+}
+
+// fileTraits identifies a file without reading it.
+func fileTraits(file string) string {
+	info, err := os.Stat(file)
+	if err != nil {
+		return filepath.Base(file)
+	}
+	return fmt.Sprintf("%s %d %d", filepath.Base(file), info.Size(), info.ModTime().UnixNano())
+}
+
+// normal replaces ids in a value by their origin, and leaves out what differs from run
+// to run by itself: the number of an ingest.
+func (s *ids) normal(v any, uses *[]int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if key == ingest.PropertyName {
+				if of, ok := inner.(map[string]any); ok {
+					delete(of, "run")
+					delete(of, "part_of")
+				}
+			}
+			v[key] = s.normal(inner, uses)
+		}
+	case []any:
+		for i := range v {
+			v[i] = s.normal(v[i], uses)
+		}
+	case string:
+		return s.replaced(v, uses)
+	}
+	return v
+}
+
+var identifier = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`plan-[a-z_]+-\d{6,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{24}`)
+})
+
+const shortestID = 12
+
+// present is how far from now a time may be that stands for the present.
+const present = 10 * time.Second
+
+// isPresent reports whether a text is the present time, which a script writes in place of
+// a date that it does not know.
+func isPresent(text string) bool {
+	t, err := time.Parse(time.RFC3339, text)
+	return err == nil && time.Since(t).Abs() < present
+}
+
+// replaced is a text with the ids in it replaced.
+func (s *ids) replaced(text string, uses *[]int) string {
+	if o, known := s.find(text); known {
+		*uses = append(*uses, o.write)
+		return o.text
+	}
+	if isPresent(text) {
+		return "now"
+	}
+	if len(text) < shortestID || !strings.ContainsAny(text, "0123456789") {
+		return text
+	}
+	return identifier().ReplaceAllStringFunc(text, func(id string) string {
+		o, known := s.find(id)
+		if !known {
+			return id
+		}
+		*uses = append(*uses, o.write)
+		return o.text
+	})
+}
+
+// planned visits the planned ids in a record, with their paths.
+func planned(record []byte, visit func(path, id string)) {
+	var within func(path string, v gjson.Result)
+	within = func(path string, v gjson.Result) {
+		switch {
+		case v.IsObject(), v.IsArray():
+			n := 0
+			v.ForEach(func(key, inner gjson.Result) bool {
+				name := gjson.Escape(key.String())
+				if v.IsArray() {
+					name = fmt.Sprint(n)
+				}
+				n++
+				within(strings.TrimPrefix(path+"."+name, "."), inner)
+				return true
+			})
+		case v.Type == gjson.String && schema.IsPlannedID(v.Str):
+			visit(path, v.Str)
+		}
+	}
+	within("", gjson.ParseBytes(record))
+}
+
+// records are those of an answer.
+func records(v declare.Value) [][]byte {
+	if list := v.Records(); list != nil || v.Go == nil {
+		return list
+	}
+	if one, ok := v.Go.(interface{ JSON() []byte }); ok {
+		return [][]byte{one.JSON()}
+	}
+	return nil
+}

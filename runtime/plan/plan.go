@@ -1,0 +1,137 @@
+// Package plan says what a script would write to the platform, and lets exactly that
+// happen.
+//
+// A Recorder follows a run whose writes are carried out in memory (platform/overlay)
+// and notes each of them, with what the run read and which files it used. The Plan it
+// makes is kept in a file. A Gate lets a run send what stands in a plan, once each, and
+// refuses everything else before it is sent; Check finds what has changed since the plan
+// was made. Begin reading at record.go and gate.go.
+package plan
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Plan is what a script would write.
+type Plan struct {
+	Head
+	Writes  []*Write
+	Reads   []*Read
+	Files   []File   // that the writes send
+	Code    []Code   // script and modules
+	Effects []Effect // outside of the platform: not done
+}
+
+// Head is what is said of a plan as a whole.
+type Head struct {
+	Format    int       `json:"transect_plan"`
+	ID        string    `json:"id"` // of the run that carries it out
+	Made      time.Time `json:"made"`
+	Version   string    `json:"version"`
+	Folder    string    `json:"folder"`
+	Command   []string  `json:"command"` // words after transect that carry it out
+	Platforms []Login   `json:"platforms"`
+	Guess     string    `json:"guess,omitempty"` // line from which on it is one
+	Totals    Totals    `json:"totals"`
+}
+
+// Login is a platform, and who the plan was made for there.
+type Login struct {
+	URL  string `json:"url"`
+	User string `json:"user,omitempty"` // id; "" when the platform does not say
+}
+
+// Totals counts writes by what they do.
+type Totals struct {
+	Create int   `json:"create"`
+	Change int   `json:"change"`
+	Delete int   `json:"delete"`
+	Order  int   `json:"order"`
+	Files  int   `json:"files"`
+	Bytes  int64 `json:"bytes"`
+}
+
+// Kind is what a write does.
+type Kind string
+
+// The kinds.
+const (
+	Create Kind = "create"
+	Change Kind = "change"
+	Delete Kind = "delete"
+	Send   Kind = "send" // a file
+	Order  Kind = "order"
+)
+
+// Write is one change of the platform. A call that creates or deletes several things
+// is several writes: batches may be composed otherwise when it is carried out.
+type Write struct {
+	Number    int             `json:"write"`
+	Operation string          `json:"operation"`
+	Kind      Kind            `json:"kind"`
+	Platform  string          `json:"platform"`
+	Position  string          `json:"at,omitempty"`    // in the script
+	Things    string          `json:"things"`          // manager of what it changes
+	Name      string          `json:"name,omitempty"`  // of the thing
+	In        string          `json:"in,omitempty"`    // what holds the thing, in words
+	Arguments json.RawMessage `json:"arguments"`       // without secrets
+	After     []int           `json:"after,omitempty"` // writes whose results it uses
+	Makes     []Made          `json:"makes,omitempty"`
+	Before    *Before         `json:"before,omitempty"` // the thing when the plan was made
+	File      string          `json:"file,omitempty"`
+	Bytes     int64           `json:"bytes,omitempty"`
+	Guess     bool            `json:"guess,omitempty"` // what it depends on is not known before
+	Key       string          `json:"key"`             // the same for equal writes
+}
+
+// Made is an id in the result of a write.
+type Made struct {
+	Path  string `json:"path"` // in the record, for gjson
+	ID    string `json:"id"`
+	Later bool   `json:"later,omitempty"` // it was not in the answer, but read afterwards
+}
+
+// Before is a record as it was when the plan was made.
+type Before struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name,omitempty"`
+	Modified string          `json:"modified,omitempty"` // its modification date
+	Sum      string          `json:"sum"`                // of all of it
+	Fields   json.RawMessage `json:"fields,omitempty"`   // those the write sets
+	Others   string          `json:"by,omitempty"`       // who created it, when that is somebody else
+}
+
+// Read is a lookup whose answer the plan rests on.
+type Read struct {
+	Operation string          `json:"read"`
+	Platform  string          `json:"platform"`
+	Method    string          `json:"method"`
+	Path      string          `json:"path"`
+	Query     string          `json:"query,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"`
+	Found     []string        `json:"found"` // ids
+	Position  string          `json:"at,omitempty"`
+}
+
+// File is a file that is sent, as it was.
+type File struct {
+	Path     string    `json:"file"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// Code is a script or a module.
+type Code struct {
+	File string `json:"code"`
+	Sum  string `json:"sha256"`
+}
+
+// Effect is what a script does outside of the platform.
+type Effect struct {
+	What     string `json:"effect"`
+	Position string `json:"at,omitempty"`
+}
+
+// Empty reports whether nothing would be written.
+func (p *Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Effects) == 0 }

@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/human"
+	"transect/client/schema"
+)
+
+// mostGroups is how many lines are printed of what a plan does; the rest is counted.
+const mostGroups = 20
+
+// group is what one line shows: writes of a kind from one line of the script.
+type group struct {
+	first *Write
+	n     int
+	bytes int64
+	names []string
+}
+
+// Print writes a plan for people, at most a screen of it.
+func (p *Plan) Print(out io.Writer) {
+	rows := [][]string{}
+	groups := p.groups()
+	for i, g := range groups {
+		if i == mostGroups {
+			break
+		}
+		rows = append(rows, []string{g.text(), g.first.Position})
+	}
+	for _, e := range p.Effects {
+		rows = append(rows, []string{"! " + e.What + ", which is left out unless --allow-effects is given", e.Position})
+	}
+	for _, row := range rows {
+		fmt.Fprintf(out, "%s  %s\n", pad(row[0]), path.Base(row[1]))
+	}
+	if more := len(groups) - mostGroups; more > 0 {
+		fmt.Fprintf(out, "… and %s more; --json prints all\n", human.Count(more, "line"))
+	}
+	if p.Guess != "" {
+		fmt.Fprintf(out, "from %s on a guess: it reads what is made by something that has not run\n", path.Base(p.Guess))
+	}
+	fmt.Fprintln(out, p.Totals.text(len(p.Effects)))
+}
+
+// pad fills a text so that positions stand below one another.
+func pad(text string) string {
+	const width = 64
+	return human.Line(text) + strings.Repeat(" ", max(0, width-len([]rune(text))))
+}
+
+// groups joins writes of a kind, thing, place and line.
+func (p *Plan) groups() (list []*group) {
+	known := map[string]*group{}
+	for _, w := range p.Writes {
+		key := strings.Join([]string{string(w.Kind), w.Operation, w.Things, w.In, w.Position}, "\n")
+		if w.Kind == Create && w.Things == "datasets" || w.Kind == Send {
+			key = strings.Join([]string{"files", w.In, w.Position}, "\n") // datasets, and their files
+		}
+		g := known[key]
+		if g == nil {
+			g = &group{first: w}
+			known[key], list = g, append(list, g)
+		}
+		if w.Kind == Send && g.first.Kind == Create {
+			g.bytes += w.Bytes
+			continue
+		}
+		if w.Kind == Create && g.first.Kind == Send {
+			g.first = w
+			g.n = 0
+		}
+		g.n++
+		g.bytes += w.Bytes
+		g.names = append(g.names, w.Name)
+	}
+	return list
+}
+
+var signs = map[Kind]string{Create: "+", Change: "~", Delete: "-", Send: "↑", Order: "▶"}
+
+// text is the line of a group.
+func (g *group) text() string {
+	w := g.first
+	sign := signs[w.Kind]
+	if g.bytes > 0 {
+		sign = signs[Send]
+	}
+	one := declare.Singular(strings.ReplaceAll(w.Things, "_", " "))
+	what := one
+	switch {
+	case w.Kind == Order:
+		what = "order " + w.Name
+	case g.n > 1:
+		what = human.Count(g.n, one)
+	case w.Name != "":
+		what = fmt.Sprintf("%s %q", one, w.Name)
+	}
+	text := sign + " " + what
+	if g.bytes > 0 {
+		text += ", " + human.Size(g.bytes) + ","
+	}
+	switch {
+	case w.In != "" && g.bytes > 0:
+		text += fmt.Sprintf(" into %q", w.In)
+	case w.In != "" && w.Kind == Order:
+		text += fmt.Sprintf(" on %q", w.In)
+	case w.In != "":
+		text += fmt.Sprintf(" of %q", w.In)
+	}
+	if w.Kind == Change {
+		text += ": " + g.change()
+	}
+	return strings.TrimSuffix(text, ",")
+}
+
+// change says what a write changes: fields with their values before and after.
+func (g *group) change() string {
+	w := g.first
+	if g.n > 1 {
+		return w.Operation
+	}
+	before := w.Before
+	if before == nil {
+		before = &Before{} // what it changes is planned itself
+	}
+	const most = 3
+	var list []string
+	gjson.ParseBytes(w.Arguments).ForEach(func(key, now gjson.Result) bool {
+		was := gjson.GetBytes(before.Fields, gjson.Escape(key.String()))
+		if now.String() == before.ID || schema.IsPlannedID(now.String()) || now.Raw == was.Raw {
+			return true
+		}
+		if len(list) < most {
+			text := key.String() + " " + shortValue(now)
+			if was.Exists() {
+				text = key.String() + " " + shortValue(was) + " → " + shortValue(now)
+			}
+			list = append(list, text)
+		}
+		return true
+	})
+	if list == nil {
+		return w.Operation
+	}
+	return strings.Join(list, ", ")
+}
+
+// shortValue is a JSON value as a message shows it.
+func shortValue(v gjson.Result) string {
+	if !v.Exists() {
+		return "absent"
+	}
+	return human.Shorten(human.Line(v.Raw), 40)
+}
+
+// text counts what a plan does.
+func (t Totals) text(effects int) string {
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, text)
+		}
+	}
+	add(t.Create, human.Number(t.Create)+" to create")
+	add(t.Change, human.Number(t.Change)+" to change")
+	add(t.Delete, human.Number(t.Delete)+" to delete")
+	add(t.Files, human.Count(t.Files, "file")+" of "+human.Size(t.Bytes))
+	add(t.Order, human.Count(t.Order, "order"))
+	add(effects, human.Count(effects, "action")+" outside of the platform")
+	if parts == nil {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// PrintDifference prints what a plan does that an earlier one does not, and what it no
+// longer does.
+func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
+	differ := false
+	tell := func(title string, of, others *Plan) {
+		known := map[string]int{}
+		for _, w := range others.Writes {
+			known[w.Key]++
+		}
+		for _, w := range of.Writes {
+			if known[w.Key]--; known[w.Key] < 0 {
+				differ = true
+				fmt.Fprintf(out, "%s  %s\n", title, pad((&group{first: w, n: 1, bytes: w.Bytes}).text())+"  "+path.Base(w.Position))
+			}
+		}
+	}
+	tell("no longer:", earlier, p)
+	tell("now:      ", p, earlier)
+	if !differ {
+		fmt.Fprintln(out, "the same writes as before")
+	}
+	fmt.Fprintln(out, p.Totals.text(len(p.Effects)))
+}

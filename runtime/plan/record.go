@@ -1,0 +1,344 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/schema"
+	"transect/client/transfer"
+)
+
+// Recorder notes what a run would write. Its writes must reach nothing but memory.
+type Recorder struct {
+	// Downloads is told of each file that would be downloaded; it is not.
+	Downloads func(path string)
+
+	mu     sync.Mutex
+	ids    ids
+	plan   Plan
+	made   map[string]*Write // by planned id
+	names  map[string]string // of records that were read or planned, by id
+	before map[string]bool   // ids of existing records that are noted
+	reads  map[[32]byte]bool
+	files  map[string]bool
+	code   map[string]string
+}
+
+// NewRecorder makes one.
+func NewRecorder() *Recorder {
+	return &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
+		reads: map[[32]byte]bool{}, files: map[string]bool{}, code: map[string]string{}}
+}
+
+// Plan is what was noted so far.
+func (r *Recorder) Plan() *Plan {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.plan
+	p.Code = nil
+	for _, file := range slices.Sorted(maps.Keys(r.code)) {
+		p.Code = append(p.Code, Code{File: file, Sum: r.code[file]})
+	}
+	p.Totals = total(p.Writes)
+	return &p
+}
+
+// Ran notes a script or module.
+func (r *Recorder) Ran(file string, code []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.code[file] = sum(code)
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+// Effect notes what the script would do outside of the platform. It does not happen.
+func (r *Recorder) Effect(position, what string, answers bool) (happens bool, err error) {
+	if answers {
+		r.guess(position)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plan.Effects = append(r.plan.Effects, Effect{What: what, Position: position})
+	return false, nil
+}
+
+// On notes a platform that the run has connected to.
+func (r *Recorder) On(l Login) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.plan.Platforms, l) {
+		r.plan.Platforms = append(r.plan.Platforms, l)
+	}
+}
+
+// Upload takes a file for that of a component without sending it; sum is its MD5.
+type Upload func(ctx context.Context, dataset, component, path string) (sum string, size int64, err error)
+
+// Link is the last one of the calls to a platform.
+func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
+	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+		s := call.Spec
+		switch {
+		case call.Answered, s.Composed, call.SendsNothing():
+			return next(ctx, call)
+		case s.Effect == declare.Read && s.Param("target_path") != nil:
+			return r.download(ctx, call)
+		case s.Effect == declare.Read:
+			v, err := next(reading(ctx, call), call)
+			r.learn(ctx, v)
+			return v, err
+		}
+		all := parts(call)
+		before := r.existing(ctx, call, all)
+		if in, ok := call.In.(client.UploadFile); ok {
+			next = func(ctx context.Context, _ *declare.Call) (v declare.Value, err error) {
+				sum, size, err := upload(ctx, string(in.Dataset), in.Component, string(in.FilePath))
+				if err == nil {
+					client.Uploaded(ctx, transfer.Uploaded{MD5: sum, Bytes: size, Parts: 1})
+				}
+				return declare.Value{Shape: declare.ShapeNone, Go: client.None{}}, err
+			}
+		}
+		v, err := next(ctx, call)
+		if err == nil {
+			err = r.note(ctx, platform, call, v, all, before)
+		}
+		return v, err
+	}
+}
+
+// learn takes names from records that were read, and ids that only they hold.
+func (r *Recorder) learn(ctx context.Context, v declare.Value) {
+	const most = 100 // records of an answer: a lookup, no survey
+	list := records(v)
+	for _, record := range list {
+		if bytes.Contains(record, []byte(`"`+schema.NotKnown+`":true`)) {
+			r.guess(declare.Position(ctx))
+		}
+	}
+	if len(list) > most {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, record := range list {
+		id := gjson.GetBytes(record, "_id").Str
+		name := gjson.GetBytes(record, "name").Str
+		if version := gjson.GetBytes(record, "version").Str; version != "" {
+			name += " " + version
+		}
+		r.names[id] = cmp.Or(name, r.names[id])
+		if w := r.made[id]; w != nil {
+			r.makes(w, record, id, true)
+		}
+	}
+}
+
+// makes notes the ids in a record that a write made.
+func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
+	planned(record, func(path, found string) {
+		if _, known := r.ids.find(found); known {
+			return
+		}
+		text := w.Key + "/" + path
+		r.ids.add(found, text, w.Number)
+		r.made[found] = w
+		w.Makes = append(w.Makes, Made{Path: path, ID: found, Later: later})
+	})
+}
+
+// guess notes that what follows depends on what nobody knows before it ran.
+func (r *Recorder) guess(position string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plan.Guess = cmp.Or(r.plan.Guess, position, "?")
+}
+
+// existing reads the records that a call changes or deletes, as they are.
+func (r *Recorder) existing(ctx context.Context, call *declare.Call, all []part) []*Before {
+	list := make([]*Before, len(all))
+	describe := call.Spec.Siblings().Describe()
+	if describe == nil {
+		return list
+	}
+	for i, p := range all {
+		r.mu.Lock()
+		fresh := p.subject != "" && declare.IsIdentifier(p.subject) && !r.before[p.subject]
+		r.before[p.subject] = true
+		r.mu.Unlock()
+		if !fresh {
+			continue
+		}
+		record, known, err := call.Spec.Siblings().Read(ctx, p.subject, nil)
+		if err != nil || !known || record == nil {
+			continue // the write itself says what is wrong
+		}
+		list[i] = stateOf(record, p)
+	}
+	return list
+}
+
+// stateOf is a record as it is before a write.
+func stateOf(record []byte, p part) *Before {
+	b := &Before{ID: p.subject, Name: gjson.GetBytes(record, "name").Str,
+		Modified: gjson.GetBytes(record, "modification_date").Str, Sum: sum(record)}
+	fields := map[string]any{}
+	for key := range p.arguments {
+		if v := gjson.GetBytes(record, key); v.Exists() {
+			fields[key] = v.Value()
+		}
+	}
+	b.Fields, _ = declare.Encode(fields) // it was JSON
+	return b
+}
+
+// note notes the writes of a call.
+func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call, v declare.Value, all []part,
+	before []*Before) error {
+	answered := records(v)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, p := range all {
+		key, uses, err := r.ids.key(platform, call, p)
+		if err != nil {
+			return err
+		}
+		w := &Write{Number: len(r.plan.Writes) + 1, Operation: call.Spec.FullName(), Kind: kindOf(call.Spec),
+			Platform: platform, Position: declare.Position(ctx), Things: thingsOf(call.Spec), After: uses, Before: before[i],
+			Guess: r.plan.Guess != "", Key: key}
+		if w.Arguments, err = declare.Encode(p.arguments); err != nil {
+			return err
+		}
+		r.describe(w, p)
+		if file, ok := p.arguments["file_path"]; ok {
+			r.sends(w, call.Args.Text("file_path"))
+			_ = file
+		}
+		if p.result < len(answered) {
+			r.makes(w, answered[p.result], "", false)
+			if id := gjson.GetBytes(answered[p.result], "_id").Str; w.Name != "" {
+				r.names[id] = w.Name
+			}
+		}
+		r.plan.Writes = append(r.plan.Writes, w)
+	}
+	return nil
+}
+
+// describe names the thing of a write, and what holds it.
+func (r *Recorder) describe(w *Write, p part) {
+	text := func(v any) string { return declare.Args{Values: map[string]any{"": v}}.Text("") }
+	fields := p.arguments
+	for _, v := range p.arguments {
+		if one, ok := v.(map[string]any); ok && one["name"] != nil && w.Kind == Create {
+			fields = one
+		}
+	}
+	w.Name = text(fields["name"])
+	if w.Before != nil {
+		w.Name = cmp.Or(w.Before.Name, w.Name)
+	} else if p.subject != "" {
+		w.Name = cmp.Or(r.names[p.subject], p.subject)
+	}
+	if maker := r.made[text(fields["dataset"])]; maker != nil && w.Kind == Send {
+		w.In = maker.In
+		return
+	}
+	if w.Kind == Order {
+		w.Name = cmp.Or(r.names[text(fields["analytic"])], text(fields["analytic"]))
+	}
+	for _, holder := range []string{"mission", "dataset", "project", "target"} {
+		if id := text(fields[holder]); id != "" && id != p.subject && r.names[id] != "" {
+			w.In = r.names[id]
+			return
+		}
+	}
+}
+
+// sends notes the file of a write.
+func (r *Recorder) sends(w *Write, path string) {
+	w.File, w.Name = path, filepath.Base(path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	w.Bytes = info.Size()
+	if !r.files[path] {
+		r.files[path] = true
+		r.plan.Files = append(r.plan.Files, File{Path: path, Size: info.Size(), Modified: info.ModTime()})
+	}
+}
+
+// kindOf is what an operation does.
+func kindOf(s *declare.Spec) Kind {
+	switch {
+	case s.FullName() == "analytics.order":
+		return Order
+	case s.Param("file_path") != nil:
+		return Send
+	case s.Effect == declare.Create && s.Shape != declare.ShapeNone:
+		return Create
+	case s.Effect == declare.Delete:
+		return Delete
+	}
+	return Change
+}
+
+// thingsOf is the manager of what an operation creates, changes or deletes.
+func thingsOf(s *declare.Spec) string { return cmp.Or(s.Makes, s.Manager) }
+
+// download answers with the path of a file that would be written.
+func (r *Recorder) download(ctx context.Context, call *declare.Call) (declare.Value, error) {
+	subject := call.Args.Text(call.Spec.Params[0].Name)
+	name := call.Args.Text("target_name")
+	if describe := call.Spec.Siblings().Describe(); name == "" && describe != nil {
+		record, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: subject}})
+		if err != nil {
+			return declare.Value{}, err
+		}
+		component := "components.#(name==" + strconv.Quote(call.Args.Text("component")) + ").filename"
+		name = cmp.Or(gjson.GetBytes(record.JSON, component).String(), gjson.GetBytes(record.JSON, "name").String())
+	}
+	path := filepath.Join(call.Args.Text("target_path"), transfer.SafeName(cmp.Or(name, subject)))
+	if r.Downloads != nil {
+		r.Downloads(path)
+	}
+	return declare.Value{Shape: declare.ShapeGo, Go: client.Path(path)}, nil
+}
+
+// total counts writes.
+func total(writes []*Write) (t Totals) {
+	for _, w := range writes {
+		switch w.Kind {
+		case Create:
+			t.Create++
+		case Change:
+			t.Change++
+		case Delete:
+			t.Delete++
+		case Order:
+			t.Order++
+		case Send:
+			t.Files++
+			t.Bytes += w.Bytes
+		}
+	}
+	return t
+}

@@ -1,0 +1,181 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/human"
+	"transect/platform"
+	"transect/runtime/plan"
+	"transect/runtime/vm"
+	"transect/scripts"
+)
+
+// planned is what a run knows of the platforms whose writes it plans, or carries out by
+// a plan.
+type planned struct {
+	mu       sync.Mutex
+	overlays map[string]*platform.Overlay // of a dry run, by address
+	checked  map[string]bool              // platforms on which the plan holds
+	first    bool                         // the plan was not begun before
+}
+
+func (p *planned) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.overlays {
+		o.Close()
+	}
+}
+
+// printPlan shows what a dry run would have written, unless its caller does.
+func (x *Execution) printPlan(err error) {
+	p, out := x.job.Recorder.Plan(), x.Interp.Options()
+	// An error says enough of a run that did nothing.
+	if !x.job.printsPlan || err != nil && !is[*vm.Exit](err) && p.Empty() {
+		return
+	}
+	if x.job.Output.JSON {
+		for _, w := range p.Writes {
+			out.Logger.Info(fmt.Sprintf("dry run: write %d", w.Number), "operation", w.Operation, "arguments", w.Arguments)
+		}
+		out.Logger.Info("dry run: nothing was sent", "totals", p.Totals)
+		return
+	}
+	fmt.Fprintln(out.Stderr, "dry run, nothing was sent:")
+	if x.job.Output.Verbose {
+		for _, w := range p.Writes {
+			fmt.Fprintf(out.Stderr, "write %d: %s %s\n", w.Number, w.Operation, human.Visible(string(w.Arguments)))
+		}
+	}
+	p.Print(out.Stderr)
+}
+
+// planning prepares the interpreter of a run that plans, or carries out a plan.
+func planning(job *Job, opt *vm.Options) {
+	switch {
+	case job.DryRun:
+		if job.Recorder == nil {
+			job.Recorder, job.printsPlan = plan.NewRecorder(), true
+		}
+		opt.Located, opt.Code, opt.Effect = true, job.Recorder.Ran, job.Recorder.Effect
+	case job.Gate != nil:
+		opt.Agreed, opt.Located, opt.Effect = true, true, job.Gate.Effect
+	}
+}
+
+// openGate compares script and files with those of the plan that the run carries out.
+// done reports that an earlier start has carried out all of it, and ended well.
+func (x *Execution) openGate() (done bool, err error) {
+	g := x.job.Gate
+	if g == nil {
+		return false, nil
+	}
+	notes, err := x.connector.ledger.open()
+	if err != nil {
+		return false, err
+	}
+	if x.connector.planned.first = g.Open(notes); !x.connector.planned.first {
+		_, ended := notes.Ended()
+		return ended && g.Complete(), g.Plan.CheckCode(x.process.moduleCode)
+	}
+	return false, g.Plan.CheckFiles(x.process.moduleCode)
+}
+
+// moduleCode reads a script or a module, of a file or of the program.
+func (p *Process) moduleCode(name string) ([]byte, error) {
+	if code := scripts.Source(name); code != nil {
+		return code, nil
+	}
+	return p.scriptCode(name)
+}
+
+// lay puts a plan between a connection and its platform.
+func (c *connector) lay(address string, o *client.Options) {
+	switch {
+	case c.job.DryRun:
+		o.Last = c.job.Recorder.Link(address, c.upload(address))
+		o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
+			c.planned.mu.Lock()
+			defer c.planned.mu.Unlock()
+			if laid := c.planned.overlays[address]; laid != nil {
+				return laid, nil
+			}
+			laid, err := platform.NewOverlay(c.job.Recorder.Below(address, below), base)
+			if err != nil {
+				return nil, err
+			}
+			if c.planned.overlays == nil {
+				c.planned.overlays = map[string]*platform.Overlay{}
+			}
+			c.planned.overlays[address] = laid
+			return laid, nil
+		}
+	case c.job.Gate != nil:
+		o.Last = c.job.Gate.Link(address)
+	}
+}
+
+// upload gives a file to the overlay of a platform.
+func (c *connector) upload(address string) plan.Upload {
+	return func(ctx context.Context, dataset, component, path string) (string, int64, error) {
+		c.planned.mu.Lock()
+		laid := c.planned.overlays[address]
+		c.planned.mu.Unlock()
+		return laid.Upload(ctx, dataset, component, path)
+	}
+}
+
+// checked notes a platform in the plan that is made; of one that is carried out it
+// finds whether it still holds there.
+func (c *connector) checked(ctx context.Context, connection *client.Client, platform string) error {
+	if !c.job.DryRun && c.job.Gate == nil {
+		return nil
+	}
+	c.planned.mu.Lock()
+	defer c.planned.mu.Unlock()
+	if c.planned.checked[platform] {
+		return nil
+	}
+	user, err := connection.Users.Describe(ctx, client.UserRef{})
+	if err != nil && fault.Status(err) == 0 {
+		return err
+	}
+	login := plan.Login{URL: platform, User: user.ID}
+	if c.job.DryRun {
+		c.job.Recorder.On(login)
+	} else if err := c.holds(ctx, connection, login); err != nil {
+		return err
+	}
+	if c.planned.checked == nil {
+		c.planned.checked = map[string]bool{}
+	}
+	c.planned.checked[platform] = true
+	return nil
+}
+
+// holds reports whether a plan still holds on a platform.
+func (c *connector) holds(ctx context.Context, connection *client.Client, login plan.Login) error {
+	g := c.job.Gate
+	if !slices.Contains(g.Plan.Platforms, login) {
+		return g.Refuse(fault.Hinted(fault.Of(&fault.PlanError{},
+			"the plan was made for another platform or user: %s", g.Plan.Platforms[0]),
+			"log in as that user, or plan again"))
+	}
+	if !c.planned.first { // what it has done itself is no drift
+		return nil
+	}
+	if err := g.Plan.Check(ctx, connection, login.URL); err != nil {
+		if drift, ok := errors.AsType[*plan.Drift](err); ok {
+			return g.Refuse(drift)
+		}
+		return err
+	}
+	return g.Begin()
+}

@@ -1,0 +1,174 @@
+package unattended
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/plan"
+	"transect/runtime/vm"
+)
+
+// Planning says what is done with the plan of a run.
+type Planning struct {
+	Only    bool     // the run is planned, and not carried out
+	Ask     bool     // it is carried out when somebody at the terminal agrees
+	Keep    string   // file that takes the plan; "" for none
+	JSON    bool     // the plan is printed as it is kept
+	Command []string // words after transect that carry it out
+
+	Apply   string // file with the plan that the run carries out
+	Renew   string // file with a plan that is made anew, to see the difference
+	Effects bool   // what the plan lists outside of the platform happens
+}
+
+// planned plans a job, and shows what it would write.
+func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
+	o := options.Planning
+	options.Planning = Planning{}
+	if o.Ask && !p.IsTerminal(p.Stdin) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask whether the plan is agreed to"),
+			"transect plan SCRIPT -o FILE keeps the plan, transect apply FILE carries it out")
+	}
+	rehearsal, inner := job, *p
+	rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
+	inner.Stdout = p.Stderr // the plan has the output for itself
+	if err := Run(ctx, &inner, rehearsal, options); runtime.ExitCode(err) != runtime.ExitOK {
+		fmt.Fprintln(p.Stderr, "transect: no plan was made")
+		return err
+	}
+	made := rehearsal.Recorder.Plan()
+	if err := complete(made, p, job, o.Command); err != nil {
+		return err
+	}
+	if err := show(made, p, o); err != nil {
+		return err
+	}
+	switch {
+	case made.Empty():
+		return nil
+	case o.Ask && agreed(p):
+		return apply(ctx, p, job, options, made, o)
+	}
+	return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
+}
+
+// complete gives a plan its head.
+func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, command []string) error {
+	var random [3]byte
+	rand.Read(random[:])
+	now := p.Now()
+	folder, err := filepath.Abs(p.Path("."))
+	if err != nil {
+		return err
+	}
+	made.ID = "plan-" + now.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
+	made.Made, made.Version, made.Folder, made.Command = now.Truncate(time.Second), job.Version, folder, command
+	return nil
+}
+
+// show prints a plan and keeps it.
+func show(made *plan.Plan, p *runtime.Process, o Planning) error {
+	switch {
+	case o.Renew != "":
+		earlier, err := plan.Load(p.Path(o.Renew))
+		if err != nil {
+			return err
+		}
+		made.PrintDifference(p.Stdout, earlier)
+		o.Keep = o.Renew
+	case o.JSON:
+		if err := made.Write(p.Stdout); err != nil {
+			return err
+		}
+	default:
+		made.Print(p.Stdout)
+	}
+	if o.Keep == "" {
+		return nil
+	}
+	return made.Save(p.Path(o.Keep))
+}
+
+// agreed asks whether a plan may be carried out.
+func agreed(p *runtime.Process) bool { return ask(p, "Carry this out?") }
+
+// ask asks a question at the terminal; everything but yes is no.
+func ask(p *runtime.Process, question string) bool {
+	fmt.Fprintf(p.Stderr, "%s (yes/no) [no]: ", question)
+	var line []byte
+	var b [1]byte
+	for {
+		n, err := p.Stdin.Read(b[:])
+		if n == 0 || err != nil || b[0] == '\n' {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return string(line) == "y" || string(line) == "yes"
+}
+
+// applied carries out the plan of a file.
+func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
+	o := options.Planning
+	options.Planning = Planning{}
+	kept, err := plan.Load(p.Path(o.Apply))
+	if err != nil {
+		return err
+	}
+	return apply(ctx, p, job, options, kept, o)
+}
+
+// apply carries out a plan: what is not in it is not sent.
+func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Options, agreed *plan.Plan,
+	o Planning) error {
+	job.DryRun, job.Recorder = false, nil
+	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects}
+	if p.IsTerminal(p.Stdin) {
+		job.Gate.Ask = func(question string) bool { return ask(p, question) }
+	}
+	job.Gate.File = o.Apply
+	if job.Link == nil { // a job is a run of its own
+		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
+	}
+	return Run(ctx, p, job, options)
+}
+
+// gated is the error of a run that carried out a plan: a refusal counts, whatever the
+// script made of it, and so does what was planned and is not done.
+func (r *run) gated(err error) error {
+	g := r.job.Gate
+	if g == nil {
+		return err
+	}
+	refused := g.Refused()
+	if drift, ok := errors.AsType[*plan.Drift](refused); ok {
+		return drift
+	}
+	if refused != nil && err == nil {
+		err = refused
+	}
+	result := g.Result()
+	r.tell(result.Text())
+	if err == nil && len(result.Missing) > 0 {
+		err = &vm.Exit{Code: runtime.ExitPartial}
+	}
+	return err
+}
+
+// tell prints a line about the run, and notes it in its log.
+func (r *run) tell(text string) {
+	r.note(text)
+	var out io.Writer = r.process.Stderr
+	if r.buffer != nil {
+		out = r.buffer.Stream(1)
+	}
+	fmt.Fprintln(out, r.redact.all(text))
+}

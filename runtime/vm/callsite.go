@@ -1,0 +1,49 @@
+package vm
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// CallSite is the line that the running call comes from, "file:12": the innermost one
+// that does not lie in a module of Transect; "" when no Lua code called.
+func CallSite(L *lua.LState) string {
+	in, first := Of(L), ""
+	for ; L != nil; L = ownerOf(L) {
+		for level := 0; ; level++ {
+			if _, more := L.GetStack(level); !more {
+				break
+			}
+			p, _ := placeAt(L, level) // none of a function that made a tail call
+			at := strings.TrimSuffix(p.position(), ": ")
+			switch {
+			case at == "":
+			case !in.comesWithTransect(p.fn.Proto.SourceName):
+				return at
+			case first == "":
+				first = at
+			}
+		}
+	}
+	return first
+}
+
+// comesWithTransect reports whether a file is a module inside the program.
+func (in *Interp) comesWithTransect(file string) bool {
+	return strings.HasPrefix(file, "@") && file != in.opt.Script
+}
+
+// Happens reports whether something may happen outside of the platform. A plan notes it,
+// and leaves it out. What answers, tells the script something that a plan cannot know.
+func Happens(L *lua.LState, what string, answers bool) bool {
+	effect := Of(L).opt.Effect
+	if effect == nil {
+		return true
+	}
+	happens, err := effect(CallSite(L), what, answers)
+	if err != nil {
+		Raise(L, err)
+	}
+	return happens
+}
