@@ -165,8 +165,8 @@ func (c *connector) holds(ctx context.Context, connection *client.Client, login 
 	g := c.job.Gate
 	if !slices.Contains(g.Plan.Platforms, login) {
 		return g.Refuse(fault.Hinted(fault.Of(&fault.PlanError{},
-			"the plan was made for another platform or user: %s", g.Plan.Platforms[0]),
-			"log in as that user, or plan again"))
+			"the plan was not made for the platform %s as the user that is logged in now", login.URL),
+			"log in as the user it was made for, or plan again"))
 	}
 	if !c.planned.first { // what it has done itself is no drift
 		return nil

@@ -11,6 +11,7 @@ import (
 	"transect/runtime"
 	"transect/runtime/plan"
 	"transect/runtime/unattended"
+	"transect/scripts"
 )
 
 func (a *app) plan() *cobra.Command {
@@ -84,16 +85,20 @@ func (a *app) wordsOf(command string) []string {
 	if at < 0 {
 		return nil
 	}
-	before, after := words[:at], words[at+1:]
-	if command == "plan" {
+	before, after, plans := words[:at], words[at+1:], command == "plan"
+	if plans {
 		command, after = "run", planFlags(after, &unattended.Planning{})
 	}
 	all := append([]string{command}, before...)
 	for i := 0; i < len(after); i++ {
-		switch word := after[i]; {
-		case word == "--plan", word == "--json" && a.isPlanFlag(after, i):
-		case (word == "-o" || word == "--output") && a.isPlanFlag(after, i):
+		word := after[i]
+		switch {
+		case plans && isScript(word): // what follows is the script's
+			return append(all, after[i:]...)
+		case word == "--plan" && !plans, word == "--json" && plans:
+		case (word == "-o" || word == "--output") && plans:
 			i++
+		case strings.HasPrefix(word, "--output=") && plans:
 		default:
 			all = append(all, word)
 		}
@@ -101,12 +106,8 @@ func (a *app) wordsOf(command string) []string {
 	return all
 }
 
-// isPlanFlag reports whether a word of transect plan stands before the script.
-func (a *app) isPlanFlag(words []string, at int) bool {
-	return a.process.Args[0] == "plan" && !slices.ContainsFunc(words[:at], func(word string) bool {
-		return strings.HasSuffix(word, ".lua")
-	})
-}
+// isScript reports whether a word of a command line names a script.
+func isScript(word string) bool { return strings.HasSuffix(word, ".lua") || scripts.IsRef(word) }
 
 func (a *app) apply() *cobra.Command {
 	var renew, effects bool

@@ -47,7 +47,7 @@ type below struct {
 
 func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
 	call, _ := req.Context().Value(readingKey{}).(*declare.Call)
-	if call == nil || req.Method != http.MethodGet && req.Method != http.MethodPost {
+	if call == nil || tellsSecret(call) || req.Method != http.MethodGet && req.Method != http.MethodPost {
 		return b.next.RoundTrip(req)
 	}
 	body, err := bodyOf(req)
@@ -72,6 +72,17 @@ func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
 			Position: declare.Position(req.Context())})
 	}
 	return answer, err
+}
+
+// tellsSecret reports whether a read has a secret among its arguments, which a plan does
+// not keep.
+func tellsSecret(call *declare.Call) bool {
+	for _, p := range call.Spec.Params {
+		if _, given := call.Args.Values[p.Name]; given && p.Secret {
+			return true
+		}
+	}
+	return false
 }
 
 // bodyOf reads the body of a request, and puts it back.

@@ -227,9 +227,8 @@ func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call
 			return err
 		}
 		r.describe(w, p)
-		if file, ok := p.arguments["file_path"]; ok {
-			r.sends(w, call.Args.Text("file_path"))
-			_ = file
+		if path := call.Args.Text("file_path"); path != "" {
+			r.sends(w, path)
 		}
 		if p.result < len(answered) {
 			r.makes(w, answered[p.result], "", false)
