@@ -1,4 +1,4 @@
-local test, sdk, fs, fixture = require("test"), require("sdk"), require("fs"), require("lib.fixture")
+local test, sdk, fs, fixture = require("test"), require("sdk"), require("fs"), require("testing.fixture")
 local json, csv = require("json"), require("csv")
 
 local function read(file)

@@ -1,4 +1,4 @@
-local test, sdk, fixture = require("test"), require("sdk"), require("lib.fixture")
+local test, sdk, fixture = require("test"), require("sdk"), require("testing.fixture")
 
 local quick, project = '{"duration":0}', nil
 test.before(function()

@@ -90,6 +90,15 @@ func Source(name string) []byte {
 	return code
 }
 
+// Modules lists the modules that Module returns.
+func Modules() (names []string) {
+	entries, _ := files.ReadDir("lib") // of the binary
+	for _, entry := range entries {
+		names = append(names, "lib."+strings.TrimSuffix(entry.Name(), ".lua"))
+	}
+	return names
+}
+
 // Module returns the source of a module of the binary, such as lib.find, and
 // the name it has in messages; nil when there is none.
 func Module(name string) (file string, code []byte) {

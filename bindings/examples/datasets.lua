@@ -1,18 +1,8 @@
-local sdk, fs, task = require("sdk"), require("fs"), require("task")
+local sdk, fs = require("sdk"), require("fs")
 local project = sdk.projects.create("North quarry", sdk.users.describe().company)
 fs.write("notes.txt", "wind 3 m/s, dry")
 local notes = sdk.datasets.create_file_dataset{ name = "Field notes", project = project }
 sdk.datasets.upload_file(notes, { component = "file", file_path = "notes.txt" })
-
--- what is uploaded is read by the platform before it is of use
-local function ingested(dataset)
-  repeat
-    task.sleep(0.02)
-    dataset = sdk.datasets.describe(dataset)
-    if dataset.ingestion.status == "failed" then error(dataset.ingestion.error) end
-  until dataset.ingestion.status == "completed"
-  return dataset
-end
 
 -- datasets.wait
 local counts = sdk.datasets.wait{ filter = { project = { ["$eq"] = project.id } }, timeout = 60,
@@ -108,10 +98,10 @@ end
 -- datasets.upload_file
 local sheet = sdk.datasets.create_file_dataset{ name = "Sheet", project = project }
 sdk.datasets.upload_file(sheet, { component = "file", file_path = "notes.txt" })
-assert(ingested(sheet).ingestion.status == "completed")
+assert(sdk.datasets.wait(sheet).completed == 1)
 
 -- datasets.download_component
-ingested(notes)
+sdk.datasets.wait(notes)
 local path = sdk.datasets.download_component(notes, { component = "file", target_path = "out", overwrite = true })
 assert(fs.read(path) == "wind 3 m/s, dry")
 
@@ -119,7 +109,7 @@ assert(fs.read(path) == "wind 3 m/s, dry")
 local photo = arg[1] -- a photo: transect run --local example.lua photo.jpg
 local image = sdk.datasets.create_image_dataset{ name = "photo", project = project }
 sdk.datasets.upload_file(image, { component = "image", file_path = photo })
-ingested(image)
+sdk.datasets.wait(image)
 local path = sdk.datasets.download_image_as_jpeg(image, "out", "photo.jpg", true)
 assert(fs.stat(path).size > 0)
 
@@ -127,7 +117,7 @@ assert(fs.stat(path).size > 0)
 local photo = arg[1] -- a photo: transect run --local example.lua photo.jpg
 local image = sdk.datasets.create_image_dataset{ name = "photo", project = project }
 sdk.datasets.upload_file(image, { component = "image", file_path = photo })
-ingested(image)
+sdk.datasets.wait(image)
 local path = sdk.datasets.download_preview(image, { kind = "small", target_path = "out", overwrite = true })
 print(path, fs.stat(path).size)
 
@@ -135,6 +125,6 @@ print(path, fs.stat(path).size)
 local file = arg[2] -- a GeoTIFF: transect run --local example.lua photo.jpg ortho.tif
 local raster = sdk.datasets.create_raster_dataset{ name = "Orthophoto", project = project }
 sdk.datasets.upload_file(raster, { component = "raster", file_path = file })
-ingested(raster)
+sdk.datasets.wait(raster)
 local template = sdk.datasets.share_tiles(raster, { duration = 3600 })
 assert(template:find("{z}/{x}/{y}", 1, true))

@@ -29,6 +29,7 @@ them searches filter and sort by.`,
   transect doc projects
   transect doc projects.create
   transect doc json.encode
+  transect doc lib.find
   transect doc Dataset
   transect doc filter
   transect doc python

@@ -3,6 +3,7 @@ package reference
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"transect/client/human"
@@ -117,7 +118,7 @@ func (r *Reference) overview(linked bool) *Document {
 			switch {
 			case p.Record != nil:
 				records = append(records, p.Name)
-			case !strings.HasPrefix(p.Name, cookbook+"."):
+			case p.isGuide():
 				guides = append(guides, p.Name)
 			}
 		}
@@ -181,7 +182,10 @@ func (g *Group) Document() *Document {
 	return d
 }
 
-// Document is the page of an operation or a function.
+// setup is the section with what runs before an example; Markdown pages have it once.
+const setup = "The example begins with"
+
+// Document is the page of an operation or a function: the call first, its setup last.
 func (e *Entry) Document() *Document {
 	d := &Document{title: e.Signature, intro: e.Doc}
 	if e.Deprecated != "" {
@@ -190,6 +194,7 @@ func (e *Entry) Document() *Document {
 	if len(e.Aliases) > 0 {
 		d.intro += "\nAliases: " + strings.Join(e.Aliases, ", ") + "."
 	}
+	d.add(section{title: "Example", code: e.example.Code})
 	arguments := section{title: "Arguments", rows: rows(e.Parameters, "", e.Manager != "")}
 	if e.Extra {
 		arguments.rows = append(arguments.rows, []string{"extra", "table",
@@ -208,7 +213,7 @@ func (e *Entry) Document() *Document {
 		requests[i] = e.Method + " " + path
 	}
 	d.add(section{title: "Request", text: strings.Join(requests, "\n")})
-	d.add(section{title: "Example", code: e.Example})
+	d.add(section{title: setup, code: e.example.Preamble})
 	return d
 }
 
@@ -271,7 +276,7 @@ func (r *Reference) Markdown() []File {
 		"its identifier. [Records](records.md) lists the fields of what comes back, the [cookbook](cookbook.md) has " +
 		"everyday tasks.\n\n## Guides\n\n"
 	for _, p := range r.Pages {
-		if p.Record == nil && !strings.HasPrefix(p.Name, cookbook) {
+		if p.isGuide() && p.Name != cookbook {
 			index += "- [" + p.Title + "](" + p.Name + ".md)\n"
 		}
 	}
@@ -287,9 +292,7 @@ func (r *Reference) Markdown() []File {
 			d := e.Document()
 			d.title = e.FullName()
 			d.sections = append([]section{{code: e.Signature}}, d.sections...)
-			if last := &d.sections[len(d.sections)-1]; last.title == "Example" {
-				last.code = e.example.Code
-			}
+			d.sections = slices.DeleteFunc(d.sections, func(s section) bool { return s.title == setup })
 			page += "\n" + d.markdown(2)
 		}
 		files = append(files, File{g.Name + ".md", page})

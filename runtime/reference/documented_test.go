@@ -2,6 +2,7 @@ package reference_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -151,11 +152,32 @@ func TestText(t *testing.T) {
 		group.String(): {"manager datasets", "datasets.share_tiles "},
 		entry.String(): {"datasets.download_preview(dataset, [kind], ", "id, required, by position", "boolean, by position, default false",
 			"one of tiny, small", "path of the file", "FileExistsError", "reads; changes nothing", "GET /data-manager/download-preview",
-			"Example:\n  local sdk"},
+			"Example:\n  local photo", "The example begins with:\n  local sdk"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is missing in\n%s", want, text)
+			}
+		}
+	}
+}
+
+// The call comes before the arguments, what the example needs comes last.
+func TestCallFirst(t *testing.T) {
+	t.Parallel()
+	for _, g := range reference.New().Groups() {
+		for _, e := range g.Entries() {
+			var text strings.Builder
+			if err := e.Document().WriteText(&text); err != nil {
+				t.Fatal(err)
+			}
+			var order []string
+			for _, title := range regexp.MustCompile(`(?m)^\w[\w ]*:$`).FindAllString(text.String(), -1) {
+				order = append(order, strings.TrimSuffix(title, ":"))
+			}
+			setup := slices.Index(order, "The example begins with")
+			if len(order) < 2 || order[0] != "Example" || setup >= 0 && setup != len(order)-1 {
+				t.Errorf("%s:\n%s", e.FullName(), text.String())
 			}
 		}
 	}

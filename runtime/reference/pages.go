@@ -20,6 +20,13 @@ type Page struct {
 
 	Record *client.RecordType `json:"record,omitempty"`
 	Calls  []PythonCall       `json:"calls,omitempty"` // of the page for those who come from Python
+
+	Functions []LuaFunction `json:"functions,omitempty"` // of a module written in Lua
+}
+
+// isGuide distinguishes guides from records, recipes and modules.
+func (p *Page) isGuide() bool {
+	return p.Record == nil && !strings.HasPrefix(p.Name, cookbook+".") && !strings.HasPrefix(p.Name, lib+".")
 }
 
 //go:embed guides/*.md cookbook/*.lua
@@ -94,6 +101,7 @@ func (p *Page) Document() *Document {
 	for _, s := range callSections(p.Calls) {
 		d.add(s)
 	}
+	d.add(functionsSection(p.Functions))
 	return d
 }
 
@@ -191,22 +199,22 @@ func (r *Reference) pageFilesMarkdown() []File {
 			d := p.Document()
 			d.title = p.Name
 			records += "\n" + d.markdown(2)
-		case p.Name == cookbook:
+		case p.Name == cookbook, p.Name == lib:
 		case strings.HasPrefix(p.Name, cookbook+"."):
 			recipes += fmt.Sprintf("\n## %s\n\n```lua\n%s\n```\n", p.Title, p.Text)
-		default:
+		case p.isGuide():
 			files = append(files, File{p.Name + ".md", p.Document().markdown(1)})
 		}
 	}
-	return append(files, File{"records.md", records}, File{cookbook + ".md", recipes})
+	return append(files, File{"records.md", records}, File{cookbook + ".md", recipes}, File{lib + ".md", r.libMarkdown()})
 }
 
-// allPages lists guides, the list of the cookbook, recipes and records.
+// allPages lists guides, the list of the cookbook, recipes, modules written in Lua and records.
 func allPages() []*Page {
 	list := &Page{Name: cookbook, Title: "Cookbook"}
 	for _, p := range Recipes() {
 		list.Text += fmt.Sprintf("%-34s %s\n", p.Name, p.Title)
 	}
 	list.Text += "\ntransect doc NAME shows one; transect doc NAME > FILE.lua makes a script of it."
-	return slices.Concat(Guides(), []*Page{list}, Recipes(), recordPages())
+	return slices.Concat(Guides(), []*Page{list}, Recipes(), libPages(), recordPages())
 }

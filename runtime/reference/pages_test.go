@@ -17,6 +17,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
+	"transect/scripts"
 	"transect/stdlib"
 )
 
@@ -235,6 +236,9 @@ func TestLookup(t *testing.T) {
 		"projects.search":        {"SearchError"},
 		"sdk.Resource":           {"KeyError"},
 		"season_planner_mission": {"record SeasonPlannerMission"},
+		"lib":                    {"lib.find", "lib.show"},
+		"lib.find":               {"module lib.find", "lib.find.target(text, create, otherwise, before)"},
+		"lib.find.missions":      {"lib.find.missions(project, match)", "Lists the missions of a project, oldest first"},
 	} {
 		d, v, err := c.Lookup(name)
 		if err != nil || v == nil {
@@ -256,6 +260,36 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestLibIsDocumented: every function that a module of scripts/lib returns has a page.
+func TestLibIsDocumented(t *testing.T) {
+	t.Parallel()
+	c := reference.New()
+	for _, name := range scripts.Modules() {
+		_, code := scripts.Module(name)
+		own := strings.TrimPrefix(name, "lib.")
+		for line := range strings.Lines(string(code)) {
+			rest, found := strings.CutPrefix(line, "function "+own+".")
+			if function, _, _ := strings.Cut(rest, "("); found {
+				if _, _, err := c.Lookup(name + "." + function); err != nil {
+					t.Errorf("%s: %v; a comment above it is its documentation", line, err)
+				}
+			}
+		}
+	}
+}
+
+// TestRecipesTeachGoodHabits: what is looked up by name fails with that name, and
+// nothing polls.
+func TestRecipesTeachGoodHabits(t *testing.T) {
+	t.Parallel()
+	first := regexp.MustCompile(`query\.eq\("name".*\}\[1\]|\bfound\[1\]`)
+	for _, p := range reference.Recipes() {
+		if first.MatchString(p.Text) || strings.Contains(p.Text, "sleep") {
+			t.Errorf("%s takes the first of what is found or polls; lookup and wait do it well:\n%s", p.Name, p.Text)
+		}
+	}
+}
+
 func TestSearchTheReference(t *testing.T) {
 	t.Parallel()
 	c := reference.New()
@@ -269,6 +303,7 @@ func TestSearchTheReference(t *testing.T) {
 		"docker_image":      "Analytic.container_image",
 		"Share TILES token": "datasets.share_tiles",
 		"python":            "python",
+		"oldest first":      "lib.find.missions",
 	} {
 		d, err := c.Search(strings.Fields(words))
 		if err != nil {

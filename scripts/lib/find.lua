@@ -1,9 +1,9 @@
--- What people name on the command line. The module lookup finds it; here it is made where a command
--- may make it, and said so.
+-- Finds what people name on the command line, and creates what is missing where a command allows it.
+-- The module lookup only finds.
 local sdk, query, script, lookup = require("sdk"), require("query"), require("script"), require("lookup")
 local find = {}
 
--- made says what is new, or would be.
+-- made tells people what was created, or would be.
 function find.made(what)
   io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "\n")
 end
@@ -13,7 +13,7 @@ function find.product(text)
   return (lookup.product(text))
 end
 
--- any finds what a text names: its kind, and the record.
+-- any finds what a text names. It returns its kind and the record.
 function find.any(text)
   local record, kind = lookup.any(text)
   return kind, record
@@ -34,8 +34,8 @@ function find.only_mission(text)
   return (lookup.mission(text))
 end
 
--- project_or_new finds a project by name or id, or makes it when create is true;
--- before, a function, is called first then and may refuse.
+-- project_or_new finds a project by name or id, or creates it when create is true; before, a function, is
+-- called before that and may raise an error.
 function find.project_or_new(text, create, before)
   local project = lookup.project(text, { missing_ok = create or false, otherwise = "--create makes a new one" })
   if project then
@@ -49,8 +49,7 @@ function find.project_or_new(text, create, before)
   return project
 end
 
--- missions lists the missions of a project, oldest first; those whose name
--- holds a text, when one is given.
+-- missions lists the missions of a project, oldest first; given match, those whose names contain it.
 function find.missions(project, match)
   local missions, filter = {}, query.eq("project", project)
   if match and match ~= "" then
@@ -62,9 +61,9 @@ function find.missions(project, match)
   return missions
 end
 
--- target finds PROJECT or PROJECT/MISSION: project, and mission or nil. What does not exist is made when
--- create is given, a function of the project and the name that makes a mission; otherwise is the hint
--- without it. before is called before anything is made, and may refuse.
+-- target finds PROJECT or PROJECT/MISSION. It returns the project, and the mission or nil. create, a function of
+-- the project and a name, creates a mission that is missing; without it, what is missing is an error with the hint
+-- otherwise. before, a function, is called before anything is created and may raise an error.
 function find.target(text, create, otherwise, before)
   local place = lookup.place(text, { missing_ok = create ~= nil and create ~= false, otherwise = otherwise or "" })
   local project, mission = place.project, place.mission

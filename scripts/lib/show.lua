@@ -3,7 +3,7 @@ local inspect, json, script = require("inspect"), require("json"), require("scri
 local csv, geo = require("csv"), require("geo")
 local show = {}
 
--- size is a number of bytes for people.
+-- size formats a number of bytes for people.
 function show.size(bytes)
   if not bytes then
     return ""
@@ -11,15 +11,15 @@ function show.size(bytes)
   return inspect.size(bytes)
 end
 
--- count is a number with the noun it counts.
+-- count formats a number with the noun it counts, as inspect.count does.
 show.count = inspect.count
 
--- day is the date of a timestamp.
+-- day returns the date of a timestamp.
 function show.day(timestamp)
   return timestamp and tostring(timestamp):sub(1, 10) or ""
 end
 
--- bytes is the size of all files of a dataset, nil when the platform has none.
+-- bytes returns the size of all files of a dataset, nil when the platform has none.
 function show.bytes(dataset)
   local sum
   for _, c in ipairs(dataset.components or {}) do
@@ -30,12 +30,12 @@ function show.bytes(dataset)
   return sum
 end
 
--- state is what a dataset is in the middle of.
+-- state returns the state of the ingestion of a dataset, "" when there is none.
 function show.state(dataset)
   return dataset.ingestion and dataset.ingestion.status or ""
 end
 
--- chosen is the format that the arguments of a command ask for.
+-- chosen returns the format that the arguments of a command ask for.
 function show.chosen(args)
   if args.json and args.format ~= "table" and args.format ~= "json" then
     script.usage_error("--json and --format " .. args.format .. " are mutually exclusive", "give one of them")
@@ -109,8 +109,7 @@ function show.note(text)
   io.stderr:write(text, "\n")
 end
 
--- suggestion is the hint for a name that is not known: a similar one, or else
--- what can be done otherwise.
+-- suggestion returns the hint for an unknown name: a similar one among known, or else the text otherwise.
 function show.suggestion(name, known, otherwise)
   local near = script.nearest(name, known)
   return near and "did you mean " .. near .. "?" or otherwise

@@ -1,7 +1,7 @@
 -- Compare a folder with what a mission holds, before the card is formatted
 -- Size and checksum of every file are compared. transect run compare_folder.lua flight "May survey"
-local sdk, ingest, query = require("sdk"), require("ingest"), require("query")
-local mission = sdk.missions.search{ filter = query.eq("name", arg[2]) }[1]
+local lookup, ingest = require("lookup"), require("ingest")
+local mission = lookup.mission(arg[2])
 local result = ingest.verify{ source = arg[1], project = mission.project, mission = mission }
 print(result.ok and "everything is there" or "not everything is there", result.already_there .. " files")
 --> everything is there

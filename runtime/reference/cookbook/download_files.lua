@@ -1,7 +1,7 @@
 -- Download all files of a mission
 -- A file that is there is not fetched again. transect run download_files.lua "May survey" copy
-local sdk, query, fs = require("sdk"), require("query"), require("fs")
-local mission = sdk.missions.search{ filter = query.eq("name", arg[1]) }[1]
+local sdk, lookup, query, fs = require("sdk"), require("lookup"), require("query"), require("fs")
+local mission = lookup.mission(arg[1])
 local n = 0
 for d in sdk.datasets.search_generator{ filter = query.eq("mission", mission) } do
   for _, c in ipairs(d.components) do

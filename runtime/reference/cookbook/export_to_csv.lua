@@ -1,7 +1,7 @@
 -- Export the datasets of a project to CSV
 -- bom = true is what spreadsheets want. transect run export_to_csv.lua "North quarry" datasets.csv
-local sdk, query, csv = require("sdk"), require("query"), require("csv")
-local project = sdk.projects.search{ filter = query.eq("name", arg[1]) }[1]
+local sdk, lookup, query, csv = require("sdk"), require("lookup"), require("query"), require("csv")
+local project = lookup.project(arg[1])
 local rows = {}
 for d in sdk.datasets.search_generator{ filter = query.eq("project", project) } do
   local position = d.geometry and d.geometry.type == "Point" and d.geometry.coordinates or {}

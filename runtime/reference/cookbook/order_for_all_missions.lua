@@ -1,7 +1,7 @@
 -- Order an analytic for all missions that do not have it yet
 -- transect run order_for_all_missions.lua "North quarry" flight_report
-local sdk, query = require("sdk"), require("query")
-local project = sdk.projects.search{ filter = query.eq("name", arg[1]) }[1]
+local sdk, lookup, query = require("sdk"), require("lookup"), require("query")
+local project = lookup.project(arg[1])
 for mission in sdk.missions.search_generator{ filter = query.eq("project", project) } do
   local there = sdk.products.search{ filter = query.all(query.eq("mission", mission), query.eq("analytic_name", arg[2]), query.ne("status", "failed")), limit = 1 }
   if #there > 0 then

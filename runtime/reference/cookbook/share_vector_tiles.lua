@@ -1,7 +1,7 @@
 -- Share a vector layer by a URL that expires after a day
 -- Rasters are shared in the same way, several at once.
-local sdk, query = require("sdk"), require("query")
-local project = sdk.projects.search{ filter = query.eq("name", "North quarry") }[1]
+local sdk, lookup = require("sdk"), require("lookup")
+local project = lookup.project("North quarry")
 local collection = sdk.collections.create{ name = "Outlines", company = project.company, features = {} }
 local layer = sdk.datasets.create_vector_dataset{ name = "Outlines", project = project, collection = collection }
 print((sdk.datasets.share_tiles(layer, { duration = 24 * 3600 }):gsub("access_token=.*", "access_token=…")))

@@ -1,5 +1,5 @@
 -- What the tests of this folder begin with.
-local sdk, fs, path, task = require("sdk"), require("fs"), require("path"), require("task")
+local sdk, fs, path = require("sdk"), require("fs"), require("path")
 local fixture = {}
 
 -- flight is the folder of a small flight, beside this one.
@@ -41,11 +41,8 @@ end
 function fixture.uploaded(create, options, component, file)
   local dataset = create(options)
   sdk.datasets.upload_file(dataset, { component = component, file_path = file })
-  repeat
-    task.sleep(0.01)
-    dataset = sdk.datasets.describe(dataset)
-  until dataset.ingestion.status ~= "running" and dataset.ingestion.status ~= "pending"
-  return dataset
+  sdk.datasets.wait(dataset)
+  return sdk.datasets.describe(dataset)
 end
 
 return fixture
