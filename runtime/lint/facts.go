@@ -116,19 +116,19 @@ func (w *walk) visit(e ast.Expr) fact {
 		w.compared(e, w.expression(e.Lhs), w.expression(e.Rhs))
 		return fact{kind: "boolean"}
 	case *ast.StringConcatOpExpr:
-		w.operand(e.Lhs, w.expression(e.Lhs), "concatenated")
-		w.operand(e.Rhs, w.expression(e.Rhs), "concatenated")
+		w.operand(e.Lhs, w.expression(e.Lhs), "concatenated", "")
+		w.operand(e.Rhs, w.expression(e.Rhs), "concatenated", "")
 		// Objects may define concatenation; a string is usual.
 		return fact{}
 	case *ast.ArithmeticOpExpr:
-		w.operand(e.Lhs, w.expression(e.Lhs), calculated)
-		w.operand(e.Rhs, w.expression(e.Rhs), calculated)
+		w.operand(e.Lhs, w.expression(e.Lhs), calculated, e.Operator)
+		w.operand(e.Rhs, w.expression(e.Rhs), calculated, e.Operator)
 	case *ast.UnaryMinusOpExpr:
 		f := w.expression(e.Expr)
 		if f.constant != nil && f.kind == "number" {
 			return fact{kind: "number", constant: -f.constant.(lua.LNumber)}
 		}
-		w.operand(e.Expr, f, calculated)
+		w.operand(e.Expr, f, calculated, "-")
 	case *ast.UnaryNotOpExpr:
 		w.expression(e.Expr)
 		return fact{kind: "boolean"}

@@ -36,7 +36,7 @@ func (w *walk) notOperand(e ast.Expr, f fact) string {
 }
 
 // operand checks one side of an operator.
-func (w *walk) operand(e ast.Expr, f fact, use string) {
+func (w *walk) operand(e ast.Expr, f fact, use, operator string) {
 	at := w.at(e)
 	if what := w.notOperand(e, f); what != "" {
 		w.report(at, WrongType, what+" cannot be "+use, "")
@@ -45,7 +45,8 @@ func (w *walk) operand(e ast.Expr, f fact, use string) {
 	if text, ok := f.constant.(lua.LString); ok && use == calculated {
 		_, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 		if _, hex := strconv.ParseInt(strings.TrimSpace(string(text)), 0, 64); err != nil && hex != nil {
-			w.report(at, WrongType, "the string "+strconv.Quote(string(text))+" cannot be used in arithmetic", mistake.Concat)
+			w.report(at, WrongType, "the string "+strconv.Quote(string(text))+" cannot be used in arithmetic",
+				mistake.Arithmetic(operator))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -49,9 +50,10 @@ func (w *walk) field(e *ast.AttrGetExpr) fact {
 		w.among(known, name, at, UnknownOperation, m.Name+" has no operation "+name, "transect doc "+m.Name+" lists them")
 	case object.module != nil && object.module.Open == nil:
 		m := object.module
-		w.among(known, name, at, UnknownFunction, m.Name+" has no "+name, "transect doc "+m.Name+" lists its functions")
+		w.among(known, name, at, UnknownFunction, m.Name+" has no "+name,
+			cmp.Or(mistake.Member(name), "transect doc "+m.Name+" lists its functions"))
 	case object.library != "":
-		w.among(known, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, "")
+		w.among(known, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, mistake.Member(name))
 	case object.object != nil && object.object.Get == nil:
 		w.among(known, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name,
 			"it has "+strings.Join(known, ", "))
@@ -127,6 +129,9 @@ func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
 	case n == 0:
 		w.report(w.at(e.Key), WrongValue, "a list has no element 0", mistake.Zero)
 		return fact{}
+	case n < 0:
+		w.report(w.at(e.Key), WrongValue, "a list has no negative elements", mistake.Last)
+		return fact{}
 	case object.records != "":
 		return fact{resource: true, records: object.records, name: object.name}
 	}
@@ -160,7 +165,8 @@ func (w *walk) required(args []argument) fact {
 		return fact{local: name}
 	default:
 		w.report(at, UnknownModule, "unknown module "+name,
-			near(name, w.env.names, "transect doc lists them; files beside the script are found, too"))
+			cmp.Or(mistake.Module(name),
+				near(name, w.env.names, "transect doc lists them; files beside the script are found, too")))
 	}
 	return fact{}
 }

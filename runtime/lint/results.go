@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/declare"
+	"transect/runtime/vm/mistake"
 )
 
 // answer is the result of an operation.
@@ -102,7 +103,7 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 			"it has "+strings.Join(known, ", "))
 		return fact{}, true
 	case receiver.kind == "string":
-		w.among(w.env.libraries["string"], name, at, UnknownFunction, "a string has no method "+name, "")
+		w.among(w.env.libraries["string"], name, at, UnknownFunction, "a string has no method "+name, mistake.Member(name))
 		return fact{standard: "string." + name, bound: name, name: "string." + name, constant: receiver.constant}, true
 	case receiver.noValue:
 		w.empty(receiver, at)

@@ -139,8 +139,8 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 	case errors.As(err, &refused):
 		p.Line, p.Message = refused.Line, refused.Message
 	}
-	if lines := strings.Split(string(code), "\n"); p.Hint == "" && p.Line <= len(lines) {
-		p.Hint = mistake.Line(lines[p.Line-1])
+	if p.Hint == "" {
+		p.Hint = mistake.Line(string(code), p.Line)
 	}
 	return nil, p
 }

@@ -12,6 +12,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // loading is a module that is being loaded. Loading may wait, so another task
@@ -113,7 +114,7 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if path == "" {
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name,
 			suggest.Suffix(name, l.Loaders())),
-			"looked at %s; add folders with --path", strings.Join(tried, ", ")))
+			"%s", cmp.Or(mistake.Module(name), "looked at "+strings.Join(tried, ", ")+"; add folders with --path")))
 	}
 	code, err := l.ReadModule(path, l.folders)
 	if err != nil {

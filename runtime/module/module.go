@@ -11,6 +11,7 @@
 package module
 
 import (
+	"cmp"
 	"maps"
 	"sort"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // Module declares a Lua module. Argument checks, documentation and the test
@@ -132,7 +134,7 @@ func (m *Module) strict(L *lua.LState) *lua.LTable {
 		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
 		sort.Strings(known)
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Suffix(field, known)),
-			"it has %s", strings.Join(known, ", ")))
+			"%s", cmp.Or(mistake.Member(field), "it has "+strings.Join(known, ", "))))
 		return 0
 	}))
 	return mt

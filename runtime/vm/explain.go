@@ -234,7 +234,7 @@ func (p place) zeroHint(L *lua.LState, register int) string {
 
 // failOperand raises that an argument of one of our operations is of the wrong type,
 // and names it as the code that called does.
-func failOperand(L *lua.LState, what string, argument int, v lua.LValue) {
+func failOperand(L *lua.LState, what, event string, argument int, v lua.LValue) {
 	name, hint := "", ""
 	caller, ok := placeAt(L, 1)
 	if ok && !caller.fn.IsG {
@@ -249,8 +249,8 @@ func failOperand(L *lua.LState, what string, argument int, v lua.LValue) {
 		if _, constant := compile.Constant(caller.fn.Proto, register); !constant {
 			name = compile.Name(caller.fn.Proto, caller.pc, register)
 		}
-		if text, is := v.(lua.LString); is && at.Op == lua.OP_ADD && len(text) > 0 {
-			hint = mistake.Concat
+		if text, is := v.(lua.LString); is && len(text) > 0 {
+			hint = mistake.Arithmetic(event)
 		}
 	}
 	message := typeError(what, name, v.Type().String())

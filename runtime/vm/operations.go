@@ -88,9 +88,9 @@ func concatValues(L *lua.LState, last int) lua.LValue {
 		case handler != lua.LNil:
 			right = Call(L, handler, left, right)
 		case ok:
-			failOperand(L, "concatenate", i+1, right)
+			failOperand(L, "concatenate", "", i+1, right)
 		default:
-			failOperand(L, "concatenate", i, left)
+			failOperand(L, "concatenate", "", i, left)
 		}
 	}
 	return right
@@ -133,7 +133,7 @@ func arithmeticOf(L *lua.LState, event string, compute func(a, b lua.LNumber) lu
 	if ok {
 		at, v = 2, b
 	}
-	failOperand(L, "perform arithmetic on", at, v)
+	failOperand(L, "perform arithmetic on", event, at, v)
 	return nil
 }
 

@@ -138,8 +138,8 @@ func SyntaxError(name string, code []byte, err error) error {
 			line = len(lines)
 		}
 	}
-	if hint == "" && line > 0 && line <= len(lines) {
-		hint = mistake.Line(lines[line-1])
+	if hint == "" {
+		hint = mistake.Line(string(code), line)
 	}
 	e := &ScriptError{}
 	if line > 0 {

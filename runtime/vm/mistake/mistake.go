@@ -5,6 +5,7 @@ package mistake
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -12,11 +13,21 @@ import (
 // forms are constructs that do not parse, in the order they are tried.
 var forms = []struct{ form, hint string }{
 	{`!=`, "Lua writes ~= for not equal"},
+	{`[{,]\s*\$\w+\s*[=:]`, `the sign stands in a string: { ["$eq"] = value }; require("query").eq(…) writes it for you`},
+	{`"""|'''`, "texts of several lines are written [[ … ]]"},
+	{`["']\.\w+\(`, `a string needs parentheses before its function: ("text"):upper()`},
+	{`\*\*`, "powers are written 2^3"},
 	{`&&`, "Lua writes and"},
 	{`\|\|`, "Lua writes or"},
 	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
 	{`\bcontinue\b`,
 		"Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
+	{`^\s*raise\b`, "error(…) raises an error"},
+	{`^\s*global\b`, "a variable without local is global"},
+	{`\blambda\b|=>`, "functions without a name are written function(x) return … end"},
+	{`[=(,]\s*("[^"]*"|'[^']*'|[\w.]+)\s+if\b.*\belse\b`, "a choice is written condition and a or b"},
+	{`\b(if|elseif|while|not|and|or|return|print)\b[^=]*\bin\b`,
+		"Lua has no in: a loop looks through a list, t[key] ~= nil asks for a key"},
 	{`\bis\s+(not\s+)?\w`, "== compares, ~= is its opposite, and Lua writes nil"},
 	{`^\s*with\b`, "Lua has no with: local f = assert(io.open(path)), and f:close() at the end"},
 	{`^\s*for\s*\(`, "Lua writes for i = 1, n do … end, or for _, v in ipairs(list) do … end"},
@@ -32,15 +43,23 @@ var forms = []struct{ form, hint string }{
 	{`^\s*(const|var|let)\b`, "variables begin with local"},
 	{`[=(,]\s*\[[^\[=]`, "lists are written in braces: { 1, 2 }"},
 	{`\[\w*\s*:\s*-?\w*\]`, "a part of a string is s:sub(from, to)"},
+	{`[{,]\s*["'][^"']*["']\s*=[^=]`, `a key that is a string is written ["key"] = value, a name without quotes: key = value`},
 	{`[{,]\s*["']?\w+["']?\s*:[^:]`, "fields are written with =: { name = value }"},
 	{`!`, "Lua writes not"},
 	{`\w:\w+\s*[.\[]`, "fields are read with a dot: sdk.projects.search{ … }; a colon calls a function of a value"},
 	{`^\s*(import|from|using|include)\b`, `modules are loaded with local m = require("m")`},
-	{`^\s*(if|while|for|else)\b.*:\s*$`, "blocks begin with then or do, and end with end"},
+	{opening, blocks},
+	{`=\s*\([^()]*,[^()]*\)`, "several values stand without parentheses: local a, b = 1, 2"},
 	{`\)\s*\{`, "blocks end with end and have no braces"},
 	{`\bprint\s+["'\w].*\.\.`, "print needs parentheses here: print(a .. b)"},
-	{`\blambda\b|=>`, "functions without a name are written function(x) return … end"},
+	{`\s#\s`, "comments begin with --"},
 }
+
+// opening is a line that opens a block of Python.
+const (
+	opening = `(?m)^\s*(if|while|for|else|elif|with|try|except|def|class)\b[^"'\n]*:(\s.*)?$`
+	blocks  = "blocks begin with then or do, and end with end"
+)
 
 var patterns = sync.OnceValue(func() []*regexp.Regexp {
 	list := make([]*regexp.Regexp, len(forms))
@@ -50,18 +69,48 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// Line is the hint for a line that does not parse, or "".
-func Line(line string) string {
+// Line is the hint for a line that does not parse, counted from 1, or "". What is
+// wrong with it may stand before it: Lua ends no statement at the end of a line.
+func Line(code string, number int) string {
+	lines := strings.Split(code, "\n")
+	if number < 1 || number > len(lines) {
+		return ""
+	}
+	line := lines[number-1]
+	if m := imported().FindStringSubmatch(line); m != nil && modules[m[1]] != "" {
+		return modules[m[1]]
+	}
 	for i, p := range patterns() {
 		if p.MatchString(line) {
 			return forms[i].hint
 		}
 	}
+	switch before := lines[max(number-2, 0)]; {
+	case number == 1:
+	case block().MatchString(before):
+		return blocks
+	case returned().MatchString(before):
+		return "return ends its block: an end is missing before this line"
+	}
 	return ""
 }
 
+var (
+	imported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:import|from)\s+(\w+)`) })
+	block    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(opening) })
+	returned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*return\b`) })
+	lambda   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[=(,]\s*lambda\b.*:`) })
+)
+
 // End is the hint for code that ends in the middle of a statement.
 func End(code string) string {
+	if lambda().MatchString(code) {
+		return "functions without a name are written function(x) return … end"
+	}
+	if at := block().FindStringIndex(code); at != nil {
+		begin := at[0] + strings.IndexFunc(code[at[0]:], func(r rune) bool { return r > ' ' })
+		return blocks + "; see line " + strconv.Itoa(1+strings.Count(code[:begin], "\n"))
+	}
 	if strings.Contains(code, "else if ") {
 		return "an end may be missing: else if opens a block of its own, elseif does not"
 	}
@@ -81,6 +130,12 @@ var globals = map[string]string{
 	"enumerate": "for i, v in ipairs(list) do counts along", "isinstance": `type(v) == "string" asks for a type`,
 	"open": "io.open(path), or fs.read(path), reads a file", "input": "io.read() reads a line",
 	"sleep":  "task.sleep(seconds) waits",
+	"sorted": "table.sort(list) sorts a list in place", "sum": "a loop adds up: for _, v in ipairs(list) do total = total + v end",
+	"sys":      "arg holds the arguments, os.exit(code) ends the script",
+	"datetime": `require("time") reads, adds and writes dates`,
+	"f":        `there is no f"…": write n .. " files", or ("%d files"):format(n)`,
+	"dict":     "tables are written in braces: { name = value }", "list": "lists are written in braces: { 1, 2 }",
+	"min": "math.min(a, b)", "max": "math.max(a, b)", "abs": "math.abs(n)", "round": "math.floor(n + 0.5)",
 	"append": "table.insert(list, v), or list[#list + 1] = v", "import": `modules are loaded with local m = require("m")`,
 }
 
@@ -104,13 +159,43 @@ var members = map[string]string{
 	"strip": `s:match("^%s*(.-)%s*$") trims`, "trim": `s:match("^%s*(.-)%s*$") trims`,
 	"split": `for word in s:gmatch("[^,]+") do splits`, "startswith": `s:sub(1, #p) == p`,
 	"replace": "s:gsub(pattern, with)",
+	"path":    `require("path") joins and splits paths, require("fs") looks at files`,
+	"dumps":   "json.encode(value) writes JSON", "loads": "json.decode(text) reads JSON",
+	"time": "time.now() is the current time", "endswith": "s:sub(-#p) == p",
 }
 
 // Member is the hint for a method or function that a value does not have, or "".
 func Member(name string) string { return members[name] }
 
+// modules are modules of Python.
+var modules = map[string]string{
+	"alteia":   `the platform's Python SDK is the module sdk: local sdk = require("sdk"); see transect doc python`,
+	"requests": `local http = require("http")`, "datetime": `local time = require("time")`,
+	"logging": `local log = require("log")`, "argparse": `require("script").args{ … } declares arguments`,
+	"pathlib": `local path, fs = require("path"), require("fs")`, "glob": `require("fs").glob(pattern) lists files`,
+	"shutil": `local fs = require("fs")`, "re": "string.match, gmatch and gsub take patterns of Lua",
+	"sys": "arg holds the arguments, os.exit(code) ends the script",
+}
+
+// Module is the hint for a module of Python that does not exist, or "".
+func Module(name string) string { return modules[name] }
+
+// Arithmetic is the hint for a string that an operator, or its event, cannot take.
+func Arithmetic(operator string) string {
+	switch operator {
+	case "%", "__mod":
+		return `texts are formatted with ("%d files"):format(n)`
+	case "*", "__mul":
+		return `("ab"):rep(3) repeats a text`
+	case "+", "__add":
+		return "strings are concatenated with .."
+	}
+	return ""
+}
+
 // messages are errors of calls, with what was meant.
 var messages = []struct{ form, hint string }{
+	{`index field 'path' \(a nil value\)`, members["path"]},
 	{`to 'i?pairs' \(table expected, got userdata\)`, "for name, value in pairs(record:totable()) do visits the fields of a record"},
 	{`#1 to '(byte|find|format|gmatch|gsub|len|lower|match|rep|reverse|sub|upper)' \(string expected, got no value\)`,
 		"functions of a string are called with a colon: s:upper()"},
@@ -138,7 +223,7 @@ func Message(message string) string {
 const (
 	Iterator = "lists are walked with for i, v in ipairs(list) do, tables with keys with for k, v in pairs(t) do"
 	Zero     = "lists begin at 1: the first element is [1]"
-	Concat   = "strings are concatenated with .."
+	Last     = "the last element is list[#list]"
 	Address  = "inspect.print(t) shows what a table holds"
 )
 
