@@ -2,12 +2,20 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/mcp"
 	"transect/runtime/reference"
+	"transect/runtime/sandbox"
+	"transect/runtime/unattended"
 )
 
 func (a *app) api() *cobra.Command {
@@ -61,3 +69,91 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 	a.callFlags(cmd.Flags(), &job)
 	return cmd
 }
+
+func (a *app) mcp() *cobra.Command {
+	job := &runtime.Job{}
+	var options unattended.Options
+	var apply bool
+	cmd := &cobra.Command{
+		Use:   "mcp [flags] [FOLDER]",
+		Short: "Let an assistant or a program read, plan and, where allowed, apply",
+		Long: `Serve the Model Context Protocol on standard input and output, for programs that
+act for somebody. They search and read the reference, call operations that read,
+check and plan scripts of FOLDER or of their own, and follow what runs. Scripts run
+in the sandbox: beside the platform they reach FOLDER to read, and what --allow
+names. With --allow apply a plan can be carried out, each once the person at the
+client has agreed to it. docs/assistants.md shows how clients are set up.`,
+		Example: `  transect mcp --local
+  transect mcp --profile survey --allow apply --budget deletes=0 ~/workflows
+  transect mcp --allow apply --allow read=/media/card,write=~/results`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.complete(cmd.Flags(), job); err != nil {
+				return err
+			}
+			return a.serveProgram(cmd, args, job, apply)
+		},
+	}
+	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua)
+	if allow, ok := cmd.Flags().Lookup("allow").Value.(*optionValue); ok {
+		allow.parse = either("apply", &apply, allow.parse)
+	}
+	return cmd
+}
+
+// either accepts a word that stands for itself, or what parse accepts.
+func either(word string, given *bool, parse func(string) error) func(string) error {
+	return func(text string) error {
+		if text == word {
+			*given = true
+			return nil
+		}
+		return parse(text)
+	}
+}
+
+func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, apply bool) error {
+	folder, err := filepath.Abs(a.process.Path(strings.Join(args, "")))
+	if info, failed := os.Stat(folder); err != nil || failed != nil || !info.IsDir() {
+		return fault.Of(&fault.UsageError{}, "%s is not a folder", folder)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, release := a.process.CancelOnSignal(cmd.Context())
+	defer release()
+	rules := sandbox.NewPolicy(job.Sandbox.Rules, "", false)
+	record, end := unattended.Serving(a.process, "mcp", version())
+	err = mcp.Serve(ctx, mcp.Options{Program: []string{program}, Folder: folder, State: a.process.StateDir(),
+		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply, Version: version(),
+		Permit: func(op string) error { return rules.Permit(sandbox.Op, op) }, Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})
+	end(runtime.ExitCode(err))
+	return err
+}
+
+// sandboxFlags are the flags of scripts that a program asks for: the sandbox with what the
+// command allows, else the folder and the operations of the platform.
+func sandboxFlags(flags *pflag.FlagSet, job *runtime.Job, folder string) []string {
+	words := slices.DeleteFunc(given(flags, onCall|onLua), func(word string) bool { return word == "--allow=apply" })
+	words = append(words, "--sandbox", "--no-manifest")
+	allow := job.Sandbox.Rules.Allow
+	if allow[sandbox.Read] == nil {
+		words = append(words, "--allow=read="+folder)
+	}
+	if allow[sandbox.Op] == nil {
+		words = append(words, "--allow=ops")
+	}
+	if job.Limits.Memory == 0 {
+		words = append(words, "--max-memory=1GiB")
+	}
+	if job.Timeout == 0 {
+		words = append(words, "--timeout=12h")
+	}
+	return words
+}
+
+// keepOpen is an output that is not closed.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }

@@ -91,6 +91,8 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 			doc: "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
 		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron",
 			parse: toString(&o.Job)},
+		{name: "asked-by", env: "TRANSECT_ASKED_BY", kind: "NAME", where: onRun, parse: toString(&o.AskedBy), hidden: true,
+			doc: "record that the program NAME asks for the run"},
 		{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, where: onRun,
 			parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's " +
@@ -173,9 +175,12 @@ func optionsOf(flags *pflag.FlagSet, visit func(*pflag.Flag, *optionValue)) {
 
 // carried are the flags given to a command that a job carries to its worker, the
 // one encoding that they have there.
-func carried(flags *pflag.FlagSet) (given []string) {
+func carried(flags *pflag.FlagSet) []string { return given(flags, travels) }
+
+// given are the flags given to a command that belong to one of some places.
+func given(flags *pflag.FlagSet, places where) (given []string) {
 	optionsOf(flags, func(f *pflag.Flag, v *optionValue) {
-		if f.Changed && v.where&travels != 0 {
+		if f.Changed && v.where&places != 0 {
 			for _, text := range v.given {
 				given = append(given, "--"+v.name+"="+text)
 			}

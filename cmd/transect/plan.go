@@ -61,15 +61,15 @@ those of transect run.`,
 }
 
 // planFlags takes the flags of transect plan from the end of the script's arguments,
-// where people write them as well.
+// where people write them as well: those that do not stand before it.
 func planFlags(args []string, o *unattended.Planning) []string {
 	for n := len(args); ; n = len(args) {
 		switch {
-		case n > 2 && (args[n-2] == "-o" || args[n-2] == "--output"):
+		case o.Keep == "" && n > 2 && (args[n-2] == "-o" || args[n-2] == "--output"):
 			o.Keep, args = args[n-1], args[:n-2]
-		case n > 1 && strings.HasPrefix(args[n-1], "--output="):
+		case o.Keep == "" && n > 1 && strings.HasPrefix(args[n-1], "--output="):
 			o.Keep, args = strings.TrimPrefix(args[n-1], "--output="), args[:n-1]
-		case n > 1 && args[n-1] == "--json":
+		case !o.JSON && n > 1 && args[n-1] == "--json":
 			o.JSON, args = true, args[:n-1]
 		default:
 			return args
@@ -87,18 +87,22 @@ func (a *app) wordsOf(command string) []string {
 	}
 	before, after, plans := words[:at], words[at+1:], command == "plan"
 	if plans {
-		command, after = "run", planFlags(after, &unattended.Planning{})
+		command = "run"
 	}
+	var inFront unattended.Planning
 	all := append([]string{command}, before...)
 	for i := 0; i < len(after); i++ {
 		word := after[i]
 		switch {
 		case plans && isScript(word): // what follows is the script's
-			return append(all, after[i:]...)
-		case word == "--plan" && !plans, word == "--json" && plans:
+			return append(all, planFlags(after[i:], &inFront)...)
+		case word == "--plan" && !plans:
+		case word == "--json" && plans:
+			inFront.JSON = true
 		case (word == "-o" || word == "--output") && plans:
-			i++
+			i, inFront.Keep = i+1, word
 		case strings.HasPrefix(word, "--output=") && plans:
+			inFront.Keep = word
 		default:
 			all = append(all, word)
 		}

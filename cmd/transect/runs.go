@@ -202,6 +202,9 @@ func (a *app) printRun(run *history.Summary) {
 	if run.Lock != "" && run.Lock != run.Job {
 		line("lock", "%s", run.Lock)
 	}
+	if run.AskedBy != "" {
+		line("asked by", "%s", human.Line(run.AskedBy))
+	}
 	line("start", "%s", run.Started.In(now.Location()).Format(time.DateTime+" MST"))
 	e := run.End
 	if e == nil {

@@ -100,7 +100,7 @@ func parse(text []byte) (*Plan, error) {
 			if end.Str != sum(text[:read]) {
 				return nil, errors.New("it was changed after it was made")
 			}
-			whole = true
+			p.Sum, whole = end.Str, true
 		} else if err := p.add(line); err != nil {
 			return nil, err
 		}

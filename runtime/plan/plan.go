@@ -21,6 +21,7 @@ type Plan struct {
 	Files   []File   // that the writes send
 	Code    []Code   // script and modules
 	Effects []Effect // outside of the platform: not done
+	Sum     string   // of the file it was read from
 }
 
 // Head is what is said of a plan as a whole.

@@ -100,7 +100,7 @@ func (g *group) text() string {
 	case g.n > 1:
 		what = human.Count(g.n, one)
 	case w.Name != "":
-		what = fmt.Sprintf("%s %q", one, w.Name)
+		what = fmt.Sprintf("%s %q", one, shortName(w.Name))
 	}
 	text := sign + " " + what
 	if g.bytes > 0 {
@@ -108,11 +108,11 @@ func (g *group) text() string {
 	}
 	switch {
 	case w.In != "" && g.bytes > 0:
-		text += fmt.Sprintf(" into %q", w.In)
+		text += fmt.Sprintf(" into %q", shortName(w.In))
 	case w.In != "" && w.Kind == Order:
-		text += fmt.Sprintf(" on %q", w.In)
+		text += fmt.Sprintf(" on %q", shortName(w.In))
 	case w.In != "":
-		text += fmt.Sprintf(" of %q", w.In)
+		text += fmt.Sprintf(" of %q", shortName(w.In))
 	}
 	if w.Kind == Change {
 		text += ": " + g.change()
@@ -151,6 +151,9 @@ func (g *group) change() string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// shortName is a name as a line shows it.
+func shortName(name string) string { return human.Shorten(name, 100) }
 
 // shortValue is a JSON value as a message shows it.
 func shortValue(v gjson.Result) string {

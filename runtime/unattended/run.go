@@ -40,6 +40,7 @@ import (
 // Options are the settings of an unattended run.
 type Options struct {
 	Job       string        // of cron, for the history
+	AskedBy   string        // program that asks for the run, for the history
 	Lock      string        // name of the lock; "" for none, LockOfScript for the script's own
 	LockWait  time.Duration // how long to wait for the lock
 	LogFile   string        // receives what the run prints; "" for none
@@ -172,7 +173,7 @@ func (r *run) open() error {
 	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun,
 		Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
-	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
+	r.summary.Job, r.summary.Lock, r.summary.AskedBy = r.options.Job, r.options.Lock, r.options.AskedBy
 	if r.job.Run.ID == "" {
 		r.job.Run.ID = r.summary.ID
 	}

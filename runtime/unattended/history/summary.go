@@ -22,11 +22,12 @@ type Summary struct {
 	Run       string    `json:"run,omitempty"` // ID of the run this is a start of, when that is another
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
-	Arguments []string  `json:"arguments"`         // without secrets
-	Command   string    `json:"command,omitempty"` // for a shell, without secrets
-	Folder    string    `json:"folder,omitempty"`  // it ran in
-	Job       string    `json:"job,omitempty"`     // of cron
-	Lock      string    `json:"lock,omitempty"`    // name of its lock
+	Arguments []string  `json:"arguments"`          // without secrets
+	Command   string    `json:"command,omitempty"`  // for a shell, without secrets
+	Folder    string    `json:"folder,omitempty"`   // it ran in
+	Job       string    `json:"job,omitempty"`      // of cron
+	Lock      string    `json:"lock,omitempty"`     // name of its lock
+	AskedBy   string    `json:"asked_by,omitempty"` // program that asked for it, as it names itself
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`

@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"transect/client/human"
+	"transect/runtime/plan"
+)
+
+// planID is the form of names of plans.
+var planID = regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)
+
+// consent is the name of the question whether a plan is agreed to.
+const consent = "consent"
+
+// apply carries out a plan that a person has agreed to, in this very call.
+func (s *server) apply(ctx context.Context, c *call, in planName) (string, result, error) {
+	p, sum, err := s.load(in.Plan)
+	if err != nil {
+		return "", result{}, err
+	}
+	byHand := fmt.Sprintf("a person can do it in a shell: transect apply %s", s.fileOf(p.ID))
+	if !s.Apply {
+		return "", result{}, fmt.Errorf("this server was started without --allow apply: %s", byHand)
+	}
+	if known := c.Session.InitializeParams(); known != nil &&
+		(known.Capabilities == nil || known.Capabilities.Elicitation == nil) {
+		return "", result{}, fmt.Errorf("this client cannot ask a person (elicitation): %s", byHand)
+	}
+	answer, answered := c.Params.InputResponses[consent].(*mcp.ElicitResult)
+	if !answered {
+		s.ask(c, p, sum)
+		return "", result{Plan: p.ID}, nil
+	}
+	if err := s.agreed(answer, p, sum); err != nil {
+		return "", result{Plan: p.ID}, err
+	}
+	return s.carryOut(ctx, c, p)
+}
+
+// ask has the client show the plan to the person.
+func (s *server) ask(c *call, p *plan.Plan, sum string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown[p.ID] = sum
+	where := make([]string, len(p.Platforms))
+	for i, login := range p.Platforms {
+		where[i] = login.URL
+	}
+	message := fmt.Sprintf("%s asks to carry out this plan on %s:\n\n%s\nThe whole plan: %s", c.asker,
+		human.Line(strings.Join(where, ", ")), printed(p), s.fileOf(p.ID))
+	c.asks = mcp.InputRequestMap{consent: &mcp.ElicitParams{Mode: "form", Message: message,
+		RequestedSchema: &jsonschema.Schema{Type: "object", Required: []string{"agree"},
+			Properties: map[string]*jsonschema.Schema{
+				"agree": {Type: "boolean", Title: "Carry this out", Description: "exactly this is written to the platform"}}}}}
+}
+
+// agreed reports why a plan is not agreed to: one question, one answer, one plan.
+func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := s.shown[p.ID]
+	delete(s.shown, p.ID)
+	switch {
+	case shown != sum:
+		return errors.New("this plan was not shown to the person: nothing was sent; apply again")
+	case answer.Action != "accept" || answer.Content["agree"] != true:
+		return errors.New("the person did not agree: nothing was sent")
+	}
+	return nil
+}
+
+// carryOut starts what goes on when the session ends: its output is in a file.
+func (s *server) carryOut(ctx context.Context, c *call, p *plan.Plan) (string, result, error) {
+	log := strings.TrimSuffix(s.fileOf(p.ID), ".plan") + ".log"
+	run, _ := s.prepare(c.asker, "apply", s.fileOf(p.ID))
+	run.cmd.Stdout, run.cmd.Stderr, run.agreed = nil, nil, true
+	run.cmd.Env = append(run.cmd.Env, "TRANSECT_LOG_FILE="+log)
+	run.output = func() string { return human.Visible(tailOf(log)) }
+	run.answer = func() (string, result) {
+		return run.output(), result{State: "done", ExitCode: run.cmd.ProcessState.ExitCode(), Plan: p.ID}
+	}
+	if err := s.begin(p.ID, run); err != nil {
+		return "", result{Plan: p.ID}, err
+	}
+	return s.wait(ctx, p.ID, run)
+}
+
+// tailOf is the end of a file, from the beginning of a line.
+func tailOf(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, maxAnswer)
+	size, _ := f.Seek(0, 2)
+	n, _ := f.ReadAt(text, max(0, size-maxAnswer))
+	if size <= maxAnswer {
+		return string(text[:n])
+	}
+	_, whole, _ := strings.Cut(string(text[:n]), "\n")
+	return "… " + human.Size(size-int64(len(whole))) + " before this\n" + whole
+}
+
+// printed is a plan as a person reads it.
+func printed(p *plan.Plan) string {
+	var b strings.Builder
+	p.Print(&b)
+	return b.String()
+}

@@ -1,0 +1,175 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/client/human"
+	"transect/runtime/tty"
+)
+
+// process is a command line of transect.
+type process struct {
+	cmd    *exec.Cmd
+	stop   context.CancelFunc // asks it to end, and kills it when it does not
+	ended  chan struct{}
+	output func() string           // so far
+	answer func() (string, result) // once it has ended
+	agreed bool                    // a person agreed to it: it outlives the session
+	once   sync.Once
+	text   string // that it answered
+	result result
+}
+
+// prepare makes a process of transect with words, in the folder of the scripts. What it
+// prints is kept as far as the bounds go.
+func (s *server) prepare(asker string, words ...string) (*process, *bounded) {
+	ctx, stop := context.WithCancel(context.Background())
+	out := &bounded{}
+	p := &process{stop: stop, ended: make(chan struct{}), output: out.String}
+	p.cmd = exec.CommandContext(ctx, s.Program[0], append(s.Program[1:], words...)...)
+	p.cmd.Dir, p.cmd.Env = s.Folder, append(os.Environ(), "TRANSECT_ASKED_BY="+asker)
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
+	p.cmd.WaitDelay = 10 * time.Second
+	tty.Detach(p.cmd)
+	return p, out
+}
+
+func (p *process) start() error {
+	if err := p.cmd.Start(); err != nil {
+		p.stop()
+		return fmt.Errorf("cannot start transect: %w", err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // its exit code says it
+		close(p.ended)
+		p.stop()
+	}()
+	return nil
+}
+
+// over waits for the end of a process, and reports whether it came in time.
+func (p *process) over(ctx context.Context, most time.Duration) bool {
+	ctx, stop := context.WithTimeout(ctx, most)
+	defer stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// atOnce runs a command line that takes a moment, and stops it when it takes longer.
+func (s *server) atOnce(ctx context.Context, c *call, input string, words ...string) (string, result, error) {
+	p, out := s.prepare(c.asker, words...)
+	p.cmd.Stdin, out.full = strings.NewReader(input), p.stop
+	if err := p.start(); err != nil {
+		return "", result{}, err
+	}
+	if !p.over(ctx, time.Minute) {
+		p.stop()
+		<-p.ended
+		return "", result{}, errors.New("it took longer than a minute and was stopped: ask for less")
+	}
+	return p.output(), result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}, nil
+}
+
+// begin starts a script's process, known to follow and stop under a name.
+func (s *server) begin(name string, p *process) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running := 0
+	for known, one := range s.processes {
+		switch {
+		case one.running():
+			running++
+		case len(s.processes) > maxKept:
+			delete(s.processes, known)
+		}
+	}
+	if one := s.processes[name]; one != nil && one.running() {
+		return fmt.Errorf("%s runs already: follow it", name)
+	}
+	if running >= maxProcess {
+		return fmt.Errorf("%s run already: follow or stop one", human.Count(running, "script"))
+	}
+	if err := p.start(); err != nil {
+		return err
+	}
+	s.processes[name] = p
+	return nil
+}
+
+func (s *server) process(name string) *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.processes[name]
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// stopAll ends what nobody has agreed to.
+func (s *server) stopAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.processes {
+		if !p.agreed && p.running() {
+			p.stop()
+			<-p.ended
+		}
+	}
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	full func() // optional: called once, when there is more
+
+	mu   sync.Mutex
+	text bytes.Buffer
+	cut  bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	room := maxAnswer - b.text.Len()
+	b.text.Write(p[:min(len(p), room)])
+	if len(p) > room && !b.cut {
+		b.cut = true
+		if b.full != nil {
+			b.full()
+		}
+	}
+	return len(p), nil
+}
+
+// String is the text, in whole lines when it was cut.
+func (b *bounded) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.text.String()
+	if !b.cut {
+		return human.Visible(text)
+	}
+	if end := strings.LastIndexByte(text, '\n'); end > 0 {
+		text = text[:end+1]
+	}
+	return fmt.Sprintf("%s\n… cut after %s: ask for less, such as with limit, filter or fields\n",
+		human.Visible(text), human.Size(int64(len(text))))
+}
