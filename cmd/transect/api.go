@@ -126,8 +126,9 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 	rules := sandbox.NewPolicy(job.Sandbox.Rules, "", false)
 	record, end := unattended.Serving(a.process, "mcp", version())
 	err = mcp.Serve(ctx, mcp.Options{Program: []string{program}, Folder: folder, State: a.process.StateDir(),
-		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply, Version: version(),
-		Permit: func(op string) error { return rules.Permit(sandbox.Op, op) }, Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})
+		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply,
+		Version: version(), Permit: func(op string) error { return rules.Permit(sandbox.Op, op) },
+		Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})
 	end(runtime.ExitCode(err))
 	return err
 }

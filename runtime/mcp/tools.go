@@ -121,8 +121,8 @@ func (s *server) call(ctx context.Context, c *call, in callInput) (string, resul
 	}
 	files := slices.ContainsFunc(entry.Parameters, func(p reference.Parameter) bool { return p.Type == "path" })
 	if entry.Effect != "read" || files {
-		return "", result{}, fmt.Errorf("%s writes, here or on the platform: write a script that calls it, and plan the script",
-			in.Operation)
+		return "", result{}, fmt.Errorf("%s writes, here or on the platform: write a script that calls it, "+
+			"and plan the script", in.Operation)
 	}
 	if err := s.Permit(entry.FullName()); err != nil {
 		return "", result{}, taught(err)
