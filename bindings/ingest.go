@@ -64,8 +64,9 @@ func ingestFuncs(b *Binding) []module.Func {
 		},
 		{
 			Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
-			Params: options[sourceOptions](),
-			Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems " +
+			Params: options[checkOptions](),
+			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files looked at, those of them " +
+				"whose pixels were decoded), by_kind, skipped, first, last, footprint, area, problems " +
 				"{code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, " +
 				"left_out, failed (numbers of files by verdict)",
 			Call: checkIngest,
@@ -179,7 +180,7 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 
 func checkIngest(c *module.Call) (any, error) {
 	s := newCallbacks(c.L, "ingest")
-	var in sourceOptions
+	var in checkOptions
 	if err := c.Fill(&in); err != nil {
 		return nil, err
 	}
@@ -190,6 +191,7 @@ func checkIngest(c *module.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Deep = in.Deep
 	var report any
 	err = s.serve(func(ctx context.Context) (err error) {
 		r, err := ingest.Preflight(ctx, o)

@@ -72,7 +72,7 @@ type runOptions struct {
 	Hidden      *bool          `arg:"hidden" doc:"true keeps them from end users"`
 	Extra       schema.Object  `arg:"extra" doc:"further keys of each dataset, sent as they are"`
 	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each file {name, path, size, verdict, kind, dataset, component, md5, cause, hint} as its verdict comes"`
-	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports in result.preflight what is wrong with the files, \"strict\" checks all first and sends none when one is, false does not check"`
+	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports in result.preflight what is wrong with the files by their headers and ends, \"deep\" decodes all pictures and rasters too, \"strict\" checks all files first and sends none when one is wrong, \"strict deep\" does both, false does not check"`
 	Replace     bool           `arg:"replace" default:"false" doc:"a changed file replaces its earlier state: that dataset is deleted once the new one is complete, and can be restored"`
 	DryRun      bool           `arg:"dry_run" default:"false" doc:"only find out what would be done; nothing is sent"`
 	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files in the end"`
@@ -84,6 +84,11 @@ type runOptions struct {
 	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
 	Batch       int            `arg:"batch" min:"1" default:"200" doc:"most datasets created by one request, up to 500"`
 	Progress    bool           `arg:"progress" default:"true" doc:"show how far it has come, on the error stream"`
+}
+
+type checkOptions struct {
+	sourceOptions
+	Deep bool `arg:"deep" default:"false" doc:"decode all pictures and rasters, which finds damage that no header shows"`
 }
 
 type fitsOptions struct {
@@ -215,13 +220,15 @@ func (in runOptions) read(c *module.Call, s *callbacks, connection *client.Clien
 	}
 	switch in.Check {
 	case true:
-		o.Check = ingest.CheckWarn
 	case false:
 		o.Check = ingest.CheckOff
-	case string(ingest.CheckStrict):
-		o.Check = ingest.CheckStrict
+	case "deep":
+		o.Deep = true
+	case "strict", "strict deep":
+		o.Check, o.Deep = ingest.CheckStrict, in.Check != "strict"
 	default:
-		return o, fault.Of(&fault.ParameterError{}, `option check must be true, false or "strict", got %q`, in.Check)
+		return o, fault.Of(&fault.ParameterError{},
+			`option check must be true, false, "deep", "strict" or "strict deep", got %q`, in.Check)
 	}
 	if in.Report != "" {
 		o.Report = c.In.Path(in.Report)

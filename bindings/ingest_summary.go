@@ -67,6 +67,7 @@ func (s summary) text() string {
 		head = "the ingest stopped before its end; what it did stays: "
 	}
 	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.target(), s.figures())
+	b.WriteString(s.check())
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
 	if s.Pending > 0 {
@@ -140,6 +141,28 @@ func (s summary) figures() string {
 	return text
 }
 
+// check says how the files were checked that were not there already.
+func (s summary) check() string {
+	p := s.Preflight
+	switch {
+	case p == nil || p.Checked == 0:
+		return ""
+	case !p.Deep:
+		return fmt.Sprintf("  checked: header and end of %s\n", human.Count(int64(p.Checked), "file"))
+	}
+	text := fmt.Sprintf("  checked deep: all pixels of %s", human.Count(int64(p.Decoded), "file"))
+	if rest := p.Checked - p.Decoded; rest > 0 {
+		text += fmt.Sprintf(", header and end of %s more", human.Number(int64(rest)))
+	}
+	text += "\n"
+	for _, problem := range p.Problems {
+		if problem.Code == "not-decoded" {
+			text += fmt.Sprintf("  not decoded: %s: %s\n", problem.Name, problem.Message)
+		}
+	}
+	return text
+}
+
 // list writes the first of some files, and where the others stand: total counts
 // them, unless it is 0.
 func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
@@ -165,6 +188,13 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 
 // json is the summary as one line, where the log is in JSON.
 func (s summary) json() string {
+	var (
+		check            string
+		checked, decoded int
+	)
+	if p := s.Preflight; p != nil && p.Checked > 0 {
+		check, checked, decoded = p.Depth(), p.Checked, p.Decoded
+	}
 	data, err := json.Marshal(struct {
 		Type     string `json:"type"`
 		Ingest   string `json:"ingest"`
@@ -172,6 +202,9 @@ func (s summary) json() string {
 		Project  string `json:"project,omitempty"`
 		Mission  string `json:"mission,omitempty"`
 		verdict.Counts
+		Check      string           `json:"check,omitempty"` // of Checked files
+		Checked    int              `json:"checked,omitempty"`
+		Decoded    int              `json:"decoded,omitempty"`
 		NotReached int64            `json:"not_reached,omitempty"`
 		Pending    int64            `json:"pending,omitempty"`
 		Seconds    float64          `json:"seconds"`
@@ -180,7 +213,7 @@ func (s summary) json() string {
 		Failures   []ingest.Outcome `json:"failures,omitempty"`
 		Command    string           `json:"command,omitempty"`
 	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts,
-		s.NotReached, s.Pending, s.Seconds,
+		check, checked, decoded, s.NotReached, s.Pending, s.Seconds,
 		s.dryRun, s.stopped, s.Failures[:min(len(s.Failures), maxListed)], s.command})
 	if err != nil {
 		return ""

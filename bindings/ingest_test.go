@@ -216,7 +216,7 @@ for want, options in pairs{
   ["min_size must be at least 0"] = { source = "card", min_size = -1 },
   ["no file has at least 5"] = { source = "card", min_size = 5, max_size = 4 },
   ["min_size must be an integer"] = { source = "card", min_size = "10MB" },
-  ['check must be true, false or "strict"'] = { source = "card", check = "strickt" },
+  ['check must be true, false, "deep", "strict" or "strict deep"'] = { source = "card", check = "strickt" },
   ["there is no {nme} (did you mean name?)"] = { source = "card", name = "{base} of {nme}" },
   ["cannot read the report"] = { retry_failed = "nowhere.json" },
   ["leave source and paths out"] = { source = "card", retry_failed = "nowhere.json" },

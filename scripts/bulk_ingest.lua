@@ -27,6 +27,8 @@ local args = script.args({ "source", _doc = "Ingest files of any kind and report
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   retry_failed = { "string", optional = true,
     doc = "report of an earlier run: take the files that need attention in it, instead of a source" },
+  check = { "string", default = "quick", choices = { "quick", "deep" },
+    doc = "quick reads header and end of each file, deep decodes all pictures and rasters" },
   strict = { "boolean", doc = "look at all files first, and send none when one is wrong" },
   damaged = { "string", default = "skip", choices = { "skip", "send" },
     doc = "what becomes of damaged and incomplete files; the run ends with exit code 3 either way" },
@@ -55,9 +57,11 @@ if not args.preview or args.project or #sdk.projects.search({ filter = default, 
 end
 if args.mission then mission = find.mission(project, args.mission) end
 
+local check = args.check == "deep" and "deep" or true
+if args.strict then check = check == "deep" and "strict deep" or "strict" end
 local options = { retry_failed = args.retry_failed, expected = args.expected,
   project = project, mission = mission, flight = mission and mission.flights and mission.flights[1],
-  company = not project and sdk.users.describe().company or nil, check = args.strict and "strict" or true,
+  company = not project and sdk.users.describe().company or nil, check = check,
   wait = not args.no_wait, verify = args.verify, replace = args.replace, dry_run = args.preview, report = args.report }
 for k, v in pairs(chosen) do options[k] = v end
 local result = ingest.run(options)

@@ -3,7 +3,7 @@
 //
 // Recognise tells the format of a file, Describe what it says of itself and where it
 // lies, Picture draws it, Features visits the features of a vector, Truncation tells
-// what is missing of it, Component which files belong to it. The scan of folders, the
+// what is missing of it, Damage decodes it whole, Component which files belong to it. The scan of folders, the
 // checks before an ingest, the local platform and the page of `transect ui` ask here;
 // none of them knows a format by name.
 //

@@ -17,6 +17,7 @@ type reader struct {
 	describe func(context.Context, *file) (Info, error)
 	picture  func(ctx context.Context, f *file, side int) (image.Image, error)
 	features func(context.Context, *file, Visitor) error // nil for what has no features
+	check    func(context.Context, *file) error          // decodes all pixels, nil for what has none
 }
 
 // Visitor takes the shape of a feature in longitude and latitude, nil where it has
@@ -25,8 +26,10 @@ type reader struct {
 type Visitor func(g orb.Geometry, attributes json.RawMessage) error
 
 var (
-	photos  = reader{describe: describePhoto, picture: drawPhoto}
-	tiffs   = reader{describe: describeTIFF, picture: drawTIFF} // rasters and photos
+	photos  = reader{describe: describePhoto, picture: drawPhoto, check: checkPicture}
+	jpegs   = reader{describe: describePhoto, picture: drawPhoto, check: checkJPEG}
+	webps   = reader{describe: describePhoto, picture: drawPhoto, check: checkWebP}
+	tiffs   = reader{describe: describeTIFF, picture: drawTIFF, check: checkTIFF} // rasters and photos
 	clouds  = reader{describe: describeCloud, picture: drawCloud}
 	vectors = reader{describe: describeVector, picture: drawVector, features: visitVector}
 	meshes  = reader{describe: describeMesh, picture: drawMesh}
@@ -34,7 +37,7 @@ var (
 
 // readers are those of the formats that are read, by the names that Recognise gives.
 var readers = map[string]reader{
-	"jpeg": photos, "png": photos, "gif": photos, "bmp": photos, "webp": photos,
+	"jpeg": jpegs, "png": photos, "gif": photos, "bmp": photos, "webp": webps,
 	"tiff": tiffs, "geotiff": tiffs, "dng": tiffs,
 	"cr2": tiffs, "nef": tiffs, "arw": tiffs, "pef": tiffs, "srw": tiffs, "rwl": tiffs,
 	"las": clouds, "laz": clouds,

@@ -35,12 +35,20 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 	err := r.readAll(ctx, &Progress{}, func(s *scan.Skipped) error {
 		r.checker.Add(scan.Item{}, nil, s)
 		return nil
-	}, func(_ context.Context, it *item) error {
+	}, func(ctx context.Context, it *item) error {
 		err := r.sample(it)
-		r.checker.Add(it.Item, it.photo, cmp.Or(err, it.photoError))
+		r.addToCheck(ctx, it, cmp.Or(err, it.photoError))
 		return nil
 	})
 	return r.checker.Report(ctx), err
+}
+
+// addToCheck checks an item as deep as the options say; err is why it was not read.
+func (r *run) addToCheck(ctx context.Context, it *item, err error) *preflight.Problem {
+	if r.options.Deep {
+		return r.checker.AddDecoded(ctx, it.Item, it.photo, err)
+	}
+	return r.checker.Add(it.Item, it.photo, err)
 }
 
 // checkAll checks all files before the run, and fails when one has an error.

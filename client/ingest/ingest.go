@@ -75,6 +75,7 @@ type Options struct {
 	Started   func(id string)               // called once, before the first file
 
 	Check Check
+	Deep  bool // the check decodes pictures and rasters whole, also those that are there already
 	// Damaged files, and incomplete ones, have a bad verdict whether they are sent or
 	// not; Duplicates are files whose content is sent or there under another name.
 	// Both are skipped when empty.

@@ -112,8 +112,8 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 		case reconcile.Sample:
 			err = r.sample(it)
 			if r.options.Check == CheckWarn {
-				if p := r.checker.Add(it.Item, it.photo, cmp.Or(err, it.photoError)); p != nil {
-					it.problem = &problem{p.Verdict, p.Message, p.Hint}
+				if failed := r.checkItem(ctx, it, cmp.Or(err, it.photoError), slow); err == nil {
+					err = failed
 				}
 			}
 			state.Key, state.Content = it.key, it.content
@@ -135,7 +135,12 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 				state.Relocated, err = r.findRelocated(it)
 				break
 			}
-			if state.Key == "" && r.options.Check == CheckWarn {
+			switch known := state.Key == "" && r.options.Check == CheckWarn; {
+			case known && r.options.Deep:
+				if err := r.checkItem(ctx, it, nil, slow); err != nil {
+					return decision, found, err
+				}
+			case known:
 				r.checker.AddKnown(it.Item)
 			}
 			it.key = decision.Key
@@ -150,6 +155,22 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 			return decision, found, err
 		}
 	}
+}
+
+// largeItem is from how many bytes on decoding an item takes long.
+const largeItem = 64 << 20
+
+// checkItem notes what is wrong with an item; unread is why it could not be read.
+func (r *run) checkItem(ctx context.Context, it *item, unread error, slow func() error) error {
+	if r.options.Deep && it.Size() > largeItem {
+		if err := slow(); err != nil {
+			return err
+		}
+	}
+	if p := r.addToCheck(ctx, it, unread); p != nil {
+		it.problem = &problem{p.Verdict, p.Message, p.Hint}
+	}
+	return nil
 }
 
 // sample reads the content key, and what an image says about itself.

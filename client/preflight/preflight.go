@@ -5,7 +5,7 @@
 //
 // client/ingest adds each scan.Item to a Checker as it reads it, and asks for the
 // Report at the end. Single images are checked in image.go, other files in
-// truncated.go; the survey as a whole in positions.go, dates.go, bands.go and
+// truncated.go, the pixels of both in decode.go; the survey as a whole in positions.go, dates.go, bands.go and
 // ground.go, from compact records of each photo (record.go). Begin at Checker.
 package preflight
 
@@ -87,6 +87,11 @@ func (c *Checker) Close() {
 // it. Other files are opened to see whether they are truncated. It returns the
 // problem that makes the item unusable, or nil.
 func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) *Problem {
+	return c.add(item, photo, err, func(found []Problem) []Problem { return found })
+}
+
+// add checks an item; decode adds what is found in the pixels of one without errors.
+func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode func([]Problem) []Problem) *Problem {
 	if len(item.Members) == 0 {
 		c.addSkipped(err)
 		return nil
@@ -113,26 +118,30 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) *Problem 
 	if item.Note != "" {
 		found = append(found, noteProblem(item))
 	}
+	if !unusable(found) {
+		found = decode(found)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(item)
+	c.report.Checked += len(item.Members)
 	for i, m := range item.Members {
 		c.addFile(item.Kind, m.File, i > 0)
 	}
 	if item.Kind == "image" && photo != nil && err == nil {
 		c.addPhoto(main.Name, c.files.Len()-len(item.Members), *photo)
 	}
-	var unusable *Problem
+	var bad *Problem
 	for _, p := range found {
 		c.problems.add(p)
-		if p.Verdict = verdicts[p.Code]; unusable == nil && p.Severity == Error && p.Verdict.Bad() {
-			unusable = &p
+		if p.Verdict = verdicts[p.Code]; bad == nil && p.Severity == Error && p.Verdict.Bad() {
+			bad = &p
 		}
 	}
-	if unusable != nil {
-		c.report.tally(unusable.Verdict)
+	if bad != nil {
+		c.report.tally(bad.Verdict)
 	}
-	return unusable
+	return bad
 }
 
 // Compare sets Mission and Date when they become known later than the other

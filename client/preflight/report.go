@@ -57,11 +57,16 @@ type Polygon struct {
 
 // Report is what was found.
 type Report struct {
-	Items  int            `json:"items"`
-	Files  int            `json:"files"` // to be sent
-	Bytes  int64          `json:"bytes"`
-	Images int            `json:"images"`
-	ByKind map[string]int `json:"by_kind"` // items
+	Items  int   `json:"items"`
+	Files  int   `json:"files"` // to be sent
+	Bytes  int64 `json:"bytes"`
+	Images int   `json:"images"`
+	// Checked counts the files that were looked at, Decoded those of them whose pixels
+	// were decoded, which only a Deep check does.
+	Checked int            `json:"checked"`
+	Deep    bool           `json:"deep"`
+	Decoded int            `json:"decoded"`
+	ByKind  map[string]int `json:"by_kind"` // items
 	// BySkipped counts files left out, by scan.Reason.
 	BySkipped map[string]int `json:"skipped"`
 	// First and Last are the times of the earliest and the latest photo, without
@@ -100,6 +105,14 @@ func (r *Report) tally(v verdict.Verdict) {
 	case verdict.Failed:
 		r.Failed++
 	}
+}
+
+// Depth is how deep the check was: quick or deep.
+func (r *Report) Depth() string {
+	if r.Deep {
+		return "deep"
+	}
+	return "quick"
 }
 
 // Count returns how often a problem of that code was found.

@@ -2,7 +2,6 @@ package raster
 
 import (
 	"bufio"
-	"bytes"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -231,13 +230,7 @@ func (u *unpacker) Read(b []byte) (n int, err error) {
 
 // decodeJPEG decodes a chunk in JPEG to samples side by side.
 func (p *page) decodeJPEG(stored *io.SectionReader, data []byte, count int) error {
-	var stream io.Reader = stored
-	if n := len(p.tables); n > 4 {
-		// The tables and the image are two streams, each between the marks of its
-		// start and end.
-		stream = io.MultiReader(bytes.NewReader(p.tables[:n-2]), io.NewSectionReader(stored, 2, stored.Size()))
-	}
-	config, err := jpeg.DecodeConfig(stream)
+	config, err := jpeg.DecodeConfig(p.stream(stored))
 	if err != nil {
 		return fmt.Errorf("the JPEG pixels cannot be decoded: %w", err)
 	}
@@ -245,12 +238,7 @@ func (p *page) decodeJPEG(stored *io.SectionReader, data []byte, count int) erro
 		return fmt.Errorf("the raster is damaged: JPEG pixels of %d x %d in a piece of %d x %d", config.Width, config.Height,
 			p.chunkW, p.chunkH)
 	}
-	stored.Seek(0, io.SeekStart)
-	stream = stored
-	if n := len(p.tables); n > 4 {
-		stream = io.MultiReader(bytes.NewReader(p.tables[:n-2]), io.NewSectionReader(stored, 2, stored.Size()))
-	}
-	picture, err := jpeg.Decode(stream)
+	picture, err := jpeg.Decode(p.stream(stored))
 	if err != nil {
 		return fmt.Errorf("the JPEG pixels cannot be decoded: %w", err)
 	}

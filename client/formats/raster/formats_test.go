@@ -2,6 +2,7 @@ package raster_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"math"
@@ -71,6 +72,9 @@ func TestLayouts(t *testing.T) {
 						}
 						if got := whole(t, r); !bytes.Equal(got.Pix, want.Pix) {
 							t.Errorf("%s: another picture", label)
+						}
+						if err := r.Check(context.Background()); err != nil {
+							t.Errorf("%s: %v", label, err)
 						}
 					}
 				}
