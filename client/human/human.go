@@ -29,8 +29,11 @@ func Number[N ~int | ~int64](n N) string { return humanize.Comma(int64(n)) }
 
 // Count writes a number with what is counted: 1 dataset, 1,200 datasets, 2 retries.
 func Count[N ~int | ~int64](n N, one string) string {
-	return Number(n) + " " + english.PluralWord(int(n), one, "")
+	return Number(n) + " " + english.PluralWord(int(n), one, irregular[one])
 }
+
+// irregular are plurals that the general rules miss.
+var irregular = map[string]string{"photo": "photos"}
 
 // Duration writes a length of time in at most two units, in the form in which it can
 // be given to a flag: 250ms, 1.5s, 42s, 3m20s, 5h10m, 3d4h.

@@ -20,6 +20,7 @@ func TestQuantities(t *testing.T) {
 		human.Count(1200, "dataset"):                 "1,200 datasets",
 		human.Count(int64(2), "retry"):               "2 retries",
 		human.Count(0, "file"):                       "0 files",
+		human.Count(2, "photo"):                      "2 photos",
 		human.Duration(0):                            "0s",
 		human.Duration(time.Microsecond):             "1ms",
 		human.Duration(250 * time.Millisecond):       "250ms",

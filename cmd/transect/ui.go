@@ -44,9 +44,10 @@ func (a *app) ui() *cobra.Command {
 		Short: "Open a page with the map, the data, the runs and the jobs",
 		Long: `Serve a page for a browser: the map, the datasets and products of the platform,
 and the runs of this machine. With a FOLDER it also shows what is in it and what
-its check says, before anything is sent. It shows the jobs of the state folder
-where there are any, or those of the database that --jobs=URL or TRANSECT_JOBS
-names, with workers, schedules and live logs.
+its check says, before anything is sent. It shows the plans (*.plan) of the current
+folder, and the jobs of the state folder where there are any, or those of the
+database that --jobs=URL or TRANSECT_JOBS names, with workers, schedules and live
+logs.
 
 When it is ready, one line with an address is printed. The address opens one
 browser; press Enter for another address. The page changes nothing, unless
@@ -127,7 +128,7 @@ func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error)
 
 func pageFlags(cmd *cobra.Command, o *pageOptions) {
 	cmd.Flags().BoolVar(&o.actions, "allow-actions", false,
-		"let the page delete and restore datasets, order and run again, each after a confirmation")
+		"let the page delete and restore datasets, order, carry plans out and run again, each after a confirmation")
 	addOptions(cmd.Flags(), option{name: "tiles", kind: "URL", parse: toTiles(&o.tiles),
 		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask " +
 			"that host for them"})
@@ -144,7 +145,11 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	if name, _, err := net.SplitHostPort(o.listen); err == nil && name != "" {
 		names = append(names, strings.ToLower(name))
 	}
-	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder,
+	plans := []string{a.process.Path(".")}
+	if folder != "" {
+		plans = append(plans, folder)
+	}
+	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Plans: plans,
 		Cache:   filepath.Join(a.process.StateDir(), "pictures"),
 		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(),
 		Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +16,14 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/scripts"
 )
 
 // Drift is what has changed since a plan was made: nothing is sent.
-type Drift struct{ fault.PlanError }
+type Drift struct {
+	fault.PlanError
+	Changes []string // the first ones
+}
 
 // drifted makes the error of a plan that no longer holds.
 func drifted(changes []string) error {
@@ -31,7 +36,7 @@ func drifted(changes []string) error {
 	if len(text) > most {
 		text = append(slices.Clone(text[:most]), fmt.Sprintf("and %d more", len(changes)-most))
 	}
-	d := &Drift{}
+	d := &Drift{Changes: text}
 	d.Message = "the plan no longer holds, and nothing was sent:\n  " + strings.Join(text, "\n  ")
 	d.Hint = "transect apply --refresh plans anew and shows the difference"
 	return d
@@ -42,7 +47,7 @@ func drifted(changes []string) error {
 func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
 	changes := p.codeChanges(code)
 	for _, f := range p.Files {
-		info, err := os.Stat(f.Path)
+		info, err := os.Stat(p.path(f.Path))
 		switch {
 		case err != nil:
 			changes = append(changes, fmt.Sprintf("the file %s: %v", f.Path, fault.Reason(err)))
@@ -53,6 +58,14 @@ func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
 	return drifted(changes)
 }
 
+// path is a path of the plan, which is relative to its folder.
+func (p *Plan) path(name string) string {
+	if filepath.IsAbs(name) || scripts.IsRef(name) {
+		return name
+	}
+	return filepath.Join(p.Folder, name)
+}
+
 // CheckCode compares the script and its modules alone.
 func (p *Plan) CheckCode(code func(name string) ([]byte, error)) error {
 	return drifted(p.codeChanges(code))
@@ -60,7 +73,7 @@ func (p *Plan) CheckCode(code func(name string) ([]byte, error)) error {
 
 func (p *Plan) codeChanges(code func(name string) ([]byte, error)) (changes []string) {
 	for _, c := range p.Code {
-		if text, err := code(c.File); err != nil {
+		if text, err := code(p.path(c.File)); err != nil {
 			changes = append(changes, "the script "+c.File+" cannot be read: "+fault.Reason(err).Error())
 		} else if sum(text) != c.Sum {
 			changes = append(changes, "the script "+c.File+" was changed")

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -81,10 +83,41 @@ func Load(path string) (*Plan, error) {
 	return p, nil
 }
 
+// LoadHead reads what is said of the plan in a file as a whole.
+func LoadHead(path string) (h Head, err error) {
+	const longest = 1 << 20
+	file, err := os.Open(path)
+	if err != nil {
+		return h, fault.Reason(err)
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(io.LimitReader(file, longest)).ReadBytes('\n')
+	if err != nil || !gjson.GetBytes(line, "transect_plan").Exists() {
+		return h, errNoPlan
+	}
+	return h, errors.Join(json.Unmarshal(line, &h), h.check())
+}
+
+var (
+	errNoPlan = errors.New("it is not a plan of transect")
+	planID    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`) })
+)
+
+// check refuses a plan that this program did not make: its id names files.
+func (h *Head) check() error {
+	switch {
+	case h.Format != format:
+		return errors.New("another version of transect made it")
+	case !planID().MatchString(h.ID):
+		return errors.New("its id is not one of a plan")
+	}
+	return nil
+}
+
 func parse(text []byte) (*Plan, error) {
 	p := &Plan{}
 	if !gjson.GetBytes(text[:max(0, bytes.IndexByte(text, '\n'))], "transect_plan").Exists() {
-		return nil, errors.New("it is not a plan of transect")
+		return nil, errNoPlan
 	}
 	read, whole := 0, false
 	lines := bufio.NewReader(bytes.NewReader(text))
@@ -106,10 +139,10 @@ func parse(text []byte) (*Plan, error) {
 		}
 		read += len(line)
 	}
-	switch {
-	case p.Format != format:
-		return nil, errors.New("another version of transect made it")
-	case !whole:
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if !whole {
 		return nil, errors.New("its end is missing")
 	}
 	return p, nil

@@ -11,6 +11,8 @@ package plan
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Plan is what a script would write.
@@ -84,6 +86,20 @@ type Write struct {
 	Bytes     int64           `json:"bytes,omitempty"`
 	Guess     bool            `json:"guess,omitempty"` // what it depends on is not known before
 	Key       string          `json:"key"`             // the same for equal writes
+}
+
+// Fields are those of the record that a write creates: its arguments, or the one among
+// them that is the record.
+func (w *Write) Fields() gjson.Result {
+	all := gjson.ParseBytes(w.Arguments)
+	fields := all
+	all.ForEach(func(name, v gjson.Result) bool {
+		if v.IsObject() && name.String() == w.Things {
+			fields = v
+		}
+		return true
+	})
+	return fields
 }
 
 // Made is an id in the result of a write.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,6 +17,9 @@ import (
 // mostGroups is how many lines are printed of what a plan does; the rest is counted.
 const mostGroups = 20
 
+// mostNames is how many things of a line are named.
+const mostNames = 100
+
 // group is what one line shows: writes of a kind from one line of the script.
 type group struct {
 	first *Write
@@ -24,29 +28,58 @@ type group struct {
 	names []string
 }
 
-// Print writes a plan for people, at most a screen of it.
-func (p *Plan) Print(out io.Writer) {
-	rows := [][]string{}
+// Line is what a plan does at a line of the script.
+type Line struct {
+	Write    int // the first, 0 for an effect
+	Text     string
+	Position string
+	Names    []string // of the things, when there are several
+}
+
+// Lines are what a plan does, for people; more counts what goes beyond most lines.
+func (p *Plan) Lines(most int) (lines []Line, more int) {
 	groups := p.groups()
-	for i, g := range groups {
-		if i == mostGroups {
-			break
+	for _, g := range groups[:min(most, len(groups))] {
+		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: path.Base(g.first.Position)}
+		if g.n > 1 {
+			line.Names = g.names[:min(mostNames, len(g.names))]
+			if more := len(g.names) - mostNames; more > 0 {
+				line.Names = append(slices.Clone(line.Names), fmt.Sprintf("… and %s more", human.Number(more)))
+			}
 		}
-		rows = append(rows, []string{g.text(), g.first.Position})
+		lines = append(lines, line)
 	}
 	for _, e := range p.Effects {
-		rows = append(rows, []string{"! " + e.What + ", which is left out unless --allow-effects is given", e.Position})
+		lines = append(lines, Line{Position: path.Base(e.Position),
+			Text: human.Line("! " + e.What + ", which is left out unless --allow-effects is given")})
 	}
-	for _, row := range rows {
-		fmt.Fprintf(out, "%s  %s\n", pad(row[0]), path.Base(row[1]))
+	return lines, max(0, len(groups)-most)
+}
+
+// Doubt says from where on a plan is a guess; "" when it is none.
+func (h *Head) Doubt() string {
+	if h.Guess == "" {
+		return ""
 	}
-	if more := len(groups) - mostGroups; more > 0 {
+	return "from " + path.Base(h.Guess) + " on a guess: it reads what is made by something that has not run"
+}
+
+// Summary says in a line how much a plan does.
+func (p *Plan) Summary() string { return p.Totals.text(len(p.Effects)) }
+
+// Print writes a plan for people, at most a screen of it.
+func (p *Plan) Print(out io.Writer) {
+	lines, more := p.Lines(mostGroups)
+	for _, line := range lines {
+		fmt.Fprintf(out, "%s  %s\n", pad(line.Text), line.Position)
+	}
+	if more > 0 {
 		fmt.Fprintf(out, "… and %s more; --json prints all\n", human.Count(more, "line"))
 	}
-	if p.Guess != "" {
-		fmt.Fprintf(out, "from %s on a guess: it reads what is made by something that has not run\n", path.Base(p.Guess))
+	if doubt := p.Doubt(); doubt != "" {
+		fmt.Fprintln(out, doubt)
 	}
-	fmt.Fprintln(out, p.Totals.text(len(p.Effects)))
+	fmt.Fprintln(out, p.Summary())
 }
 
 // pad fills a text so that positions stand below one another.
@@ -204,5 +237,5 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 	if !differ {
 		fmt.Fprintln(out, "the same writes as before")
 	}
-	fmt.Fprintln(out, p.Totals.text(len(p.Effects)))
+	fmt.Fprintln(out, p.Summary())
 }

@@ -135,7 +135,7 @@ func TestHostileAddressesAreNoFailures(t *testing.T) {
 	keys := []string{"mission", "project", "dataset", "name", "since", "until", "box", "sort", "col", "state", "page", "limit", "kind",
 		"else", "after", "run", "job", "file", "q", "type", "analytic", "size"}
 	paths := []string{"/", "/map", "/api/map", "/datasets", "/datasets.csv", "/report", "/products", "/runs", "/jobs", "/schedules",
-		"/night", "/folder", "/api/folder", "/another", "/products/V", "/products/V/log", "/datasets/V", "/datasets/V/files/V",
+		"/night", "/folder", "/api/folder", "/another", "/plans", "/plans/V", "/api/plans/V", "/products/V", "/products/V/log", "/datasets/V", "/datasets/V/files/V",
 		"/picture/V", "/tiles/V/V/V/V", "/folder/picture/V", "/runs/V", "/runs/V/output", "/jobs/V", "/jobs/V/log", "/jobs/V/result",
 		"/schedules/V", "/static/V"}
 	for i, path := range paths {

@@ -25,8 +25,9 @@ type livePage struct {
 	// read makes the page for an argument: the {id} of its path, or else the query of
 	// its address. values are the parameters of the address, nil where the parts alone
 	// are wanted.
-	read func(ctx context.Context, arg string, values url.Values) (liveView, error)
-	log  topic // emits logLines; nil for a page without a log
+	read    func(ctx context.Context, arg string, values url.Values) (liveView, error)
+	log     topic    // emits logLines; nil for a page without a log
+	scripts []string // modules of the page besides, below /static/
 }
 
 // liveView is what a live page shows.
@@ -51,7 +52,7 @@ func (s *Server) livePage(path, name string, page livePage) {
 		if err != nil {
 			return err
 		}
-		v := view{Title: shown.title, Section: page.section, Data: shown.data, Scripts: []string{"runs.js"}}
+		v := view{Title: shown.title, Section: page.section, Data: shown.data, Scripts: append(page.scripts, "runs.js")}
 		if !shown.ended {
 			p, err := s.parts(name, shown.data)
 			if err != nil {

@@ -18,6 +18,7 @@ import (
 	"transect/client"
 	"transect/client/transport/httpserve"
 	"transect/runtime/jobs"
+	"transect/runtime/plan"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
@@ -32,6 +33,7 @@ type Options struct {
 	History  history.Store
 	JobStore *jobs.Store   // nil shows no jobs
 	Folder   string        // shown before it is sent; "" for none
+	Plans    []string      // folders whose plans are shown
 	Cache    string        // folder of generated pictures; "" keeps none
 	Actions  bool          // allow what writes to the platform
 	Tiles    string        // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
@@ -66,6 +68,7 @@ type Server struct {
 	tiles     tileAddresses
 	folder    *folderCheck              // nil without a folder
 	sentFiles kept[map[string]sentFile] // by path
+	plan      kept[*plan.Plan]          // that was shown last
 }
 
 // section is an entry of the navigation, with what registers its pages.
@@ -90,6 +93,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"/map", "Map", s.mapRoutes},
 		{"/datasets", "Datasets", s.datasetRoutes},
 		{"/products", "Products", s.productRoutes},
+		{"/plans", "Plans", s.planRoutes},
 		{"/runs", "Runs", s.runRoutes},
 		{"/jobs", "Jobs", s.jobRoutes},
 	}

@@ -90,7 +90,7 @@ func send(t *testing.T, browser *http.Client, method, address string, header map
 	return response
 }
 
-var sections = []string{"/", "/map", "/datasets", "/products", "/runs"}
+var sections = []string{"/", "/map", "/datasets", "/products", "/plans", "/runs"}
 
 func TestNobodyEntersWithoutCookie(t *testing.T) {
 	t.Parallel()

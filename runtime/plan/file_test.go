@@ -1,0 +1,72 @@
+package plan_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"transect/runtime/plan"
+)
+
+func sample() *plan.Plan {
+	return &plan.Plan{Head: plan.Head{ID: "plan-20260501-100000-0a1b2c", Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)},
+		Writes: []*plan.Write{{Number: 1, Operation: "projects.create", Kind: plan.Create, Things: "projects", Name: "North",
+			Arguments: []byte(`{"name":"North"}`), Key: "k"}}}
+}
+
+func TestPlanIsReadAsItWasWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.plan")
+	if err := sample().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Load(path)
+	if err != nil || len(p.Writes) != 1 || p.Writes[0].Name != "North" || p.Sum == "" {
+		t.Fatal(p, err)
+	}
+	if h, err := plan.LoadHead(path); err != nil || h.ID != p.ID || !h.Made.Equal(p.Made) {
+		t.Error(h, err)
+	}
+}
+
+// The id of a plan names the files of its run: one that leads elsewhere is refused.
+func TestPlansThatCannotBeUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.plan")
+	for _, test := range []struct {
+		change func(p *plan.Plan)
+		text   func(text []byte) []byte
+		want   string
+	}{
+		{change: func(p *plan.Plan) { p.ID = "../../etc/passwd" }, want: "its id is not one of a plan"},
+		{change: func(p *plan.Plan) { p.ID = "plan-20260501-100000-0a1b2c/../x" }, want: "its id is not one of a plan"},
+		{text: func(text []byte) []byte { return bytes.Replace(text, []byte(`_plan":1`), []byte(`_plan":9`), 1) }, want: "was changed after"},
+		{text: func(text []byte) []byte { return bytes.Replace(text, []byte("North"), []byte("South"), 1) }, want: "was changed after"},
+		{text: func(text []byte) []byte { return text[:len(text)/2] }, want: ""},
+		{text: func([]byte) []byte { return nil }, want: "not a plan"},
+		{text: func([]byte) []byte { return []byte("{}\n") }, want: "not a plan"},
+	} {
+		p := sample()
+		if test.change != nil {
+			test.change(p)
+		}
+		var text bytes.Buffer
+		if err := p.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		written := text.Bytes()
+		if test.text != nil {
+			written = test.text(written)
+		}
+		if err := os.WriteFile(path, written, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plan.Load(path); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.want, err)
+		}
+		if _, err := plan.LoadHead(path); test.change != nil && err == nil {
+			t.Errorf("the head with the id %s is taken", p.ID)
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/geojson"
+	"transect/client/human"
+	"transect/client/ledger"
+	"transect/client/transport"
+	"transect/runtime/plan"
+	"transect/runtime/unattended/cron"
+	"transect/runtime/unattended/history"
+	"transect/scripts"
+)
+
+// planRoutes registers the plans of the folders that the page knows.
+func (s *Server) planRoutes() {
+	s.get("/plans", s.plansPage)
+	s.livePage("/plans/{id}", "plan", livePage{section: "/plans", parts: []string{"state"}, read: s.readPlan,
+		scripts: []string{"map/main.js"}})
+	s.stream("/api/plans/{id}", s.planData)
+	if s.Actions && s.Again != nil {
+		s.post("/plans/{id}/apply", s.applyPlan)
+	}
+}
+
+// planRow is a plan as lists show it.
+type planRow struct {
+	plan.Head
+	File    string
+	Problem string  // why it cannot be used
+	Last    *runRow // latest run that carries it out, nil for none
+}
+
+// Name is the command that the plan is of.
+func (p *planRow) Name() string {
+	if len(p.Command) == 0 {
+		return filepath.Base(p.File)
+	}
+	return transport.Redact(cron.Join(append([]string{"transect"}, p.Command...)))
+}
+
+// Apply and Refresh are commands for a shell.
+func (p *planRow) Apply() string { return cron.Join([]string{"transect", "apply", p.File}) }
+func (p *planRow) Refresh() string {
+	return cron.Join([]string{"transect", "apply", "--refresh", p.File})
+}
+
+// maxPlans is how many plans are listed.
+const maxPlans = 200
+
+// planRows are the plans of the folders, the latest first.
+func (s *Server) planRows() (list []*planRow, err error) {
+	runs, err := s.runs.List()
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]*history.Summary{}
+	for _, run := range slices.Backward(runs) {
+		last[run.RunID()] = run
+	}
+	for _, file := range s.planFiles() {
+		row := &planRow{File: file}
+		if row.Head, err = plan.LoadHead(file); err != nil {
+			row.Problem = err.Error()
+		} else if run := last[row.ID]; run != nil {
+			row.Last = s.row(run)
+		}
+		list = append(list, row)
+	}
+	slices.SortStableFunc(list, func(a, b *planRow) int { return b.Made.Compare(a.Made) })
+	return list[:min(maxPlans, len(list))], nil
+}
+
+// planFiles are the files of plans, each once.
+func (s *Server) planFiles() (files []string) {
+	for _, folder := range s.Plans {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue // it was removed
+		}
+		for _, e := range entries {
+			file := filepath.Join(absolutePath(folder), e.Name())
+			if e.Type().IsRegular() && filepath.Ext(file) == ".plan" && !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// plansView is the page of all plans.
+type plansView struct {
+	Plans   []*planRow
+	Folders []string
+}
+
+func (s *Server) plansPage(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.planRows()
+	if err != nil {
+		return err
+	}
+	v := plansView{Plans: list}
+	for _, folder := range s.Plans {
+		v.Folders = append(v.Folders, absolutePath(folder))
+	}
+	return s.render(w, r, "plans.html", view{Title: "Plans", Section: "/plans", Data: v})
+}
+
+// planView is the page of a plan.
+type planView struct {
+	*planRow
+	Plan      *plan.Plan
+	Lines     []plan.Line
+	More      int
+	Done      *plan.Result // nil for a plan that was not begun
+	Changes   []string     // since it was made
+	Trouble   string       // why that is not known
+	Compared  bool         // with the platform as well
+	Complete  bool         // all of it is done
+	Startable bool         // by a button
+	Started   bool         // by that button, just now
+	Canvas    canvas
+}
+
+const (
+	maxPlanLines = 500
+	maxCompared  = 200 // what a page compares with the platform without being asked
+)
+
+// findPlan finds a plan by its id.
+func (s *Server) findPlan(id string) (*planRow, *plan.Plan, error) {
+	list, err := s.planRows()
+	if err != nil {
+		return nil, nil, err
+	}
+	at := slices.IndexFunc(list, func(row *planRow) bool { return row.ID == id && row.Problem == "" })
+	if at < 0 {
+		return nil, nil, notFound("there is no plan %s in the folders of this page", id)
+	}
+	row := list[at]
+	info, err := os.Stat(row.File)
+	if err != nil {
+		return nil, nil, notFound("the plan %s is no longer there", row.File)
+	}
+	p, err := s.plan.get(fmt.Sprint(row.File, info.Size(), info.ModTime()), time.Hour, func() (*plan.Plan, error) {
+		return plan.Load(row.File)
+	})
+	return row, p, err
+}
+
+func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (liveView, error) {
+	row, p, err := s.findPlan(id)
+	if err != nil {
+		return liveView{}, err
+	}
+	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "", Startable: s.Actions && s.Again != nil,
+		Canvas: canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
+	if v.Done, err = s.planResult(p); err != nil {
+		return liveView{}, err
+	}
+	v.Complete = v.Done != nil && len(v.Done.Missing)+len(v.Done.Lost) == 0
+	if values != nil {
+		v.Lines, v.More = p.Lines(maxPlanLines)
+		if v.Done == nil {
+			v.Compared = len(p.Reads) <= maxCompared && p.Totals.Change+p.Totals.Delete <= maxCompared || values.Has("compare")
+			err := s.planChanges(ctx, p, v.Compared)
+			if drift, ok := errors.AsType[*plan.Drift](err); ok {
+				v.Changes = drift.Changes
+			} else if err != nil {
+				v.Trouble = describe(err).Message
+			}
+		}
+	}
+	ended := v.Complete && row.Last != nil && row.Last.End != nil
+	return liveView{title: "Plan " + row.Name(), data: v, ended: ended}, nil
+}
+
+// planResult says what became of a plan, nil when it was not begun.
+func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
+	notes, err := ledger.OpenToRead(s.History.Dir, p.ID)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer notes.Close()
+	gate := plan.Gate{Plan: p}
+	if first := gate.Open(notes); first {
+		return nil, nil
+	}
+	result := gate.Result()
+	return &result, nil
+}
+
+// planChanges finds what has changed since a plan was made: a plan.Drift.
+func (s *Server) planChanges(ctx context.Context, p *plan.Plan, compare bool) error {
+	err := p.CheckFiles(func(name string) ([]byte, error) {
+		if code := scripts.Source(name); code != nil {
+			return code, nil
+		}
+		return os.ReadFile(name)
+	})
+	for _, login := range p.Platforms {
+		if err == nil && compare && s.shows(login) {
+			err = p.Check(ctx, s.Client, login.URL)
+		}
+	}
+	return err
+}
+
+// shows reports whether a platform is the one that the page shows.
+func (s *Server) shows(login plan.Login) bool {
+	return s.Client != nil && strings.TrimSuffix(login.URL, "/") == strings.TrimSuffix(s.Client.BaseURL(), "/")
+}
+
+// applyPlan carries out the plan that its page has shown, and no later one in its file.
+func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
+	row, p, err := s.findPlan(r.PathValue("id"))
+	switch {
+	case err != nil:
+		return err
+	case p.Sum != r.PostForm.Get("checksum"):
+		return &refusal{"the plan was made anew since it was shown: look at it again"}
+	case row.Last != nil && row.Last.State == history.Running:
+		return &refusal{"the plan is being carried out already"}
+	}
+	words := []string{"apply", row.File}
+	if r.PostForm.Get("effects") != "" {
+		words = slices.Insert(words, 1, "--allow-effects")
+	}
+	s.Logger.Info("the page was asked to carry out a plan", "plan", p.ID, "file", row.File)
+	if err := s.Again(p.Folder, words); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/plans/"+p.ID+"?started=1", http.StatusSeeOther)
+	return nil
+}
+
+// planData streams what a plan creates for the map.
+func (s *Server) planData(w http.ResponseWriter, r *http.Request) error {
+	_, p, err := s.findPlan(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	out := newLineStream(w)
+	all, shapes := newSurvey(s.Now(), out.send), 0
+	defer all.close()
+	for _, write := range p.Writes {
+		if write.Kind != plan.Create {
+			continue
+		}
+		one, fields := plannedShape(write)
+		switch {
+		case one.Geometry == nil:
+		case one.Of == "image" && all.sent < maxPhotos:
+			photo := photoOf(client.Dataset{Name: one.Name, Geometry: one.Geometry,
+				AcquisitionDate: fields.Get("acquisition_date").String(), Flight: fields.Get("flight").String()})
+			photo.id, photo.state = one.ID, photoGood
+			err = all.add(all.part(fields.Get("mission").String()), photo)
+		case shapes < maxDrawings:
+			shapes++
+			err = out.send(one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	result, err := all.finish(r.Context())
+	if err != nil {
+		return err
+	}
+	result.Text = human.Count(all.sent, "photo") + ", " + human.Count(shapes, "shape")
+	return out.send(result)
+}
+
+// plannedShape is what a write creates, and its fields; without a geometry where it has
+// none that a map can show.
+func plannedShape(w *plan.Write) (one shape, fields gjson.Result) {
+	fields, thing := w.Fields(), declare.Singular(w.Things)
+	one = shape{Kind: "shape", Of: thing, ID: fmt.Sprint("write-", w.Number), Name: cmp.Or(w.Name, thing),
+		Facts: rowsOf("In", w.In, "From", filepath.Base(w.Position))}
+	if w.Things == "datasets" {
+		one.Of = cmp.Or(fields.Get("type").String(), thing)
+	}
+	text := fields.Get("geometry").Raw
+	if outline := fields.Get("coordinates"); text == "" && outline.IsArray() { // of a mission
+		text = `{"type":"Polygon","coordinates":[` + outline.Raw + `]}`
+	}
+	object, _ := gjson.Parse(text).Value().(map[string]any)
+	if object != nil && geojson.Geometry(object, geojson.Options{}) == nil {
+		one.Geometry = firstGeometry(json.RawMessage(text))
+	}
+	return one, fields
+}
