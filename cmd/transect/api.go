@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -121,6 +123,9 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 	if err != nil {
 		return err
 	}
+	if a.process.IsTerminal(a.process.Stdin) {
+		fmt.Fprintln(a.process.Stderr, "transect: waits for the messages of a client, which starts it by itself; Ctrl-D ends")
+	}
 	ctx, release := a.process.CancelOnSignal(cmd.Context())
 	defer release()
 	rules := sandbox.NewPolicy(job.Sandbox.Rules, "", false)
@@ -129,6 +134,12 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply,
 		Version: version(), Permit: func(op string) error { return rules.Permit(sandbox.Op, op) },
 		Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	} else if err != nil {
+		err = fault.Hinted(fault.Of(&fault.ValueError{}, "the session of the client was broken off: %w", err),
+			"a client starts transect mcp by itself and speaks the Model Context Protocol")
+	}
 	end(runtime.ExitCode(err))
 	return err
 }
