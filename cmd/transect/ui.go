@@ -20,6 +20,7 @@ import (
 	"transect/client/transport/httpserve"
 	"transect/runtime"
 	"transect/runtime/jobs"
+	"transect/runtime/plan"
 	"transect/runtime/tty"
 	"transect/runtime/web"
 )
@@ -145,7 +146,7 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	if name, _, err := net.SplitHostPort(o.listen); err == nil && name != "" {
 		names = append(names, strings.ToLower(name))
 	}
-	plans := []string{a.process.Path(".")}
+	plans := []string{a.process.Path("."), plan.Folder(a.process.StateDir())}
 	if folder != "" {
 		plans = append(plans, folder)
 	}

@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +21,7 @@ import (
 
 	"transect/client/human"
 	"transect/runtime"
+	"transect/runtime/plan"
 )
 
 // Options are the settings of a server.
@@ -125,4 +125,4 @@ func asker(req *mcp.CallToolRequest) string {
 }
 
 // plans is the folder of plans and of scripts that came as text.
-func (s *server) plans() string { return filepath.Join(s.State, "plans") }
+func (s *server) plans() string { return plan.Folder(s.State) }

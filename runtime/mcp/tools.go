@@ -143,7 +143,7 @@ func (s *server) plan(ctx context.Context, c *call, in planInput) (string, resul
 	if err != nil {
 		return "", result{}, err
 	}
-	file, err := os.CreateTemp(s.plans(), "new-*.plan")
+	file, err := os.CreateTemp(s.plans(), "new-*")
 	if err != nil {
 		return "", result{}, err
 	}

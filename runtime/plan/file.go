@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"sync"
 
@@ -56,6 +57,9 @@ func (p *Plan) Write(out io.Writer) error {
 type trailer struct {
 	Sum string `json:"checksum"`
 }
+
+// Folder is the folder in a state folder that holds the plans of programs.
+func Folder(state string) string { return filepath.Join(state, "plans") }
 
 // Save writes a plan into a file that only its owner can read.
 func (p *Plan) Save(path string) error {
