@@ -31,19 +31,6 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 	}
 }
 
-// warnOfArguments warns of misspelt fields in the arguments of a search, which
-// finds nothing by them.
-func warnOfArguments(L *lua.LState, s *declare.Spec, args declare.Args) {
-	for _, m := range client.FieldMistakes(s, args.Values) {
-		known, key := misspelt(L), s.FullName()+" "+m.Argument+" "+m.Name
-		if !known[key] {
-			known[key] = true
-			warn(L, "%s: %s: a %s has no field %s; did you mean %s?", s.FullName(), m.Argument, declare.Singular(s.Manager),
-				m.Name, m.Meant)
-		}
-	}
-}
-
 func warn(L *lua.LState, format string, args ...any) {
 	vm.Of(L).Options().Logger.Warn(vm.Where(L, 1) + fmt.Sprintf(format, args...))
 }

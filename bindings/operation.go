@@ -22,7 +22,13 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		if err != nil {
 			vm.Raise(L, err)
 		}
-		warnOfArguments(L, s, args)
+		doubt, err := checkSearch(L, s, args)
+		if err == nil {
+			err = checkDoubts(L, s, args)
+		}
+		if err != nil {
+			vm.Raise(L, err)
+		}
 		in := vm.Of(L)
 		task := uint64(0)
 		if s.Effect != declare.Read {
@@ -58,7 +64,10 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			}
 			vm.Raise(L, fault.In(s.FullName(), err))
 		}
-		return push(L, s, args, value)
+		for _, record := range value.Items {
+			doubt.note(L, record)
+		}
+		return push(L, s, args, value, doubt)
 	}
 }
 
@@ -80,7 +89,7 @@ func namesOf(in *vm.Interp, c *client.Client) *lookup.Names {
 }
 
 // push gives a result to Lua, by its shape.
-func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value) int {
+func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d doubt) int {
 	switch v.Shape {
 	case declare.ShapeNone:
 		return 0
@@ -98,7 +107,7 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value) in
 		page.RawSetString("results", resources(L, s, v.Items))
 		L.Push(page)
 	case declare.ShapeIterator:
-		L.Push(iterator(L, s, v.Stream))
+		L.Push(iterator(L, s, v.Stream, d))
 	case declare.ShapeObject:
 		L.Push(vm.ToLua(L, rawJSON(v.JSON)))
 	default:
@@ -146,7 +155,7 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
 // iterator makes a function for a for loop. After an error, calling it again
 // retries the same page. A record that is buffered is returned without releasing
 // the interpreter lock.
-func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream) *lua.LFunction {
+func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream, d doubt) *lua.LFunction {
 	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
 		if vm.Stopping(L) {
@@ -166,6 +175,7 @@ func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream) *lua.LFunc
 		case !ok:
 			L.Push(lua.LNil)
 		case s.Records:
+			d.note(L, record)
 			L.Push(resourceWith(L, meta, s.Manager, record))
 		default:
 			L.Push(vm.ToLua(L, rawJSON(record)))

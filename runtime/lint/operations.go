@@ -9,9 +9,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
-	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/filters"
 	"transect/client/schema"
 )
 
@@ -171,36 +171,59 @@ func (w *walk) constant(f fact) (any, bool) {
 	return object, true
 }
 
-// searched reports misspelt fields in the arguments of a search.
+// searched reports what the arguments of a search cannot mean.
 func (w *walk) searched(s *declare.Spec, t *ast.TableExpr) {
-	values, _ := names(t).(map[string]any)
-	for _, m := range client.FieldMistakes(s, values) {
-		w.report(w.located(t, m.Name), UnknownField, fmt.Sprintf("%s: %s: a %s has no field %s", s.FullName(), m.Argument,
-			declare.Singular(s.Manager), m.Name),
-			"did you mean "+m.Meant+"?")
+	if s.Param("filter") == nil {
+		return
+	}
+	values, _ := w.partly(t).(map[string]any)
+	for _, m := range filters.Mistakes(s, values) {
+		rule := WrongValue
+		if m.Misspelt {
+			rule = UnknownField
+		}
+		w.report(w.located(t, m.Name), rule, fmt.Sprintf("%s: %s: %s", s.FullName(), m.Argument, m.Text), m.Hint)
+	}
+	for _, f := range t.Fields {
+		key, _ := f.Key.(*ast.StringExpr)
+		if filter, ok := f.Value.(*ast.TableExpr); ok && key != nil && key.Value == "filter" {
+			w.conditions(s, filter)
+		}
 	}
 }
 
-// names is a table constructor with its keys and texts; other values are unknown.
-func names(e ast.Expr) any {
-	switch e := e.(type) {
-	case *ast.StringExpr:
-		return e.Value
-	case *ast.TableExpr:
-		object, list := map[string]any{}, []any{}
-		for _, f := range e.Fields {
-			if key, ok := f.Key.(*ast.StringExpr); ok {
-				object[key.Value] = names(f.Value)
-			} else if f.Key == nil {
-				list = append(list, names(f.Value))
-			}
+// conditions reports values of a filter that are nil.
+func (w *walk) conditions(s *declare.Spec, filter *ast.TableExpr) {
+	for _, f := range filter.Fields {
+		key, named := f.Key.(*ast.StringExpr)
+		if inner, ok := f.Value.(*ast.TableExpr); ok {
+			w.conditions(s, inner)
+		} else if named && w.facts[f.Value].kind == "nil" {
+			w.report(w.positionOf(key, w.at(key)), WrongValue, s.FullName()+": filter: "+key.Value+
+				" is nil, which is no condition", "the search finds what it would find without it")
 		}
-		if len(list) > 0 {
-			return list
-		}
-		return object
 	}
-	return nil
+}
+
+// partly is a table constructor with what is known of its values; the others are nil.
+func (w *walk) partly(e ast.Expr) any {
+	t, ok := e.(*ast.TableExpr)
+	if !ok {
+		v, _ := w.constant(w.facts[e])
+		return v
+	}
+	object, list := map[string]any{}, []any{}
+	for _, f := range t.Fields {
+		if key, ok := f.Key.(*ast.StringExpr); ok {
+			object[key.Value] = w.partly(f.Value)
+		} else if f.Key == nil {
+			list = append(list, w.partly(f.Value))
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	return object
 }
 
 // located is the position of a name in a table constructor.

@@ -33,6 +33,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) 
 	in.note(len(code)) // the text may be a single constant
 	proto, err := prototype(code, &source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
 		in.warnOfNames(name, code, chunk)
+		in.noteFilters(name, code, chunk)
 		if change != nil {
 			change(chunk)
 		}

@@ -165,7 +165,8 @@ type Interp struct {
 
 	stoppedAt []Frame             // where the run under way was stopped
 	locals    map[string][]string // names of the locals of compiled chunks, for suggestions
-	lasting   *lua.LTable         // locals of the prompt; nil elsewhere
+	written   map[string]writtenKeys
+	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
 	lastMessage, lastHint string // of the last error that had a hint
 }
@@ -185,6 +186,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		loaders: map[string]func(L *lua.LState) lua.LValue{},
 		state:   map[any]any{},
 		locals:  map[string][]string{},
+		written: map[string]writtenKeys{},
 		maxText: defaultMaxText,
 	}
 	in.stop.requested, in.stop.request = context.WithCancelCause(context.Background())
