@@ -14,6 +14,7 @@ import (
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/runtime"
+	"transect/runtime/reference"
 	"transect/runtime/vm"
 )
 
@@ -115,6 +116,7 @@ var synonyms = map[string]string{
 	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs",
 	"tail": "logs",
 	"info": "show", "describe": "show", "cat": "show", "exec": "run", "execute": "run", "signin": "login", "man": "doc",
+	"shell": "repl", "console": "repl", "prompt": "repl", "new": "init", "explain": "doc",
 }
 
 // nearestCommand is the hint for an unknown command.
@@ -129,10 +131,24 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 	if !cmd.HasParent() {
 		candidates = slices.AppendSeq(slices.Clone(known), maps.Keys(synonyms))
 	}
+	if _, entry, err := reference.New().Find(name); err == nil && !cmd.HasParent() {
+		return anEntry(name, entry)
+	}
 	if near := suggest.Nearest(name, candidates); near != "" {
 		return "did you mean " + cmd.CommandPath() + " " + cmp.Or(synonyms[near], near) + "?"
 	}
 	return "the commands are " + strings.Join(known, ", ")
+}
+
+// anEntry is the hint for the name of an operation, a manager or a function where a
+// command belongs.
+func anEntry(name string, entry *reference.Entry) string {
+	if entry != nil && entry.Manager == "" {
+		return "it belongs into a script; transect doc " + name + " explains it"
+	} else if entry != nil {
+		return "it is an operation: transect api " + name + " calls it, transect doc " + name + " explains it"
+	}
+	return "transect doc " + name + " explains it; transect ls and transect find list what there is"
 }
 
 // exactArgs checks the number of arguments. what names the missing one.
