@@ -28,7 +28,7 @@ type Gate struct {
 	File string // that holds the plan; "" for none
 	// Ask asks a person whether a write may be sent that depends on what nobody knew
 	// before it ran; such writes are refused when it is nil.
-	Ask func(question string) bool
+	Ask func(ctx context.Context, question string) bool
 	// Allow lets the effects happen that the plan lists.
 	Allow bool
 
@@ -230,8 +230,8 @@ func (g *Gate) guessed(ctx context.Context, call *declare.Call, p part) bool {
 	ok := g.patterns[call.Spec.FullName()+" "+position]
 	if !ok && g.Ask != nil {
 		text, _ := declare.Encode(p.arguments)
-		ok = g.Ask(fmt.Sprintf("%s is not in the plan, which was a guess from %s on. Send %s %s?", position, g.Plan.Guess,
-			call.Spec.FullName(), text))
+		ok = g.Ask(ctx, fmt.Sprintf("%s is not in the plan, which was a guess from %s on. Send %s %s?", position,
+			g.Plan.Guess, call.Spec.FullName(), text))
 	}
 	if ok {
 		g.asked++

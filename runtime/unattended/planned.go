@@ -51,11 +51,15 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	if err := show(made, p, o); err != nil {
 		return err
 	}
-	switch {
-	case made.Empty():
+	if made.Empty() {
 		return nil
-	case o.Ask && agreed(p):
-		return apply(ctx, p, job, options, made, o)
+	}
+	if o.Ask {
+		if yes, err := agreed(ctx, p); err != nil {
+			return err
+		} else if yes {
+			return apply(ctx, p, job, options, made, o)
+		}
 	}
 	return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 }
@@ -97,22 +101,39 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 	return made.Save(p.Path(o.Keep))
 }
 
-// agreed asks whether a plan may be carried out.
-func agreed(p *runtime.Process) bool { return ask(p, "Carry this out?") }
+// agreed asks whether a plan may be carried out; a signal ends the question.
+func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
+	ctx, release := p.CancelOnSignal(ctx)
+	defer release()
+	yes := ask(ctx, p, "Carry this out?")
+	return yes, context.Cause(ctx)
+}
 
 // ask asks a question at the terminal; everything but yes is no.
-func ask(p *runtime.Process, question string) bool {
+func ask(ctx context.Context, p *runtime.Process, question string) bool {
 	fmt.Fprintf(p.Stderr, "%s (yes/no) [no]: ", question)
+	answer := make(chan string, 1)
+	go func() { answer <- readLine(p.Stdin) }() // until the process ends, when it is not answered
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(p.Stderr)
+		return false
+	case line := <-answer:
+		return line == "y" || line == "yes"
+	}
+}
+
+// readLine reads a line, and no byte of the next one.
+func readLine(in io.Reader) string {
 	var line []byte
 	var b [1]byte
 	for {
-		n, err := p.Stdin.Read(b[:])
+		n, err := in.Read(b[:])
 		if n == 0 || err != nil || b[0] == '\n' {
-			break
+			return string(line)
 		}
 		line = append(line, b[0])
 	}
-	return string(line) == "y" || string(line) == "yes"
 }
 
 // applied carries out the plan of a file.
@@ -132,7 +153,7 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	job.DryRun, job.Recorder = false, nil
 	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects}
 	if p.IsTerminal(p.Stdin) {
-		job.Gate.Ask = func(question string) bool { return ask(p, question) }
+		job.Gate.Ask = func(ctx context.Context, question string) bool { return ask(ctx, p, question) }
 	}
 	job.Gate.File = o.Apply
 	if job.Link == nil { // a job is a run of its own
