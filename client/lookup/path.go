@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -149,7 +150,7 @@ func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
 	return place.Mission, err
 }
 
-// Any finds what a text names, of whatever kind.
+// Any finds what a text names, of whatever kind; of an analytic the highest version.
 func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	if IsID(text) {
 		found, err := f.byID(ctx, text, "project", "mission", "dataset", "product", "analytic")
@@ -179,6 +180,10 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 		return f.behindMission(ctx, text)
 	case 1:
 		return found[0], nil
+	}
+	if !slices.ContainsFunc(found, func(r *Record) bool { return r.Kind != "analytic" }) { // versions of one
+		value, err := f.call(ctx, "analytic", "describe_by_name", map[string]any{"name": text})
+		return &Record{"analytic", value.JSON}, err
 	}
 	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several things are named %s:\n%s", text,
 		f.candidates(ctx, found, true)),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,8 @@ a variable of the environment, the configuration file or the keyring; and which
 files are used. Secrets are never shown. With the flags of a command it shows
 what that command would use.
 
-Exit code 2 says that no connection can be made of the settings, and why.`,
+Exit code 2 says that no connection can be made of the settings, and why. That no
+platform is named at all is said, too, and is no failure.`,
 		Example: `  transect config
   transect config --profile night --json`,
 		Args:              exactArgs(0, ""),
@@ -110,6 +112,11 @@ Exit code 2 says that no connection can be made of the settings, and why.`,
 			settings, files, unready := runtime.Explain(a.process, job.Connection)
 			if files == nil {
 				return unready
+			}
+			if errors.Is(unready, client.ErrNoConnection) {
+				facts := fault.Find(unready).Facts()
+				defer fmt.Fprintf(a.process.Stderr, "%s\n  hint: %s\n", facts.Message, facts.Hint)
+				unready = nil
 			}
 			run := pflag.NewFlagSet("run", pflag.ContinueOnError)
 			a.addRunOptions(run, &other, &options, onCall|onLua|onRun)

@@ -6,7 +6,7 @@ local find, show = require("lib.find"), require("lib.show")
 local args = script.args({
   "name",
   _reads = true,
-  _doc = "Show everything about a project, mission, dataset, product or analytic.",
+  _doc = "Show everything about a project, mission, dataset, product or analytic; of an analytic the highest version.",
   _example = [[
 transect show 'North quarry'
 transect show 'North quarry/May survey/DJI_0001.JPG'
@@ -21,6 +21,17 @@ transect show 5f3c0e7a9b1d4c2e8f6a7b90 --json | jq .components]],
 })
 
 local kind, record = find.any(args.name)
+local others = {}
+if kind == "analytic" then
+  for other in sdk.analytics.search_generator({ filter = query.eq("name", record.name), sort = { version = -1 } }) do
+    if other.id ~= record.id then
+      others[#others + 1] = other.version .. "  " .. other.id
+    end
+  end
+  if #others > 0 and args.name == record.name then
+    show.note(("%s %s is the highest of %d versions"):format(record.name, record.version, #others + 1))
+  end
+end
 if args.json then
   print(json.encode(record, { indent = 2 }))
   script.exit(0)
@@ -79,6 +90,9 @@ end
 table.sort(keys)
 for _, key in ipairs(keys) do
   row(key, all[key])
+end
+for _, other in ipairs(others) do
+  row("other version", other)
 end
 if kind == "project" or kind == "mission" then
   local within = query.eq(kind, record)
