@@ -61,7 +61,7 @@ func (s *callbacks) serve(work func(ctx context.Context) error) error {
 		var err error
 		ended := false
 		// The work ends by itself when the context does.
-		blocked := vm.Blocking(L, func(context.Context) error {
+		blocked := vm.BlockingFor(L, platform(s.operation), func(context.Context) error {
 			select {
 			case next = <-s.requests:
 			case err = <-finished:

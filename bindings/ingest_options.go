@@ -21,7 +21,6 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
 )
 
 // sourceOptions say what to ingest; check, run and verify share them.
@@ -50,7 +49,7 @@ type targetOptions struct {
 // each file fails for one.
 func (t targetOptions) target(c *module.Call, connection *client.Client) (target ingest.Target, err error) {
 	names := namesOf(c.In, connection)
-	err = vm.Blocking(c.L, func(ctx context.Context) (err error) {
+	err = c.Blocking(func(ctx context.Context) (err error) {
 		if target.Project, err = names.ID(ctx, "project", string(t.Project)); err != nil {
 			return err
 		}

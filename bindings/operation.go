@@ -13,6 +13,7 @@ import (
 	"transect/client/lookup"
 	"transect/client/recovery"
 	"transect/runtime/vm"
+	"transect/runtime/vm/profile"
 )
 
 // operation adapts one operation to Lua.
@@ -56,7 +57,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		if calls != nil {
 			err = calls.serve(run)
 		} else {
-			err = vm.Blocking(L, run)
+			err = vm.BlockingFor(L, platform(s.FullName()), run)
 		}
 		if err != nil {
 			if calls == nil && in.Context().Err() == nil { // else it may be the error of another call, or of all
@@ -69,6 +70,11 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		}
 		return push(L, s, args, value, doubt)
 	}
+}
+
+// platform is what an operation waits for.
+func platform(operation string) vm.Waiting {
+	return vm.Waiting{Name: operation, Kind: profile.Platform}
 }
 
 // located gives contexts the line of the script that the running call comes from,
@@ -164,7 +170,7 @@ func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream, d doubt) *
 		var err error
 		record, ok := stream.TryNext()
 		if !ok {
-			err = vm.Blocking(L, func(ctx context.Context) (err error) {
+			err = vm.BlockingFor(L, platform(s.FullName()), func(ctx context.Context) (err error) {
 				record, ok, err = stream.Next(ctx)
 				return err
 			})

@@ -108,7 +108,7 @@ func (b *Binding) dialOnce(L *lua.LState, d *dialing) {
 		b.dialing = nil
 		close(d.done)
 	}()
-	d.err = vm.Blocking(L, func(ctx context.Context) (err error) {
+	d.err = vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) (err error) {
 		c, err = b.connect(ctx, nil)
 		return err
 	})
@@ -118,7 +118,7 @@ func (b *Binding) dialOnce(L *lua.LState, d *dialing) {
 }
 
 func wait(L *lua.LState, done <-chan struct{}) {
-	err := vm.Blocking(L, func(ctx context.Context) error {
+	err := vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) error {
 		select {
 		case <-done:
 			return nil
@@ -133,7 +133,7 @@ func wait(L *lua.LState, done <-chan struct{}) {
 
 func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 	var c *client.Client
-	err := vm.Blocking(L, func(ctx context.Context) (err error) {
+	err := vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) (err error) {
 		c, err = b.connect(ctx, own)
 		return err
 	})

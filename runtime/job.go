@@ -38,6 +38,7 @@ type Job struct {
 	Hooks      Hooks
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
 
+	Profile  Profile        // what of the run is measured
 	Recorder *plan.Recorder // of a dry run; one that is not kept when nil
 	Gate     *plan.Gate     // of a run that carries out a plan
 

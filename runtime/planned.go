@@ -98,6 +98,7 @@ func (p *Process) moduleCode(name string) ([]byte, error) {
 
 // lay puts a plan between a connection and its platform.
 func (c *connector) lay(address string, o *client.Options) {
+	defer c.measure(o)
 	switch {
 	case c.job.DryRun:
 		o.Last = c.job.Recorder.Link(address, c.upload(address))

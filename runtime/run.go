@@ -28,7 +28,7 @@ func Run(ctx context.Context, p *Process, job Job) error {
 }
 
 // perform does the work of a job, within its timeout and until a signal.
-func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) error {
+func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	job.Limits.Exceeded = stop
@@ -52,6 +52,11 @@ func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 		return err
 	}
 	x := newExecution(ctx, p, job, named)
+	defer func() {
+		if failed := x.endProfile(); err == nil {
+			err = failed
+		}
+	}()
 	defer x.clearStatus()
 	if job.Hooks.After != nil {
 		defer job.Hooks.After(x)
@@ -95,6 +100,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script), Visible: scripts.IsRef(job.Script),
 		Limits:  job.Limits,
+		Profile: job.Profile.begin(),
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
 	planning(job, &opt)

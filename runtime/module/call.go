@@ -11,6 +11,7 @@ import (
 	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
+	"transect/runtime/vm/profile"
 )
 
 // Call is one call of a declared function, its arguments checked. Arguments
@@ -227,4 +228,20 @@ func (c *Call) Must(err error) {
 }
 
 // Blocking runs f without the interpreter lock.
-func (c *Call) Blocking(f func(ctx context.Context) error) error { return vm.Blocking(c.L, f) }
+func (c *Call) Blocking(f func(ctx context.Context) error) error {
+	return vm.BlockingFor(c.L, vm.Waiting{Name: c.Name, Kind: kindOf(c.Name)}, f)
+}
+
+// kindOf is what a function of a module waits for.
+func kindOf(name string) profile.Kind {
+	module, function, _ := strings.Cut(name, ".")
+	switch {
+	case function == "sleep" || module == "retry":
+		return profile.Sleeping
+	case module == "task" || module == "channel":
+		return profile.Tasks
+	case module == "ingest" || module == "lookup":
+		return profile.Platform
+	}
+	return profile.Other
+}

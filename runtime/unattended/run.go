@@ -190,7 +190,8 @@ func (r *run) open() error {
 	if r.job.DryRun {
 		r.rehearse()
 	}
-	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics} {
+	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics,
+		"cpu-profile": r.job.Profile.CPU, "timeline": r.job.Profile.Timeline} {
 		if err := CheckWritable(p, flag, path); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ const (
 type clock struct {
 	left    int // instructions until the next tick
 	granted int // what left started from
+	held    int // of it, what is not in left, while each instruction ticks
 
 	context.Context
 	in    *Interp
@@ -51,12 +52,15 @@ func (c *clock) Done() <-chan struct{} {
 
 // end ends the slice: the next instruction ticks.
 func (c *clock) end() {
-	used := c.granted - c.left
+	used := c.used()
 	c.in.spent += int64(used)
 	c.slice -= used
-	c.granted, c.left = 0, 0
+	c.granted, c.left, c.held = 0, 0, 0
 	c.ticked = time.Time{}
 }
+
+// used are the instructions of the grant that have run.
+func (c *clock) used() int { return c.granted - c.left - c.held }
 
 // charge counts the time since the last tick as instructions, as far as it may have
 // gone to long texts.
@@ -64,7 +68,7 @@ func (c *clock) charge() {
 	if c.ticked.IsZero() {
 		return
 	}
-	used, steps := int64(c.granted-c.left), int64(time.Since(c.ticked)/stepTime)
+	used, steps := int64(c.used()), int64(time.Since(c.ticked)/stepTime)
 	c.in.spent += max(0, min(steps, used*int64(c.in.longest)/perWork)-used)
 }
 
@@ -76,6 +80,9 @@ func (c *clock) charge() {
 // instructions are granted at a time than the longest text of the run allows; within
 // a time slice only cancellation is checked then.
 func (c *clock) tick() <-chan struct{} {
+	if c.held > 0 && c.looked() {
+		return nil
+	}
 	in := c.in
 	c.charge()
 	c.end()
@@ -93,6 +100,7 @@ func (c *clock) tick() <-chan struct{} {
 			grant = 1
 		}
 		c.granted, c.left = grant, grant
+		c.hold()
 	}
 	return c.Context.Done()
 }
@@ -111,8 +119,12 @@ func (c *clock) nextSlice() {
 	_ = in.Fits(0) // ends the runs itself
 	if in.lock.waiting.Load() > 0 {
 		running := in.main.G.CurrentThread
+		if c.task != nil {
+			c.task.track.Pause()
+		}
 		in.release()
 		in.acquire()
+		c.task.runs()
 		in.main.G.CurrentThread = running
 		in.current = c
 	}

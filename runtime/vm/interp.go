@@ -27,6 +27,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/sandbox"
+	"transect/runtime/vm/profile"
 )
 
 // Options connect an interpreter with the outside world. Zero values mean the
@@ -65,6 +66,9 @@ type Options struct {
 	// Line is called with the line of each instruction, with the lock held, for
 	// coverage. It is slow.
 	Line func(file string, line int)
+
+	// Profile records where the time goes. Optional.
+	Profile *profile.Recorder
 
 	// Code is told each script and module before it runs. Optional.
 	Code func(file string, code []byte)

@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/vm/profile"
 )
 
 // lock is the interpreter lock. A channel serves waiters in order, which
@@ -45,11 +46,19 @@ func Context(L *lua.LState) context.Context { return clockOf(L).Context }
 // meanwhile. f must not touch Lua values or L. When the task was cancelled
 // while f ran, the reason comes back in place of the bare context error.
 func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
+	return BlockingFor(L, Waiting{Kind: profile.Other}, f)
+}
+
+// BlockingFor is Blocking, with what the task waits for, for profiles.
+func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) error {
 	c := clockOf(L)
 	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
+	wait := c.task.waits(L, on)
 	c.in.release()
 	defer func() {
+		wait.End()
 		c.in.acquire()
+		c.task.runs()
 		L.G.CurrentThread = L // other threads ran in between
 	}()
 	err := f(c.Context)
@@ -60,8 +69,13 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 }
 
 // Wait waits for a channel without the lock, or for the end of L's task.
-func Wait[T any](L *lua.LState, on <-chan T) (value T, err error) {
-	err = Blocking(L, func(ctx context.Context) error {
+func Wait[T any](L *lua.LState, on <-chan T) (T, error) {
+	return WaitFor(L, Waiting{Kind: profile.Other}, on)
+}
+
+// WaitFor is Wait, with what the task waits for, for profiles.
+func WaitFor[T any](L *lua.LState, what Waiting, on <-chan T) (value T, err error) {
+	err = BlockingFor(L, what, func(ctx context.Context) error {
 		select {
 		case value = <-on:
 			return nil

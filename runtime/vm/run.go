@@ -49,12 +49,15 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{in: in, ctx: ctx, cancel: cancel}
-	outer, c := in.main.Context(), &clock{Context: ctx, in: in, task: t}
+	t := &Task{in: in, ctx: ctx, cancel: cancel, track: in.track(fn)}
+	t.ctx = t.track.In(ctx)
+	t.track.Run()
+	defer t.track.Finish()
+	outer, c := in.main.Context(), &clock{Context: t.ctx, in: in, task: t}
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
 	in.stoppedAt = nil
-	g := &guard{Context: ctx, in: in, th: in.main, clock: c, traced: true}
+	g := &guard{Context: t.ctx, in: in, th: in.main, clock: c, traced: true}
 	g.raised = g.raise
 	defer t.calls.free(in)
 	values, failure := g.values(fn, in.arguments())

@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/vm/profile"
 )
 
 // Scope holds the tasks spawned inside one stretch of code, which does not
@@ -16,6 +17,7 @@ import (
 // first failure that no task awaits.
 type Scope struct {
 	in     *Interp
+	task   *Task // whose code it belongs to; nil outside of runs
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	live   map[*Task]struct{}
@@ -23,9 +25,9 @@ type Scope struct {
 	broken []*Task // failed without being awaited, in order
 }
 
-func newScope(in *Interp, parent context.Context, strict bool) *Scope {
-	s := &Scope{in: in, live: map[*Task]struct{}{}, strict: strict}
-	s.ctx, s.cancel = context.WithCancelCause(parent)
+func newScope(c *clock, strict bool) *Scope {
+	s := &Scope{in: c.in, task: c.task, live: map[*Task]struct{}{}, strict: strict}
+	s.ctx, s.cancel = context.WithCancelCause(c.Context)
 	return s
 }
 
@@ -35,7 +37,7 @@ func (c *clock) current() *Scope {
 		return c.scope
 	}
 	if c.task.own == nil {
-		c.task.own = newScope(c.in, c.Context, false)
+		c.task.own = newScope(c, false)
 	}
 	return c.task.own
 }
@@ -80,9 +82,12 @@ func (s *Scope) join(failure *Caught) *Caught {
 			break
 		}
 		running := s.in.main.G.CurrentThread
+		wait := s.task.waits(running, Waiting{"its tasks", profile.Tasks})
 		s.in.release()
 		<-t.done
+		wait.End()
 		s.in.acquire()
+		s.task.runs()
 		s.in.main.G.CurrentThread = running
 	}
 	s.cancel(nil)
@@ -148,7 +153,7 @@ func WithGroup(L *lua.LState, limit TimeLimit, body func() error) {
 
 // scoped runs body in a scope, and raises the first failure.
 func (c *clock) scoped(L *lua.LState, limit TimeLimit, body func(inner *clock) ([]lua.LValue, *Caught)) []lua.LValue {
-	s := newScope(c.in, c.Context, true)
+	s := newScope(c, true)
 	if limit.After > 0 {
 		reason := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", limit.After)
 		timer := time.AfterFunc(limit.After, func() { s.cancel(reason) })

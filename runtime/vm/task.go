@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/vm/profile"
 )
 
 // Task is a concurrent piece of a run: a Lua call on a thread and a goroutine
@@ -20,6 +21,7 @@ type Task struct {
 	done    chan struct{}
 	nesting int // protected calls and coroutines it is inside of
 	calls   calls
+	track   *profile.Track // nil without a profile
 
 	path    uint64 // tells the tasks of a script apart, the same in each start
 	spawned uint64
@@ -40,12 +42,12 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	c := clockOf(L)
 	Work(L, spawnWork)
 	s := c.current()
-	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
+	t := &Task{in: c.in, parent: s, done: make(chan struct{}), track: c.in.track(fn)}
 	if c.task != nil {
 		c.task.spawned++
 		t.path = mix(c.task.path, c.task.spawned)
 	}
-	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
+	t.ctx, t.cancel = context.WithCancelCause(t.track.In(s.ctx))
 	s.live[t] = struct{}{}
 	g := c.in.guard(false)
 	g.Context, g.clock, g.owner, g.traced = t.ctx, &clock{Context: t.ctx, in: c.in, task: t}, nil, true
@@ -61,6 +63,8 @@ func (t *Task) run(g *guard, fn *lua.LFunction, args []lua.LValue) {
 	defer close(t.done)
 	t.in.acquire()
 	defer t.in.release()
+	t.track.Run()
+	defer t.track.Finish()
 	if t.ctx.Err() == nil {
 		t.values, t.failure = g.values(fn, args)
 		t.failure = t.own.join(t.failure)
@@ -123,7 +127,7 @@ func (t *Task) Await(L *lua.LState) []lua.LValue {
 		Raise(L, fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"))
 	}
 	t.waiting++
-	_, err := Wait(L, t.done)
+	_, err := WaitFor(L, Waiting{"task.await", profile.Tasks}, t.done)
 	t.waiting--
 	if err != nil {
 		Raise(L, err)
@@ -146,7 +150,7 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 			first <- i
 		}()
 	}
-	winner, err := Wait(L, first)
+	winner, err := WaitFor(L, Waiting{"task.race", profile.Tasks}, first)
 	for _, t := range tasks {
 		t.waiting--
 	}

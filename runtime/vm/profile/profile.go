@@ -1,0 +1,177 @@
+// Package profile adds up where the time of a run goes: in Lua, waiting for the
+// platform, sending bytes, sleeping, waiting for other tasks. It knows no Lua.
+//
+// The interpreter tells a Track, one for each task, when the task runs and what it
+// waits for; connections tell of their requests through Requests. WritePprof and
+// WritePage write what was recorded, Lines and Operations add it up. Begin reading
+// with Track.
+package profile
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Kind is what a task spends time on.
+type Kind uint8
+
+// A task that waits for the platform is Sending while bytes of a request leave.
+const (
+	Lua Kind = iota
+	Platform
+	Sending
+	Sleeping
+	Tasks // waiting for other tasks
+	Other // files, programs, other servers
+
+	kinds = int(Other) + 1
+)
+
+// Names are what the kinds are called, in their order.
+var Names = [kinds]string{"Lua", "platform", "sending", "sleeping", "tasks", "other"}
+
+// Spent is time by kind.
+type Spent [kinds]time.Duration
+
+// Sum is all of it.
+func (s Spent) Sum() (sum time.Duration) {
+	for _, d := range s {
+		sum += d
+	}
+	return sum
+}
+
+func (s *Spent) add(o Spent) {
+	for i, d := range o {
+		s[i] += d
+	}
+}
+
+// Frame is a function on a stack of calls and the line that it is at. An operation
+// has a name alone.
+type Frame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Begins   int    `json:"-"` // the line that the function begins at
+}
+
+// Place is the line, "file:12"; "" of an operation.
+func (f Frame) Place() string {
+	if f.File == "" {
+		return ""
+	}
+	return f.File + ":" + strconv.Itoa(f.Line)
+}
+
+func (f Frame) label() string {
+	if f.File == "" {
+		return f.Function
+	}
+	return f.Function + " " + f.Place()
+}
+
+// node is a place in the tree of calls with the time spent there, not below.
+type node struct {
+	frame Frame
+	below map[Frame]*node
+	spent Spent
+	count int // waits
+}
+
+func (n *node) at(stack []Frame) *node {
+	for _, f := range stack {
+		next := n.below[f]
+		if next == nil {
+			next = &node{frame: f}
+			if n.below == nil {
+				n.below = map[Frame]*node{}
+			}
+			n.below[f] = next
+		}
+		n = next
+	}
+	return n
+}
+
+// visit calls f for each node with the stack that leads to it, outermost first.
+func (n *node) visit(stack []Frame, f func(stack []Frame, n *node)) {
+	f(stack, n)
+	for _, below := range n.below {
+		below.visit(append(stack[:len(stack):len(stack)], below.frame), f)
+	}
+}
+
+// Recorder records one run. It is safe for concurrent use.
+type Recorder struct {
+	Began time.Time
+
+	asked atomic.Int64 // when a sample was, in nanoseconds of the run; 0 for none
+	over  chan struct{}
+
+	mu       sync.Mutex
+	took     time.Duration // 0 until Stop
+	root     node
+	tracks   []*Track
+	waits    spans[*Wait]
+	requests spans[*Request]
+}
+
+// period is how often samples are taken of tasks that run Lua. It varies by half, so
+// that what repeats in a script does not keep step with it.
+const period = time.Millisecond
+
+// New begins to record.
+func New() *Recorder {
+	r := &Recorder{Began: time.Now(), over: make(chan struct{})}
+	go r.ask()
+	return r
+}
+
+func (r *Recorder) ask() {
+	for {
+		select {
+		case <-time.After(period/2 + rand.N(period)):
+			r.asked.CompareAndSwap(0, int64(r.now()))
+		case <-r.over:
+			return
+		}
+	}
+}
+
+func (r *Recorder) now() time.Duration { return time.Since(r.Began) }
+
+// Stop ends recording. What tasks have left open ends here.
+func (r *Recorder) Stop() {
+	close(r.over)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.took = r.now()
+}
+
+// Took is how long the run took.
+func (r *Recorder) Took() time.Duration { return r.took }
+
+// Due reports whether a sample was asked for, and how long ago.
+func (r *Recorder) Due() (late time.Duration, due bool) {
+	asked := r.asked.Load()
+	if asked == 0 {
+		return 0, false
+	}
+	return r.now() - time.Duration(asked), true
+}
+
+// MarshalJSON writes seconds, without the kinds that took none.
+func (s Spent) MarshalJSON() ([]byte, error) {
+	named := map[string]float64{}
+	for i, d := range s {
+		if d > 0 {
+			named[Names[i]] = d.Seconds()
+		}
+	}
+	return json.Marshal(named)
+}

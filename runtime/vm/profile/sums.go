@@ -1,0 +1,125 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"transect/client/human"
+)
+
+// Line is what one line of a script, or one operation, has cost all tasks.
+type Line struct {
+	Name  string        `json:"name"` // "file:12", "projects.search"
+	Spent Spent         `json:"spent"`
+	Sum   time.Duration `json:"sum"`
+	Waits int           `json:"waits"`
+}
+
+// Lines are the dearest lines of scripts, at most so many. What a line calls counts for it
+// unless that is Lua.
+func (r *Recorder) Lines(most int) []Line {
+	lines := r.sums(func(stack []Frame) string {
+		for _, f := range slices.Backward(stack) {
+			if f.File != "" {
+				return f.Place()
+			}
+		}
+		return ""
+	})
+	return lines[:min(most, len(lines))]
+}
+
+// Operations are what tasks have waited for, the dearest first.
+func (r *Recorder) Operations() []Line {
+	return r.sums(func(stack []Frame) string {
+		if last := stack[len(stack)-1]; last.File == "" {
+			return last.Function
+		}
+		return ""
+	})
+}
+
+func (r *Recorder) sums(name func(stack []Frame) string) []Line {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	named := map[string]*Line{}
+	r.root.visit(nil, func(stack []Frame, n *node) {
+		if len(stack) == 0 || n.spent == (Spent{}) {
+			return
+		}
+		key := name(stack)
+		if key == "" {
+			return
+		}
+		if named[key] == nil {
+			named[key] = &Line{Name: key}
+		}
+		named[key].Spent.add(n.spent)
+		named[key].Waits += n.count
+	})
+	list := []Line{}
+	for _, l := range named {
+		l.Sum = l.Spent.Sum()
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// Main is the time of the script itself, which waits for its tasks: that of the run.
+func (r *Recorder) Main() Spent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.tracks) == 0 {
+		return Spent{}
+	}
+	return r.tracks[0].Spent
+}
+
+// Summary is the time of the run and its dearest lines, for a screen.
+func (r *Recorder) Summary(most int) string {
+	var parts []string
+	for kind, d := range r.Main() {
+		if d >= time.Millisecond {
+			parts = append(parts, Names[kind]+" "+short(d))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the script took %s: %s\n", short(r.took), strings.Join(parts, ", "))
+	if len(r.tracks) > 1 {
+		fmt.Fprintf(&b, "the lines below add up its %d tasks, which ran at the same time\n", len(r.tracks))
+	}
+	rows := []human.Row{}
+	for _, l := range r.Lines(most) {
+		row := human.Row{l.Name, short(l.Sum)}
+		for _, d := range l.Spent {
+			row = append(row, short(d))
+		}
+		rows = append(rows, row)
+	}
+	return b.String() + human.Table(header(), rows) + "\n"
+}
+
+func header() human.Row {
+	row := human.Row{"line", "time"}
+	for _, name := range Names {
+		row = append(row, name)
+	}
+	return row
+}
+
+// short is a time as tables show it; "" when it is next to nothing.
+func short(d time.Duration) string {
+	switch {
+	case d < 50*time.Microsecond:
+		return ""
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
