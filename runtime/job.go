@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/client/declare"
+	"transect/runtime/debug"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 	"transect/runtime/plan"
@@ -37,6 +38,7 @@ type Job struct {
 	Version    string // of the program, for the User-Agent
 	Hooks      Hooks
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
+	Debugger   *debug.Debugger             // that follows the script; nil for none
 
 	Profile  Profile        // what of the run is measured
 	Recorder *plan.Recorder // of a dry run; one that is not kept when nil

@@ -104,6 +104,9 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
 	planning(job, &opt)
+	if job.Debugger != nil {
+		opt.Step, opt.Raised = job.Debugger.Step, job.Debugger.Raised
+	}
 	if job.stdin != nil {
 		opt.Stdin = job.stdin
 	}

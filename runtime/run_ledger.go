@@ -21,6 +21,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime/debug"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -55,15 +56,16 @@ func (p *Process) LedgerFolder() string { return filepath.Join(p.StateDir(), "ru
 
 // runLedger is the ledger of a run, opened at its first write.
 type runLedger struct {
-	open   func() (*ledger.Ledger, error)
-	key    func() ([]byte, error)
-	stats  recovery.WriteStats
-	log    *slog.Logger
-	settle time.Duration
-	began  time.Time
-	folder string // of files that stay as long as the run
-	dry    bool   // a dry run: the ledger is only read
-	taken  bool   // over from a start whose end nobody saw
+	open     func() (*ledger.Ledger, error)
+	key      func() ([]byte, error)
+	stats    recovery.WriteStats
+	log      *slog.Logger
+	settle   time.Duration
+	debugger *debug.Debugger // nil for none
+	began    time.Time
+	folder   string // of files that stay as long as the run
+	dry      bool   // a dry run: the ledger is only read
+	taken    bool   // over from a start whose end nobody saw
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -72,7 +74,7 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(),
+	r := &runLedger{debugger: job.Debugger, settle: cmp.Or(job.Settle, settleAfter), began: p.Now(),
 		folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
@@ -167,6 +169,9 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 
 func (r *runLedger) options() *recovery.Options {
 	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Stats: &r.stats}
+	if r.debugger != nil {
+		o.Taken = r.debugger.TakenFromLedger
+	}
 	if r.taken {
 		o.TakenOver = r.began
 	}

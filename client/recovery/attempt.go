@@ -78,6 +78,9 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		return a.send(ctx)
 	case a.row.Result != nil:
 		r.Stats.Taken.Add(1)
+		if r.Taken != nil {
+			r.Taken(s.FullName())
+		}
 		if a.row.Resent && a.row.State == ledger.Done && s.Unknown.Searches() {
 			a.made = a.row.Result.IDs
 			r.Stats.remember(a)

@@ -44,6 +44,8 @@ type Options struct {
 	// Would is told what a dry run would take from the ledger, or look for first;
 	// then the ledger is opened to read. Writes are noted when it is nil.
 	Would func(text string)
+	// Taken is told of each call whose result the ledger gives. Optional.
+	Taken func(operation string)
 	Log   *slog.Logger
 	Stats *WriteStats // shared by the connections of a run
 }

@@ -5,6 +5,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/debug"
 	"transect/runtime/unattended"
 )
 
@@ -13,6 +14,7 @@ func (a *app) run() *cobra.Command {
 	job := a.job
 	var options unattended.Options
 	var resume resumption
+	debugging := false
 	cmd := &cobra.Command{
 		Use:   "run [flags] SCRIPT [ARGS...]",
 		Short: "Run a script",
@@ -82,6 +84,9 @@ or begins a new one, as a job of cron does each day.
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
+			if debugging {
+				a.debug(job)
+			}
 			options.Planning.Command = a.wordsOf("run")
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
@@ -90,10 +95,21 @@ or begins a new one, as a job of cron does each day.
 	addOptions(cmd.Flags(), option{name: "resume", kind: "RUN", empty: newestRun, parse: toString(&resume.name),
 		doc: "go on with an unfinished run: that of the ID, or the last one; write --resume=RUN"})
 	cmd.Flags().BoolVar(&resume.again, "again", false, "begin a new run under the ID of --run, whose run has ended well")
+	cmd.Flags().BoolVar(&debugging, "debug", false, "stop at the first line, at breakpoints and at errors; "+
+		"help lists the commands")
 	cmd.MarkFlagsMutuallyExclusive("run", "resume")
 	cmd.MarkFlagsMutuallyExclusive("resume", "again")
 	exclusiveManifest(cmd)
 	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
+}
+
+// debug puts a job under the debugger of the terminal.
+func (a *app) debug(job *runtime.Job) {
+	d := debug.New(a.process.AbsPath)
+	d.StopAtStart()
+	debug.NewConsole(d, a.process.Stdin, a.process.Stderr)
+	a.process.Signals = d.Interrupts(a.process.Signals)
+	job.Debugger = d
 }

@@ -86,6 +86,11 @@ func (c *clock) tick() <-chan struct{} {
 	in := c.in
 	c.charge()
 	c.end()
+	if in.opt.Step != nil && c.task != nil && c.Context.Err() == nil {
+		running := in.main.G.CurrentThread
+		in.opt.Step(running)
+		in.main.G.CurrentThread = running
+	}
 	if in.current != c || c.slice <= 0 || in.longest > 0 && time.Since(c.began) > sliceTime {
 		c.nextSlice()
 	}
@@ -97,6 +102,9 @@ func (c *clock) tick() <-chan struct{} {
 		}
 		if in.opt.Line != nil {
 			c.line()
+			grant = 1
+		}
+		if in.opt.Step != nil {
 			grant = 1
 		}
 		c.granted, c.left = grant, grant

@@ -36,7 +36,7 @@ func (co *coroutines) newThread(L *lua.LState) (n int) {
 	}
 	bare(L, func() { n = co.create(L) })
 	th := L.Get(-1).(*lua.LState)
-	g := &guard{Context: clockOf(L).Context, in: co.in, th: th, clock: clockOf(L)}
+	g := &guard{Context: clockOf(L).Context, in: co.in, th: th, clock: clockOf(L), catches: true}
 	g.raised = g.raise
 	th.SetContext(g)
 	return n
@@ -91,6 +91,7 @@ func (co *coroutines) message(text string) lua.LValue {
 func (co *coroutines) wrap(L *lua.LState) int {
 	co.newThread(L)
 	th := L.Get(-1).(*lua.LState)
+	th.Context().(*guard).catches = false
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		L.Insert(th, 1)
 		n := co.run(L, th)

@@ -23,6 +23,7 @@ type guard struct {
 	handler         lua.LValue  // of xpcall, nil for none
 	handling        int
 	traced          bool // the stack is kept
+	catches         bool // the script takes the error
 	frames          []Frame
 	relay           *lua.LFunction
 	deep            bool              // the stack of calls does not grow in pieces
@@ -48,6 +49,7 @@ func (g *guard) raise(L *lua.LState) {
 	if g.traced {
 		g.frames = g.in.frames(L)
 	}
+	g.tell(L, v)
 	if g.handler != nil {
 		v = g.handle(L, v)
 	}
@@ -143,6 +145,7 @@ func (t *calls) enter(in *Interp, c *clock, owner *lua.LState) *guard {
 	}
 	g := t.guards[t.depth]
 	t.depth++
+	g.catches = false
 	if g.owner != owner || g.clock != c { // what is written costs the collector
 		g.owner, g.clock, g.Context, g.traced = owner, c, c.Context, false
 	}

@@ -70,6 +70,12 @@ type Options struct {
 	// Profile records where the time goes. Optional.
 	Profile *profile.Recorder
 
+	// Step is called before each instruction of a run with the thread, for a debugger. It is
+	// slow. Raised is called where an error arises, before anything is left; caught says
+	// whether the script catches it. Both hold the lock.
+	Step   func(L *lua.LState)
+	Raised func(L *lua.LState, v lua.LValue, caught bool)
+
 	// Code is told each script and module before it runs. Optional.
 	Code func(file string, code []byte)
 
@@ -166,6 +172,7 @@ type Interp struct {
 	spent    int64  // instructions of earlier slices
 	longest  int    // what one instruction may go through, in bytes; 0 while that is little
 	built    int64  // bytes built since memory was measured
+	blocked  int    // tasks that wait for something outside of Lua
 
 	stoppedAt []Frame             // where the run under way was stopped
 	locals    map[string][]string // names of the locals of compiled chunks, for suggestions

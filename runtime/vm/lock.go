@@ -54,11 +54,13 @@ func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) e
 	c := clockOf(L)
 	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
 	wait := c.task.waits(L, on)
+	c.in.blocked++
 	c.in.release()
 	defer func() {
 		wait.End()
 		c.in.acquire()
 		c.task.runs()
+		c.in.blocked--
 		L.G.CurrentThread = L // other threads ran in between
 	}()
 	err := f(c.Context)

@@ -40,6 +40,7 @@ func pcall(L *lua.LState, handler lua.LValue) int {
 	in, top := c.in, L.GetTop()
 	g, caught := in.enter(L, c, L.Get(1), handler)
 	if caught == nil {
+		g.catches = true
 		for i := 1; i <= top; i++ {
 			g.th.Push(L.Get(i))
 		}
@@ -145,7 +146,12 @@ func (c *Caught) Reraise(L *lua.LState) { L.Error(c.Value, 0) }
 // cancelled raises too: check the context before going on after one.
 func Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) ([]lua.LValue, *Caught) {
 	c := clockOf(L)
-	return c.in.protect(L, c, fn, args)
+	g, refused := c.in.enter(L, c, fn, nil)
+	if refused != nil {
+		return nil, refused
+	}
+	g.catches = true
+	return g.ended(L, fn, args)
 }
 
 // protect calls fn under clock c and returns its values, or what it raised.
@@ -154,6 +160,11 @@ func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LVa
 	if refused != nil {
 		return nil, refused
 	}
+	return g.ended(L, fn, args)
+}
+
+// ended calls fn, and ends the protected call.
+func (g *guard) ended(L *lua.LState, fn lua.LValue, args []lua.LValue) ([]lua.LValue, *Caught) {
 	defer g.exit()
 	values, caught := g.values(fn, args)
 	L.G.CurrentThread = L
