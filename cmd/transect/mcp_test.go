@@ -47,7 +47,7 @@ func assist(h *home, asks bool, flags ...string) *assistant {
 	return a
 }
 
-// use calls a tool and returns its text, and whether it is an error.
+// use calls a tool, follows what it starts, and returns its text, and whether it is an error.
 func (a *assistant) use(name string, arguments map[string]any) (string, bool) {
 	a.t.Helper()
 	ctx, stop := context.WithTimeout(a.t.Context(), 2*time.Minute)
@@ -56,8 +56,13 @@ func (a *assistant) use(name string, arguments map[string]any) (string, bool) {
 	if err != nil {
 		a.t.Fatalf("%s: %v", name, err)
 	}
-	if outcome, ok := r.StructuredContent.(map[string]any); ok && outcome["plan"] != nil {
-		a.lastPlan, _ = outcome["plan"].(string)
+	if outcome, ok := r.StructuredContent.(map[string]any); ok {
+		if outcome["state"] == "running" { // on a busy machine
+			return a.use("follow", map[string]any{"process": outcome["process"]})
+		}
+		if plan, ok := outcome["plan"].(string); ok {
+			a.lastPlan = plan
+		}
 	}
 	var text strings.Builder
 	for _, c := range r.Content {
