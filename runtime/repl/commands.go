@@ -34,7 +34,8 @@ func commands() []command {
 		{"edit", "", "edit the last input in $EDITOR and run it", (*Session).edit},
 		{"time", "CODE", "run CODE and print how long it took", (*Session).timed},
 		{"load", "FILE", "run a script in this session; its locals are kept", (*Session).load},
-		{"save", "FILE", "save the inputs that ran without an error as a script; -f FILE replaces a file", (*Session).save},
+		{"save", "FILE", "save the session as a script; -f FILE replaces a file", (*Session).save},
+		{"record", "FILE", "keep the session as a script from now on, with what ran before; off ends it", (*Session).record},
 		{"trace", "on|off", "print each request and response, without secrets", (*Session).trace},
 		{"profile", "[NAME]", "switch to another profile of the configuration file; - for the first one", (*Session).profile},
 		{"quit", "", "leave the prompt, like Ctrl-D", func(*Session, string) error { return io.EOF }},
@@ -116,7 +117,7 @@ func (s *Session) load(path string) error {
 	if err != nil {
 		return err
 	}
-	s.inputs = append(s.inputs, input{text: strings.TrimRight(string(code), "\n"), from: path, modules: used})
+	s.keep(input{text: strings.TrimRight(string(code), "\n"), from: path, modules: used})
 	return s.show(values)
 }
 

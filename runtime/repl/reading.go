@@ -79,7 +79,7 @@ func (s *Session) read(ctx context.Context) (string, error) {
 		case blank:
 			s.lines = append(s.lines, lines...) // they count in line numbers
 			if strings.TrimSpace(typed) != "" { // a comment, for :save
-				s.inputs = append(s.inputs, input{text: typed})
+				s.keep(input{text: typed})
 			}
 			return "", nil
 		default:

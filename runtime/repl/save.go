@@ -2,68 +2,130 @@ package repl
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/runtime/lint"
 )
 
-// input is an input that ran without an error.
+// input is an input that ran.
 type input struct {
 	text    string
 	from    string   // the file it was loaded from
 	modules []string // used without require
+	failed  string   // why it ended early; "" when it did not
 }
 
 // save writes the session as a script.
 func (s *Session) save(argument string) error {
-	path, replace := strings.CutPrefix(argument, "-f ")
-	path = unquoted(strings.TrimSpace(path))
 	if len(s.inputs) == 0 {
 		return fault.Of(&fault.UsageError{}, "there is nothing to save")
 	}
+	path, err := s.write("save", argument)
+	if err == nil {
+		s.note("saved; run it with transect run " + path + " and the same flags")
+	}
+	return err
+}
+
+// record saves the session, and again after each input.
+func (s *Session) record(argument string) error {
+	if argument == "off" {
+		s.recorded = ""
+		return nil
+	}
+	path, err := s.write("record", argument)
+	if err == nil {
+		s.recorded = path
+		s.note("recording to " + path + "; :record off ends it")
+	}
+	return err
+}
+
+// write writes the session to a file, which replaces another one after -f.
+func (s *Session) write(command, argument string) (path string, err error) {
+	path, replace := strings.CutPrefix(argument, "-f ")
+	path = unquoted(strings.TrimSpace(path))
 	file := s.cfg.Interp.Path(path)
 	if _, err := os.Stat(file); err == nil && !replace {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path), ":save -f %s replaces it", path)
+		return "", fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path), ":%s -f %s replaces it", command, path)
 	}
-	if err := os.WriteFile(file, []byte(script(s.inputs)), 0o644); err != nil {
-		return fileError("cannot save", path, err)
+	s.script = script(s.inputs)
+	if err := atomicfile.WriteUnsynced(file, []byte(s.script), 0o644); err != nil {
+		return "", fileError("cannot save", path, err)
 	}
-	s.note("saved; run it with transect run " + path + " and the same flags")
-	return nil
+	return path, nil
+}
+
+// keep adds an input to what is recorded. A file that somebody has changed is left alone.
+func (s *Session) keep(in input) {
+	s.inputs = append(s.inputs, in)
+	if s.recorded == "" {
+		return
+	}
+	path := s.recorded
+	now, err := os.ReadFile(s.cfg.Interp.Path(path))
+	switch {
+	case err == nil && string(now) != s.script:
+		err = fault.Of(&fault.FileError{}, "%s was changed by somebody else; :record -f %s replaces it", path, path)
+	default:
+		_, err = s.write("record", "-f "+path)
+	}
+	if err != nil {
+		s.recorded = ""
+		s.note("the recording ends: " + err.Error())
+	}
 }
 
 // script makes a script of inputs.
 func script(inputs []input) string {
+	var pieces []string
 	var modules []string
 	for _, in := range inputs {
-		modules = append(modules, in.modules...)
-	}
-	slices.Sort(modules)
-	var b strings.Builder
-	for _, m := range slices.Compact(modules) {
-		b.WriteString("local " + m + " = require(\"" + m + "\")\n")
-	}
-	if b.Len() > 0 {
-		b.WriteByte('\n')
-	}
-	for i, in := range inputs {
-		switch {
-		case in.from != "":
-			b.WriteString("-- " + in.from + "\n" + asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
-		case secret(in.text):
-			b.WriteString("-- a line that may contain a secret was removed\n")
-		case classify(in.text) == blank: // comments
-			b.WriteString(in.text + "\n")
-		default:
-			b.WriteString(asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
+		for _, m := range in.modules {
+			if !slices.Contains(modules, m) {
+				modules = append(modules, m)
+				if !requires(in.text, m) {
+					pieces = append(pieces, "local "+m+" = require(\""+m+"\")")
+				}
+			}
 		}
 	}
-	return b.String()
+	slices.Sort(pieces)
+	if len(pieces) > 0 {
+		pieces = append(pieces, "")
+	}
+	for i, in := range inputs {
+		text := in.text
+		switch {
+		case secret(in.text):
+			text = "-- a line that may contain a secret was removed"
+		case in.failed != "":
+			text = comment("failed: "+in.failed) + comment(in.text)
+		case classify(in.text) != blank: // comments
+			text = asStatement(in.text, valueUsed(inputs[i+1:]))
+		}
+		if in.from != "" {
+			text = "-- " + in.from + "\n" + text
+		}
+		pieces = append(pieces, text)
+	}
+	return scriptOf(pieces)
+}
+
+// requires reports whether a text declares a module as scripts do.
+func requires(text, module string) bool {
+	return regexp.MustCompile(`\blocal\s+` + module + `\s*=\s*require\b`).MatchString(text)
+}
+
+func comment(text string) string {
+	return "-- " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n-- ") + "\n"
 }
 
 // valueUsed reports whether the following inputs use _ before it is set again.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"transect/runtime/lint"
 	"transect/runtime/luastd"
 	"transect/runtime/vm"
 )
@@ -48,6 +49,40 @@ func TestScriptOfSession(t *testing.T) {
 		}
 		if err != nil || got != test.out {
 			t.Errorf("%q: it printed %q, error %v; the script is\n%s", test.inputs, got, err, code)
+		}
+	}
+}
+
+// What is declared at the prompt is one variable for all inputs, also in a script.
+func TestScriptDeclares(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		inputs []string
+		out    string
+		first  string // line of the script
+	}{
+		{[]string{"local n = 1", "function f() return n end", "local n = 2", "print(f())"}, "2\n", "local f"},
+		{[]string{"function f() return n end", "local n = 5", "print(f())"}, "5\n", "local n, f"},
+		{[]string{"local a = 1", "local b, a = 2, 3", "local function f() return a + b end", "local a", "a = 4", "print(f())"}, "6\n",
+			"local b"},
+		{[]string{"local x = 1 local x", "print(x)"}, "nil\n", "local x = 1 x = nil"},
+		{[]string{"for i = 1, 2 do local x = i print(x) end", "local x = 3", "x"}, "1\n2\n3\n", "local x"},
+		{[]string{"unused = 7", "local never = 8", "undefined", "'[[' -- local z"}, "nil\n[[\n", "local unused -- check: ignore"},
+		{[]string{"local s = 'local a'", "s, s:len()"}, "local a\t7\n", `local s = "local a"`},
+	} {
+		var list []input
+		for _, text := range test.inputs {
+			list = append(list, input{text: text})
+		}
+		code := script(list)
+		var out bytes.Buffer
+		in := luastd.New(context.Background(), vm.Options{Stdout: &out, Stderr: io.Discard})
+		_, err := in.RunString("saved", code)
+		in.Close()
+		first, _, _ := strings.Cut(code, "\n")
+		if problems := lint.New().Script("", []byte(code)); err != nil || out.String() != test.out || len(problems) > 0 ||
+			first != test.first {
+			t.Errorf("%q: it printed %q, error %v, problems %v; the script is\n%s", test.inputs, out.String(), err, problems, code)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/transport"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
@@ -33,12 +34,15 @@ type Session struct {
 	known   map[string]*module.Module
 	history *history
 	lines   []string // all inputs
-	inputs  []input  // inputs that ran without an error
+	inputs  []input  // inputs that ran
 	more    *page    // rest of the last output
 	last    page     // the last output, from its start
 	fresh   bool     // the rest was offered by the last input
 	paging  bool     // the output is for the pager
 	typed   string   // the last input, for :edit
+
+	recorded string // the file of :record, "" for none
+	script   string // what was written to it
 
 	standard map[string]bool // globals of every session
 
@@ -85,9 +89,12 @@ func (s *Session) evaluate(text string) error {
 		return s.lua.Run(s.cfg.Name, strings.Repeat("\n", first)+code)
 	})
 	if err != nil {
+		if k := classify(text); k == expression || k == statement {
+			s.keep(input{text: text, failed: transport.Redact(err.Error())})
+		}
 		return err
 	}
-	s.inputs = append(s.inputs, input{text: text, modules: used})
+	s.keep(input{text: text, modules: used})
 	err = s.show(values)
 	if len(values) == 1 && values[0] == lua.LNil && zeroth().MatchString(text) {
 		s.note("hint: " + mistake.Zero)
