@@ -65,6 +65,7 @@ type Hooks struct {
 	Before         func(context.Context, *Execution) error // runs when the settings are valid, before the script
 	After          func(*Execution)                        // runs at the end, also when the script hangs
 	Interceptor    declare.Interceptor                     // of every call to the platform
+	Attach         func(name string) (string, error)       // what the prompt shows of a running script
 }
 
 // Output selects the amount and the form of what goes to standard error.

@@ -80,6 +80,7 @@ func (x *Execution) repl(ctx context.Context, cfg repl.Config, started *atomic.P
 		Report(&out, x.job.Output, withSource(cfg.Name, source, err))
 	}
 	cfg.Trace = func(on bool) { x.connector.tracing.Store(on) }
+	cfg.Attach = x.job.Hooks.Attach
 	cfg.Profiles = func() ([]string, string) {
 		return client.Profiles(x.process.Path(x.connector.named.Config)), x.connector.named.Profile
 	}

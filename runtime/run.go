@@ -142,6 +142,9 @@ func (x *Execution) Transferred() (sent, received int64) {
 	return x.connector.stats.Sent(), x.connector.stats.Received()
 }
 
+// OpenTransfers are the files that are uploaded or downloaded at the moment.
+func (x *Execution) OpenTransfers() []string { return x.connector.stats.Files() }
+
 // Writes counts the writes of the start; nil when the run has noted none.
 func (x *Execution) Writes() *recovery.Counts {
 	l := x.connector.ledger

@@ -41,6 +41,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 			return "", err
 		}
 	}
+	defer t.Stats.begin(filepath.Join(d.TargetPath, cmp.Or(name, "a file that the platform names")))()
 	t.pruneOnce(in)
 	if err := t.Budget.Acquire(ctx); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ const limiterWindow = 2 * time.Second
 type Stats struct {
 	sent, received, retries, active atomic.Int64
 	spent                           [activities]atomic.Int64 // nanoseconds
+	files                           sync.Map                 // the keys are *string: files in transfer
 
 	mu    sync.Mutex
 	now   func() time.Time
@@ -48,6 +50,22 @@ func (s *Stats) Retries() int64 { return s.retries.Load() }
 
 // Active is how many connections transfer bytes at the moment.
 func (s *Stats) Active() int { return int(s.active.Load()) }
+
+// Files are the files that are uploaded or downloaded at the moment, sorted.
+func (s *Stats) Files() (names []string) {
+	s.files.Range(func(name, _ any) bool {
+		names = append(names, *name.(*string))
+		return true
+	})
+	slices.Sort(names)
+	return names
+}
+
+// begin notes a file in transfer until end is called.
+func (s *Stats) begin(name string) (end func()) {
+	s.files.Store(&name, nil)
+	return func() { s.files.Delete(&name) }
+}
 
 // Limiter is what transfers spent most of their time on in the last seconds:
 // "disk", "cpu" (hashing), "network", "server" (waiting for answers) or "limit"

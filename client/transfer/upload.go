@@ -38,6 +38,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
+	defer t.Stats.begin(u.Path)()
 	defer func() {
 		src.close()
 		t.memory.release(src.buffer)

@@ -74,6 +74,7 @@ without a prompt, up to the first error.
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
+			job.Hooks.Attach = a.attach
 			return runtime.Repl(cmd.Context(), a.process, job)
 		},
 	}

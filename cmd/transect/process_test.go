@@ -21,6 +21,7 @@ const testTimeout = 30 * time.Second
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
+	input  io.WriteCloser // its standard input
 	stdout *bufio.Reader
 	stderr stderrBuffer
 }
@@ -68,6 +69,7 @@ func start(t *testing.T, dir string, env []string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.input = stdin
 	p.stdout = bufio.NewReader(stdout)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ keeps none.`,
 			return err
 		}})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
-	cmd.AddCommand(a.runsShow(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
+	cmd.AddCommand(a.runsShow(), a.runsAttach(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
 	return cmd
 }
 
@@ -154,6 +154,47 @@ end of a run's ID, last, or job-N for the run of job N.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	a.jobsFlag(cmd, &jobsURL)
 	return cmd
+}
+
+func (a *app) runsAttach() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "attach [RUN]",
+		Short: "Look into a running script",
+		Long: `Look into a running script of this machine: its tasks and where they stand, the
+variables of their functions without secrets, and the files in transfer. Nothing is
+changed: the script goes on after a moment between two of its instructions.
+
+RUN may be the start or the end of the ID of a run, the ID of its process, or the name
+of the script; the newest without one. A run can be looked into from its second second
+on. The prompt does the same: :attach RUN.`,
+		Example: `  transect runs attach
+  transect runs attach survey.lua`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(_ *cobra.Command, args []string) error {
+			view, err := unattended.Attach(a.process, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(view, "")
+			}
+			fmt.Fprint(a.stdout, view.Text(a.process.Now()))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+// attach is what the prompt shows of a running script.
+func (a *app) attach(name string) (string, error) {
+	view, err := unattended.Attach(a.process, name)
+	if err != nil {
+		return "", err
+	}
+	return view.Text(a.process.Now()), nil
 }
 
 // recordOf reads the record of a run and its output: of a job in the database of the

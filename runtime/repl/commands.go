@@ -36,6 +36,8 @@ func commands() []command {
 		{"load", "FILE", "run a script in this session; its locals are kept", (*Session).load},
 		{"save", "FILE", "save the session as a script; -f FILE replaces a file", (*Session).save},
 		{"record", "FILE", "keep the session as a script from now on, with what ran before; off ends it", (*Session).record},
+		{"attach", "[RUN]", "look into a running script of this machine: by its ID, process ID or name, else the newest",
+			(*Session).attach},
 		{"trace", "on|off", "print each request and response, without secrets", (*Session).trace},
 		{"profile", "[NAME]", "switch to another profile of the configuration file; - for the first one", (*Session).profile},
 		{"quit", "", "leave the prompt, like Ctrl-D", func(*Session, string) error { return io.EOF }},
@@ -119,6 +121,14 @@ func (s *Session) load(path string) error {
 	}
 	s.keep(input{text: strings.TrimRight(string(code), "\n"), from: path, modules: used})
 	return s.show(values)
+}
+
+func (s *Session) attach(name string) error {
+	text, err := s.cfg.Attach(name)
+	if err != nil {
+		return err
+	}
+	return s.showText(text)
 }
 
 func (s *Session) trace(argument string) error {

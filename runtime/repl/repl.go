@@ -39,6 +39,7 @@ type Config struct {
 	Edit     func(text string) (string, error)       // lets the user edit a text; nil without a terminal
 	Trace    func(on bool)                           // turns tracing on and off
 	Profile  func(name string) error                 // switches the platform; "-" is the first one
+	Attach   func(name string) (string, error)       // shows a running script
 	Profiles func() (names []string, current string) // lists the available ones
 }
 

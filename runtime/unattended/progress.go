@@ -2,6 +2,7 @@ package unattended
 
 import (
 	"encoding/json"
+	"net"
 	"sync"
 	"time"
 
@@ -31,9 +32,15 @@ func (r *run) watch(x *runtime.Execution) *progress {
 func (p *progress) follow() {
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
+	var admitted net.Listener
 	for {
 		select {
 		case <-ticker.C:
+			if admitted == nil {
+				if admitted = p.admit(); admitted != nil {
+					defer admitted.Close()
+				}
+			}
 			p.samples.Add(p.sample())
 			p.write(p.of.Interp.Displays())
 		case <-p.stop:

@@ -128,11 +128,12 @@ func (c *clock) nextSlice() {
 	if in.lock.waiting.Load() > 0 {
 		running := in.main.G.CurrentThread
 		if c.task != nil {
+			c.task.thread, c.task.scope = running, c.scope
 			c.task.track.Pause()
 		}
 		in.release()
 		in.acquire()
-		c.task.runs()
+		c.task.returns()
 		in.main.G.CurrentThread = running
 		in.current = c
 	}

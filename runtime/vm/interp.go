@@ -169,6 +169,7 @@ type Interp struct {
 	maxText  int
 	closers  []func()
 	current  *clock // of what runs, or ran last
+	root     *Task  // of the run under way
 	spent    int64  // instructions of earlier slices
 	longest  int    // what one instruction may go through, in bytes; 0 while that is little
 	built    int64  // bytes built since memory was measured

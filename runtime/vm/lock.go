@@ -53,13 +53,13 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) error {
 	c := clockOf(L)
 	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
-	wait := c.task.waits(L, on)
+	wait := c.task.leaves(L, c.scope, on)
 	c.in.blocked++
 	c.in.release()
 	defer func() {
 		wait.End()
 		c.in.acquire()
-		c.task.runs()
+		c.task.returns()
 		c.in.blocked--
 		L.G.CurrentThread = L // other threads ran in between
 	}()

@@ -51,6 +51,11 @@ func (p *Printer) value(v lua.LValue, depth int) {
 	default:
 		if p.L != nil {
 			v = p.L.ToStringMeta(v)
+		} else if ud, ok := v.(*lua.LUserData); ok {
+			if text, ok := ud.Value.(fmt.Stringer); ok {
+				p.write(text.String())
+				return
+			}
 		}
 		p.write(errorText(v))
 	}

@@ -18,17 +18,21 @@ type Waiting struct {
 	Kind profile.Kind
 }
 
-// waits ends the turn of the task, which runs L, in the profile, if there is one.
-func (t *Task) waits(L *lua.LState, on Waiting) *profile.Wait {
-	if t == nil || t.track == nil {
+// leaves ends the turn of the task, which runs L, also in the profile, if there is one.
+func (t *Task) leaves(L *lua.LState, in *Scope, on Waiting) *profile.Wait {
+	if t == nil {
+		return nil
+	}
+	if t.thread, t.scope, t.waits = L, in, on.Name; t.track == nil {
 		return nil
 	}
 	return t.track.Wait(t.in.profileStack(L, 0), on.Name, on.Kind)
 }
 
-// runs begins a turn of the task in the profile, if there is one.
-func (t *Task) runs() {
+// returns begins a turn of the task.
+func (t *Task) returns() {
 	if t != nil {
+		t.waits = ""
 		t.track.Run()
 	}
 }

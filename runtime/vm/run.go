@@ -51,6 +51,8 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	}
 	t := &Task{in: in, ctx: ctx, cancel: cancel, track: in.track(fn)}
 	t.ctx = t.track.In(ctx)
+	in.root = t
+	defer func() { in.root = nil }()
 	t.track.Run()
 	defer t.track.Finish()
 	outer, c := in.main.Context(), &clock{Context: t.ctx, in: in, task: t}

@@ -20,13 +20,14 @@ type Scope struct {
 	task   *Task // whose code it belongs to; nil outside of runs
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	outer  *Scope // of the same task, nil for none
 	live   map[*Task]struct{}
 	strict bool
 	broken []*Task // failed without being awaited, in order
 }
 
 func newScope(c *clock, strict bool) *Scope {
-	s := &Scope{in: c.in, task: c.task, live: map[*Task]struct{}{}, strict: strict}
+	s := &Scope{in: c.in, task: c.task, outer: c.scope, live: map[*Task]struct{}{}, strict: strict}
 	s.ctx, s.cancel = context.WithCancelCause(c.Context)
 	return s
 }
@@ -82,12 +83,12 @@ func (s *Scope) join(failure *Caught) *Caught {
 			break
 		}
 		running := s.in.main.G.CurrentThread
-		wait := s.task.waits(running, Waiting{"its tasks", profile.Tasks})
+		wait := s.task.leaves(running, s, Waiting{"its tasks", profile.Tasks})
 		s.in.release()
 		<-t.done
 		wait.End()
 		s.in.acquire()
-		s.task.runs()
+		s.task.returns()
 		s.in.main.G.CurrentThread = running
 	}
 	s.cancel(nil)

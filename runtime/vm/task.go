@@ -22,6 +22,9 @@ type Task struct {
 	nesting int // protected calls and coroutines it is inside of
 	calls   calls
 	track   *profile.Track // nil without a profile
+	thread  *lua.LState    // that it ran last, while others run
+	scope   *Scope         // that it was in then
+	waits   string         // what for, while it does
 
 	path    uint64 // tells the tasks of a script apart, the same in each start
 	spawned uint64

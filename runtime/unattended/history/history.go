@@ -237,7 +237,7 @@ func (s Store) remove(id string) {
 	if ended, _, err := s.outlook(id); err == nil && ended { // an unfinished run may still go on
 		_ = ledger.Remove(s.Dir, id)
 	}
-	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".json.new", ".json"} {
+	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".sock", ".json.new", ".json"} {
 		_ = os.Remove(s.path(id, kind)) // leftovers are removed next time
 	}
 }
