@@ -21,6 +21,8 @@ type progress struct {
 	samples history.Samples
 	stop    chan struct{}
 	over    sync.WaitGroup
+
+	admitted net.Listener // where others look in; nil before, and where there can be none
 }
 
 func (r *run) watch(x *runtime.Execution) *progress {
@@ -32,18 +34,17 @@ func (r *run) watch(x *runtime.Execution) *progress {
 func (p *progress) follow() {
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
-	var admitted net.Listener
+	admit := sync.OnceFunc(func() { p.admitted = p.admit() })
 	for {
 		select {
 		case <-ticker.C:
-			if admitted == nil {
-				if admitted = p.admit(); admitted != nil {
-					defer admitted.Close()
-				}
-			}
+			admit()
 			p.samples.Add(p.sample())
 			p.write(p.of.Interp.Displays())
 		case <-p.stop:
+			if p.admitted != nil {
+				_ = p.admitted.Close()
+			}
 			return
 		}
 	}
