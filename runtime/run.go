@@ -105,7 +105,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	}
 	planning(job, &opt)
 	if job.Debugger != nil {
-		opt.Step, opt.Raised = job.Debugger.Step, job.Debugger.Raised
+		job.Debugger.Attach(&opt)
 	}
 	if job.stdin != nil {
 		opt.Stdin = job.stdin

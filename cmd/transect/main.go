@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"transect/runtime"
+	"transect/runtime/debug"
 	"transect/runtime/vm"
 )
 
@@ -43,6 +44,8 @@ type app struct {
 	output  runtime.Output
 	stdout  *checkedWriter
 	job     *runtime.Job // of the command run, filled by its flags
+
+	debugger *debug.Debugger // of an editor or a terminal, for the command run
 }
 
 func newApp(p *runtime.Process) *app { return &app{process: p, stdout: &checkedWriter{to: p.Stdout}} }
@@ -61,11 +64,12 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+func execute(p *runtime.Process) int { return newApp(p).execute() }
+
 // execute runs the command line and returns the exit code.
-func execute(p *runtime.Process) int {
-	a := newApp(p)
+func (a *app) execute() int {
 	err := a.command()
-	runtime.Report(p, a.output, err)
+	runtime.Report(a.process, a.output, err)
 	return runtime.ExitCode(err)
 }
 

@@ -225,6 +225,7 @@ func (a *app) startAgain(words []string, folder string) error {
 	p := *a.process
 	p.Args, p.Dir = words, folder
 	other := newApp(&p)
+	other.debugger = a.debugger
 	err := other.command()
 	a.output = other.output
 	return err

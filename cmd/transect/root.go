@@ -108,7 +108,7 @@ func (a *app) commands() []command {
 	return []command{
 		{"run", scripting, a.run}, {"plan", scripting, a.plan}, {"apply", scripting, a.apply},
 		{"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
-		{"fmt", scripting, a.fmt}, {"lsp", scripting, a.lsp},
+		{"fmt", scripting, a.fmt}, {"lsp", scripting, a.lsp}, {"dap", scripting, a.dap},
 		{"mcp", scripting, a.mcp},
 		{"test", scripting, a.test}, {"api", scripting, a.api}, {"doc", scripting, a.doc}, {"scripts", scripting, a.scripts},
 		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron},

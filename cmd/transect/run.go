@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/dap"
 	"transect/runtime/debug"
 	"transect/runtime/unattended"
 )
@@ -65,6 +69,9 @@ or begins a new one, as a job of cron does each day.
 				return err
 			}
 			resume.job = options.Job
+			if debugging && a.debugger == nil {
+				a.debug()
+			}
 			again, folder, err := a.begin(resume, job, args)
 			if err != nil {
 				return err
@@ -84,9 +91,7 @@ or begins a new one, as a job of cron does each day.
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
-			if debugging {
-				a.debug(job)
-			}
+			job.Debugger = a.debugger
 			options.Planning.Command = a.wordsOf("run")
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
@@ -105,11 +110,61 @@ or begins a new one, as a job of cron does each day.
 	return cmd
 }
 
-// debug puts a job under the debugger of the terminal.
-func (a *app) debug(job *runtime.Job) {
+// debug puts the run under the debugger of the terminal.
+func (a *app) debug() {
 	d := debug.New(a.process.AbsPath)
 	d.StopAtStart()
 	debug.NewConsole(d, a.process.Stdin, a.process.Stderr)
 	a.process.Signals = d.Interrupts(a.process.Signals)
-	job.Debugger = d
+	a.debugger = d
+}
+
+func (a *app) dap() *cobra.Command {
+	return &cobra.Command{
+		Use:   "dap",
+		Short: "Let an editor debug scripts: breakpoints, steps, variables, errors",
+		Long: `Let an editor debug a script over the Debug Adapter Protocol, on standard input
+and output. Editors start it; transect init writes the settings of Visual Studio
+Code and Neovim. What a launch configuration may contain:
+
+  program      the script
+  args         its arguments, a list
+  local        true runs it on the local platform
+  profile      a profile of the configuration file
+  flags        other flags of transect run, a list, such as ["--dry-run"]
+  cwd, env     the folder to run in; environment variables
+  stopOnEntry  true stops at the first line`,
+		Example: `  transect dap`,
+		Args:    exactArgs(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, release := a.process.CancelOnSignal(cmd.Context())
+			defer release()
+			if err := dap.New(a.launch).Serve(ctx, a.process.Stdin, a.stdout); err != nil {
+				return fault.Of(&fault.UsageError{}, "%w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// launch runs a script for an editor.
+func (a *app) launch(l dap.Launch) (code int) {
+	p := *a.process
+	p.Args, p.Stdin, p.Stdout, p.Stderr, p.Signals = l.Words, strings.NewReader(""), l.Stdout, l.Stderr, l.Signals
+	if err := os.Chdir(l.Dir); err != nil {
+		p.Dir = l.Dir // it says what is wrong
+	}
+	p.IsTerminal = func(any) bool { return false }
+	p.Env = func(name string) (string, bool) {
+		if value, set := l.Env[name]; set {
+			if value == nil {
+				return "", false
+			}
+			return *value, true
+		}
+		return a.process.Env(name)
+	}
+	other := newApp(&p)
+	other.debugger = l.Debugger
+	return other.execute()
 }

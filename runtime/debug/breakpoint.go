@@ -35,6 +35,11 @@ func place(path string, b *Breakpoint) error {
 	if err != nil {
 		return fault.Of(&fault.UsageError{}, "cannot read %s: %w", path, fault.Reason(err))
 	}
+	if b.Condition != "" {
+		if err := vm.CheckExpression(b.Condition); err != nil {
+			return fault.Of(&fault.UsageError{}, "the condition %s is not an expression: %w", b.Condition, err)
+		}
+	}
 	for _, line := range vm.Lines(path, code) {
 		if line >= b.Line {
 			b.Line = line

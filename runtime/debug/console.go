@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
 	"transect/client/human"
 	"transect/runtime/vm"
 )
@@ -102,10 +100,14 @@ func (c *Console) announce() {
 		c.print("stopped")
 	}
 	if s.Waiting > 0 {
-		c.print("%s in progress: time limits of requests go on while the script is stopped",
-			human.Count(int64(s.Waiting), "call"))
+		c.print("%s", InProgress(s))
 	}
 	c.where(false)
+}
+
+// InProgress tells of the time limits of calls, which go on.
+func InProgress(s *Stop) string {
+	return human.Count(int64(s.Waiting), "call") + " in progress: time limits of requests go on while the script is stopped"
 }
 
 // read reads a command; false at the end of the input or of the run.
@@ -168,7 +170,7 @@ func (c *Console) command(name, argument, line string) {
 	case "upvalues":
 		c.variables(c.here().Upvalues(), "the function uses no variables of functions around it")
 	case "globals":
-		c.variables(c.ownGlobals(), "the script has set no global variables")
+		c.variables(c.stop.Globals(c.here()), "the script has set no global variables")
 	case "list":
 		c.list()
 	case "tasks":
@@ -254,25 +256,8 @@ func (c *Console) variables(list []vm.Variable, none string) {
 		c.print("%s", none)
 	}
 	for _, v := range list {
-		text := "…"
-		if !vm.IsSecretName(v.Name) {
-			text = c.stop.Show(v.Value, 600)
-		}
-		c.print("%s = %s", v.Name, human.Visible(text))
+		c.print("%s = %s", v.Name, human.Visible(c.stop.Variable(v, 600)))
 	}
-}
-
-// ownGlobals are the global variables that Lua and Transect do not come with.
-func (c *Console) ownGlobals() (list []vm.Variable) {
-	known := map[string]bool{}
-	c.debugger.globals.ForEach(func(k, _ lua.LValue) { known[k.String()] = true })
-	all, _ := c.stop.Inside(c.here().Globals(), 0, 10_000)
-	for _, v := range all {
-		if !known[v.Name] {
-			list = append(list, v)
-		}
-	}
-	return list
 }
 
 func (c *Console) evaluate(code string) {

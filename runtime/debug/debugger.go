@@ -49,6 +49,8 @@ type Debugger struct {
 	Logged  func(text, file string, line int) // of log points
 	Path    func(file string) string          // makes the names of files comparable
 
+	onlyErrors bool
+
 	pause  atomic.Bool
 	held   atomic.Bool
 	catch  atomic.Int32
@@ -73,6 +75,26 @@ func New(path func(string) string) *Debugger {
 	return &Debugger{Path: path, points: map[string]map[int]*Breakpoint{}, paths: map[string]string{},
 		tasks:  &tasks{numbers: map[*vm.Task]int{}, threads: map[*vm.Task]*lua.LState{}},
 		Logged: func(string, string, int) {}}
+}
+
+// OnError makes a debugger that shows where an error arose that nothing catches, and
+// does not stop the script, which runs as fast as without it.
+func OnError(path func(string) string, show func(*Stop)) *Debugger {
+	d := New(path)
+	d.onlyErrors = true
+	d.Stopped = func(s *Stop) Action {
+		show(s)
+		return Continue
+	}
+	return d
+}
+
+// Attach makes an interpreter with these options tell the debugger what happens.
+func (d *Debugger) Attach(opt *vm.Options) {
+	opt.Raised = d.Raised
+	if !d.onlyErrors {
+		opt.Step = d.Step
+	}
 }
 
 // TakenFromLedger tells of a write that an earlier start of the run has made.

@@ -2,9 +2,9 @@ package debug
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
-	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -82,12 +82,28 @@ func (s *Stop) Show(v lua.LValue, size int) (text string) {
 	return text
 }
 
+// Variable is the value of a variable in one line, unless its name is that of a secret.
+func (s *Stop) Variable(v vm.Variable, size int) string {
+	if vm.IsSecretName(v.Name) {
+		return "…"
+	}
+	return s.Show(v.Value, size)
+}
+
+// Globals are the global variables that Lua and Transect do not come with.
+func (s *Stop) Globals(l *vm.Level) []vm.Variable {
+	all, _ := s.Inside(l.Globals(), 0, math.MaxInt)
+	return slices.DeleteFunc(all, func(v vm.Variable) bool {
+		return s.debugger.globals != nil && s.debugger.globals.RawGetString(v.Name) != lua.LNil
+	})
+}
+
 // Inside lists what is in a table or a record, from an index on: at most so many, and
 // how many there are.
 func (s *Stop) Inside(v lua.LValue, from, most int) (list []vm.Variable, total int) {
-	add := func(name string, v lua.LValue) {
+	add := func(v vm.Variable) {
 		if total++; total > from && len(list) < most {
-			list = append(list, vm.Variable{Name: name, Value: v})
+			list = append(list, v)
 		}
 	}
 	if t, ok := v.(*lua.LTable); ok {
@@ -96,15 +112,18 @@ func (s *Stop) Inside(v lua.LValue, from, most int) (list []vm.Variable, total i
 			name := k.String()
 			if k == lua.LNil {
 				i++
-				name = "[" + strconv.Itoa(i) + "]"
+				k = lua.LNumber(i)
 			}
-			add(name, v)
+			if k.Type() == lua.LTNumber {
+				name = "[" + k.String() + "]"
+			}
+			add(vm.Variable{Name: name, Value: v, Set: func(v lua.LValue) { t.RawSet(k, v) }})
 		}
 	}
 	if r, ok := bindings.RecordOf(v); ok {
 		_ = vm.Elsewhere(s.thread, func(L *lua.LState) { // fields are decoded from what is there
 			for _, f := range r.Fields {
-				add(f, L.GetField(v, f))
+				add(vm.Variable{Name: f, Value: L.GetField(v, f)})
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"strconv"
@@ -27,7 +26,7 @@ type Level struct {
 type Variable struct {
 	Name  string
 	Value lua.LValue
-	set   func(lua.LValue)
+	Set   func(lua.LValue) // nil where it cannot be changed
 }
 
 // Position is where a thread is, and whether the instruction is the first one of its
@@ -114,14 +113,31 @@ func (l *Level) variable(name string) (Variable, bool) {
 	return Variable{}, false
 }
 
+// evaluated is the name of code that a debugger evaluates.
+const evaluated = "(debugger)"
+
+func expression(code string) (*lua.FunctionProto, error) {
+	code = "return " + code
+	proto, err := prototype([]byte(code), strings.NewReader(code), evaluated, nil)
+	if err != nil {
+		return nil, SyntaxError(evaluated, []byte(code), err)
+	}
+	return proto, nil
+}
+
+// CheckExpression says why code is no expression.
+func CheckExpression(code string) error {
+	_, err := expression(code)
+	return err
+}
+
 // Evaluate runs an expression or statements on behalf of the stopped thread L, with
 // the variables of the level.
 func (l *Level) Evaluate(L *lua.LState, code string) ([]lua.LValue, error) {
-	const name = "(debugger)"
-	proto, err := prototype([]byte("return "+code), bytes.NewReader([]byte("return "+code)), name, nil)
+	proto, err := expression(code)
 	if err != nil {
-		if proto, err = prototype([]byte(code), bytes.NewReader([]byte(code)), name, nil); err != nil {
-			return nil, SyntaxError(name, []byte(code), err)
+		if proto, err = prototype([]byte(code), strings.NewReader(code), evaluated, nil); err != nil {
+			return nil, SyntaxError(evaluated, []byte(code), err)
 		}
 	}
 	fn := L.NewFunctionFromProto(proto)
@@ -154,7 +170,7 @@ func (l *Level) environment(L *lua.LState) *lua.LTable {
 	}))
 	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
 		if v, ok := l.variable(L.Get(2).String()); ok {
-			v.set(L.Get(3))
+			v.Set(L.Get(3))
 		} else {
 			L.SetTable(l.Globals(), L.Get(2), L.Get(3))
 		}

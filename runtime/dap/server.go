@@ -1,0 +1,431 @@
+// Package dap lets editors debug scripts, over the Debug Adapter Protocol.
+//
+// It stops, steps and looks at scripts with package debug, as the debugger of the
+// terminal does. Server.Serve reads requests. Those about a stopped script (stopped.go) are
+// carried out where it is stopped, so that one that runs for long can still be
+// interrupted. Begin reading with Server.answer.
+package dap
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	protocol "github.com/google/go-dap"
+
+	"transect/runtime/debug"
+)
+
+// Launch is a script that an editor wants to debug.
+type Launch struct {
+	Words          []string           // of transect run: flags, script, arguments
+	Dir            string             // it runs in
+	Env            map[string]*string // on top of that of the process; nil removes a variable
+	Debugger       *debug.Debugger    // nil for none
+	Stdout, Stderr io.Writer
+	Signals        <-chan os.Signal
+}
+
+// Server serves one editor, which debugs one script.
+type Server struct {
+	Run func(Launch) (code int) // runs a script to its end
+
+	sending sync.Mutex
+	out     io.Writer
+	seq     int
+
+	// Only the goroutine that reads requests uses these.
+	debugger   *debug.Debugger
+	launch     *Launch
+	configured bool
+	closing    bool
+	over       chan struct{} // closed at the end of the script; nil before its start
+	signals    chan os.Signal
+	base       int // number of the first line, as the editor counts
+
+	mu      sync.Mutex // guards what follows
+	stopped bool
+	queue   chan request // to the stopped script
+	threads []int
+
+	view
+}
+
+// request is a request with the form of its arguments, to be answered.
+type request struct {
+	protocol.RequestMessage
+}
+
+// maxQueue is how many requests wait while a stopped script evaluates something.
+const maxQueue = 1000
+
+// New makes a server.
+func New(run func(Launch) (code int)) *Server {
+	v := &Server{Run: run, signals: make(chan os.Signal, 2), queue: make(chan request, maxQueue), threads: []int{1}, base: 1}
+	v.debugger = debug.New(v.path)
+	v.debugger.Stopped, v.debugger.Logged = v.whileStopped, v.logged
+	return v
+}
+
+// Serve talks to an editor until it disconnects or the context ends, and ends the script
+// then. Its error is that of a stream that is none of the protocol.
+func (v *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	v.out = out
+	defer v.end()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	messages, failed := make(chan []byte), make(chan error, 1)
+	go func() {
+		for reader := bufio.NewReader(in); ; {
+			content, err := protocol.ReadBaseMessage(reader)
+			if err != nil {
+				failed <- err
+				return
+			}
+			select {
+			case messages <- content:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for !v.closing {
+		select {
+		case content := <-messages:
+			v.receive(content)
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			if _, wrong := errors.AsType[*protocol.BaseProtocolError](err); !wrong && !errors.Is(err, strconv.ErrRange) {
+				return nil // the editor is gone
+			}
+			// Where the next message begins is not known.
+			err = fmt.Errorf("the stream is not one of the Debug Adapter Protocol: %w", err)
+			v.fail(0, "", err.Error())
+			return err
+		}
+	}
+	return nil
+}
+
+// receive answers one message. A mistake of the server must not end the editor's session.
+func (v *Server) receive(content []byte) {
+	var head struct {
+		Seq           int    `json:"seq"`
+		Type, Command string // for the answer to a message that cannot be read
+	}
+	_ = json.Unmarshal(content, &head) // what can be read of it
+	message, err := protocol.DecodeProtocolMessage(content)
+	if unsupported, ok := errors.AsType[*protocol.DecodeProtocolMessageFieldError](err); ok && head.Type == "request" {
+		err = fmt.Errorf("the request %s is not supported", unsupported.FieldValue)
+	}
+	if err != nil {
+		v.fail(head.Seq, head.Command, err.Error())
+		return
+	}
+	if r, ok := message.(protocol.RequestMessage); ok { // an answer is to nothing that was asked
+		v.safely(request{r}, v.answer)
+	}
+}
+
+// errLater is the error of a request that is answered elsewhere.
+var errLater = errors.New("answered later")
+
+// safely sends the answer to a request, or why there is none.
+func (v *Server) safely(r request, answer func(request) (any, error)) {
+	req := r.GetRequest()
+	body, err := any(nil), error(nil)
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%s failed: %v", req.Command, p)
+			}
+		}()
+		body, err = answer(r)
+	}()
+	switch {
+	case errors.Is(err, errLater):
+	case err != nil:
+		v.fail(req.Seq, req.Command, err.Error())
+	default:
+		v.send(func(seq int) any {
+			return struct {
+				protocol.Response
+				Body any `json:"body,omitempty"`
+			}{protocol.Response{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "response"}, RequestSeq: req.Seq,
+				Success: true, Command: req.Command}, body}
+		})
+	}
+}
+
+// fail answers a request that was not carried out.
+func (v *Server) fail(to int, command, why string) {
+	v.send(func(seq int) any {
+		return &protocol.ErrorResponse{
+			Response: protocol.Response{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "response"}, RequestSeq: to,
+				Command: command, Message: why},
+			Body: protocol.ErrorResponseBody{Error: &protocol.ErrorMessage{Id: 1, Format: escaped(why), ShowUser: true}},
+		}
+	})
+}
+
+// escaped is a text without what the protocol takes for variables in braces.
+func escaped(text string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(text) }
+
+func (v *Server) event(name string, body any) {
+	v.send(func(seq int) any {
+		return struct {
+			protocol.Event
+			Body any `json:"body,omitempty"`
+		}{protocol.Event{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "event"}, Event: name}, body}
+	})
+}
+
+// send writes a message at once. An editor that is gone also closes its other end.
+func (v *Server) send(message func(seq int) any) {
+	v.sending.Lock()
+	defer v.sending.Unlock()
+	v.seq++
+	content, err := json.Marshal(message(v.seq))
+	if err != nil {
+		panic(err) // texts and numbers always marshal
+	}
+	var whole bytes.Buffer
+	_ = protocol.WriteBaseMessage(&whole, content)
+	_, _ = v.out.Write(whole.Bytes())
+}
+
+// output sends what the script prints.
+type output struct {
+	server   *Server
+	category string
+}
+
+func (o output) Write(text []byte) (int, error) {
+	o.server.event("output", protocol.OutputEventBody{Category: o.category, Output: string(text)})
+	return len(text), nil
+}
+
+// logged sends the text of a log point, or what the debugger has to say.
+func (v *Server) logged(text, file string, line int) {
+	body := protocol.OutputEventBody{Category: "console", Output: text + "\n"}
+	if file != "" {
+		body.Source, body.Line = &protocol.Source{Name: filepath.Base(file), Path: file}, v.shown(line)
+	}
+	v.event("output", body)
+}
+
+// shown is the number of a line as the editor counts.
+func (v *Server) shown(line int) int { return line - 1 + v.base }
+
+// path makes the name of a file comparable.
+func (v *Server) path(file string) string {
+	if v.launch != nil && !filepath.IsAbs(file) {
+		file = filepath.Join(v.launch.Dir, file)
+	}
+	full, err := filepath.Abs(file)
+	if err != nil {
+		return file // the working folder was removed
+	}
+	return full
+}
+
+func (v *Server) answer(r request) (any, error) {
+	switch r := r.RequestMessage.(type) {
+	case *protocol.InitializeRequest:
+		return v.initialize(r.Arguments)
+	case *protocol.LaunchRequest:
+		if err := v.prepare(r.Arguments); err != nil {
+			return nil, err
+		}
+		defer v.event("initialized", nil)
+		return nil, nil
+	case *protocol.ConfigurationDoneRequest:
+		if v.launch == nil {
+			return nil, errors.New("nothing was launched")
+		}
+		if !v.configured {
+			v.configured = true
+			v.start()
+		}
+		return nil, nil
+	case *protocol.SetBreakpointsRequest:
+		return v.setBreakpoints(r.Arguments), nil
+	case *protocol.SetExceptionBreakpointsRequest:
+		return nil, v.setCatch(r.Arguments.Filters)
+	case *protocol.ThreadsRequest:
+		return v.listThreads(), nil
+	case *protocol.PauseRequest:
+		if !v.isStopped() {
+			v.debugger.Pause()
+		}
+		return nil, nil
+	case *protocol.TerminateRequest:
+		v.interrupt()
+		return nil, nil
+	case *protocol.DisconnectRequest:
+		v.closing = true
+		v.end()
+		return nil, nil
+	case *protocol.StackTraceRequest, *protocol.ScopesRequest, *protocol.VariablesRequest, *protocol.SetVariableRequest,
+		*protocol.EvaluateRequest, *protocol.ExceptionInfoRequest, *protocol.ContinueRequest, *protocol.NextRequest,
+		*protocol.StepInRequest, *protocol.StepOutRequest:
+		return nil, v.pass(request{r})
+	}
+	return nil, fmt.Errorf("the request %s is not supported", r.GetRequest().Command)
+}
+
+func (v *Server) initialize(a protocol.InitializeRequestArguments) (any, error) {
+	if a.PathFormat == "uri" {
+		return nil, errors.New("files are named by paths here, not by URIs")
+	}
+	if !a.LinesStartAt1 {
+		v.base = 0
+	}
+	return protocol.Capabilities{SupportsConfigurationDoneRequest: true, SupportsConditionalBreakpoints: true,
+		SupportsLogPoints: true, SupportsEvaluateForHovers: true, SupportsSetVariable: true, SupportsTerminateRequest: true,
+		SupportsExceptionInfoRequest: true, SupportsDelayedStackTraceLoading: true,
+		ExceptionBreakpointFilters: []protocol.ExceptionBreakpointsFilter{
+			{Filter: "uncaught", Label: "Errors that end the run", Description: "stops where an error arises that nothing catches",
+				Default: true},
+			{Filter: "all", Label: "All errors", Description: "stops also at errors that the script catches"},
+		}}, nil
+}
+
+// prepare reads the arguments of launch.
+func (v *Server) prepare(arguments json.RawMessage) error {
+	if v.launch != nil {
+		return errors.New("a script was launched before")
+	}
+	var a struct {
+		Program     string             `json:"program"`
+		Args        []string           `json:"args"`
+		Flags       []string           `json:"flags"`
+		Local       bool               `json:"local"`
+		Profile     string             `json:"profile"`
+		Cwd         string             `json:"cwd"`
+		Env         map[string]*string `json:"env"`
+		StopOnEntry bool               `json:"stopOnEntry"`
+		NoDebug     bool               `json:"noDebug"`
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return fmt.Errorf("the launch configuration cannot be read: %w", err)
+	}
+	if a.Program == "" {
+		return errors.New(`the launch configuration names no script: set "program", such as "${file}"`)
+	}
+	l := &Launch{Words: []string{"run"}, Dir: v.path(a.Cwd), Env: a.Env, Signals: v.signals,
+		Stdout: output{v, "stdout"}, Stderr: output{v, "stderr"}}
+	if info, err := os.Stat(l.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf(`"cwd": there is no folder %s`, l.Dir)
+	}
+	if a.Local {
+		l.Words = append(l.Words, "--local")
+	}
+	if a.Profile != "" {
+		l.Words = append(l.Words, "--profile="+a.Profile)
+	}
+	l.Words = append(append(append(l.Words, a.Flags...), a.Program), a.Args...)
+	v.launch = l
+	if !a.NoDebug {
+		l.Debugger = v.debugger
+		if v.entry = a.StopOnEntry; v.entry {
+			v.debugger.StopAtStart()
+		}
+	}
+	return nil
+}
+
+// start runs the script.
+func (v *Server) start() {
+	v.over = make(chan struct{})
+	go func() {
+		code := v.Run(*v.launch)
+		v.event("exited", protocol.ExitedEventBody{ExitCode: code})
+		v.event("terminated", nil)
+		close(v.over)
+	}()
+}
+
+// interrupt ends the script as Ctrl-C does; the second time at once.
+func (v *Server) interrupt() {
+	if v.over == nil {
+		return
+	}
+	select {
+	case v.signals <- os.Interrupt:
+	default: // it was asked often enough
+	}
+}
+
+// end ends the script and waits for that.
+func (v *Server) end() {
+	if v.over == nil {
+		return
+	}
+	select {
+	case <-v.over:
+	default:
+		v.interrupt()
+		<-v.over
+	}
+}
+
+func (v *Server) setBreakpoints(a protocol.SetBreakpointsArguments) any {
+	path := cmp.Or(a.Source.Path, a.Source.Name)
+	points := make([]*debug.Breakpoint, len(a.Breakpoints))
+	for i, b := range a.Breakpoints {
+		points[i] = &debug.Breakpoint{Line: b.Line + 1 - v.base, Condition: strings.TrimSpace(b.Condition), Log: b.LogMessage}
+	}
+	answer := protocol.SetBreakpointsResponseBody{Breakpoints: []protocol.Breakpoint{}}
+	for i, err := range v.debugger.Replace(v.path(path), points) {
+		set := protocol.Breakpoint{Id: points[i].ID, Verified: err == nil, Line: v.shown(points[i].Line)}
+		if err != nil {
+			set.Message = err.Error()
+		} else if a.Breakpoints[i].HitCondition != "" {
+			set.Message = "hits are not counted: it stops each time"
+		}
+		answer.Breakpoints = append(answer.Breakpoints, set)
+	}
+	return answer
+}
+
+func (v *Server) setCatch(filters []string) error {
+	mode := debug.Never
+	for _, f := range filters {
+		switch {
+		case f == "all":
+			mode = debug.All
+		case f == "uncaught" && mode == debug.Never:
+			mode = debug.Uncaught
+		case f != "uncaught":
+			return fmt.Errorf("there is no filter %s of errors, only uncaught and all", f)
+		}
+	}
+	v.debugger.Catch(mode)
+	return nil
+}
+
+func (v *Server) listThreads() any {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	answer := protocol.ThreadsResponseBody{}
+	for _, n := range v.threads {
+		name := "script"
+		if n > 1 {
+			name = fmt.Sprintf("task %d", n)
+		}
+		answer.Threads = append(answer.Threads, protocol.Thread{Id: n, Name: name})
+	}
+	return answer
+}
