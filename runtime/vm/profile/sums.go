@@ -23,7 +23,7 @@ type Line struct {
 func (r *Recorder) Lines(most int) []Line {
 	lines := r.sums(func(stack []Frame) string {
 		for _, f := range slices.Backward(stack) {
-			if f.File != "" {
+			if f.Line > 0 {
 				return f.Place()
 			}
 		}

@@ -127,6 +127,9 @@ func (t *Track) Wait(stack []Frame, name string, kind Kind) *Wait {
 	w := &Wait{Task: t.number, Name: name, Kind: kind, Start: t.since, track: t}
 	if len(stack) > 0 {
 		w.Line = stack[len(stack)-1].Place()
+		if t.last.frame.Line == 0 { // there was no sample yet
+			t.last = t.r.root.at(stack)
+		}
 	}
 	if name != "" {
 		stack = append(stack, Frame{Function: name})
