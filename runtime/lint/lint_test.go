@@ -40,7 +40,8 @@ print(sdk, fs, json, task)
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ code, want string }{
 		"end missing":             {"if sdk then\n  print(1)", "4 1 syntax"},
-		"bracket missing":         {"print((1)\nprint(2)", "4 5 syntax"},
+		"bracket missing":         {"print((1)\nprint(2)", "4 1 syntax"},
+		"letter of a name":        {"local größe = 1", "3 9 syntax"},
 		"assignment to a call":    {"print(1) = 2", "3 10 syntax"},
 		"break outside":           {"break", "3 1 syntax"},
 		"global read":             {"print(missing)", "3 7 undeclared-global"},

@@ -133,9 +133,10 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 		p.Message, p.Hint = "unexpected end of the script", mistake.End(string(code))
 	case errors.As(err, &wrong):
 		p.Line, p.Column, p.Message = wrong.Pos.Line, max(wrong.Pos.Column, 1), wrong.Message
-		if wrong.Token != "" {
-			p.Message += " near '" + wrong.Token + "'"
-		}
+		var near string
+		near, p.Hint = mistake.Near(string(code), p.Line, p.Column, wrong.Token)
+		p.Message += near
+		p.Column = beginning(code, p.Line, p.Column, wrong.Token)
 	case errors.As(err, &refused):
 		p.Line, p.Message = refused.Line, refused.Message
 	}
@@ -143,4 +144,15 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 		p.Hint = mistake.Line(string(code), p.Line)
 	}
 	return nil, p
+}
+
+// beginning is the column of a token, of which the parser tells the end; that of a
+// string is left as it is.
+func beginning(code []byte, line, column int, token string) int {
+	lines := bytes.Split(code, []byte("\n"))
+	if from := column - len(token); line <= len(lines) && from >= 0 && column <= len(lines[line-1]) &&
+		string(lines[line-1][from:column]) == token {
+		return max(from+1, 1)
+	}
+	return column
 }

@@ -131,8 +131,10 @@ func SyntaxError(name string, code []byte, err error) error {
 		switch {
 		case line == parse.EOF && !strings.HasPrefix(message, "unterminated"):
 			message, hint = "the script ends in the middle of a statement", mistake.End(string(code))
-		case p.Token != "":
-			message += " near '" + p.Token + "'"
+		default:
+			var near string
+			near, hint = mistake.Near(string(code), line, p.Pos.Column, p.Token)
+			message += near
 		}
 		if line == parse.EOF {
 			line = len(lines)

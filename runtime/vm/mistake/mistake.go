@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // forms are constructs that do not parse, in the order they are tried.
@@ -94,6 +95,28 @@ func Line(code string, number int) string {
 	}
 	return ""
 }
+
+// Near is what the message of a syntax error adds about a token at a line and a column,
+// both from 1, and the hint for letters that names cannot have.
+func Near(code string, number, column int, token string) (near, hint string) {
+	if token == "" {
+		return "", ""
+	}
+	if lines := strings.Split(code, "\n"); token[0] >= utf8.RuneSelf && number <= len(lines) {
+		line := lines[number-1]
+		if r, size := utf8.DecodeRuneInString(line[min(max(column-1, 0), len(line)):]); size > 1 {
+			token, hint = string(r), "names consist of English letters, digits and _; other letters belong into strings"
+		}
+	}
+	first, _, more := strings.Cut(strings.TrimLeft(strings.ToValidUTF8(token, "�"), "\r\n"), "\n")
+	if shown := []rune(first); more || len(shown) > maxToken {
+		first = string(shown[:min(len(shown), maxToken)]) + "…"
+	}
+	return " near '" + strings.TrimRight(first, "\r") + "'", hint
+}
+
+// maxToken is how many characters of a token are shown.
+const maxToken = 40
 
 var (
 	imported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:import|from)\s+(\w+)`) })
