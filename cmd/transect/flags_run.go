@@ -116,6 +116,8 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 				"as ?rid="},
 		{name: "report", env: "TRANSECT_REPORT", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Report),
 			doc: "write a JSON report of the run to FILE"},
+		{name: "debug-on-error", kind: "bool", where: onRun | ofJob, parse: toBool(&o.DebugOnError),
+			doc: "record the local variables, without secrets, where the error arose: in the report and transect runs show"},
 		{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Metrics),
 			doc: "write metrics for Prometheus to FILE"},
 		{name: "grace", env: "TRANSECT_GRACE", kind: "duration", where: onRun | ofJob, parse: toDuration(&job.Grace),

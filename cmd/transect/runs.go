@@ -286,6 +286,16 @@ func (a *app) printRun(run *history.Summary) {
 	}
 	if e.Error != nil {
 		line("error", "%s: %s", e.Error.Name, e.Error.Message)
+		for _, f := range e.Error.Frames {
+			in := ""
+			if f.Function != "" {
+				in = " in " + f.Function
+			}
+			fmt.Fprintf(a.stdout, "  %s:%d%s\n", human.Visible(f.File), f.Line, in)
+			for _, v := range f.Locals {
+				fmt.Fprintf(a.stdout, "    %s = %s\n", v.Name, human.Line(v.Value))
+			}
+		}
 	}
 }
 

@@ -162,6 +162,7 @@ func (r *run) failure(err error) *history.Failure {
 	if len(d.Stack) > 0 {
 		f.File, f.Line = d.Stack[0].File, d.Stack[0].Line
 	}
+	f.Frames = r.framesOf(f, d.Message)
 	return f
 }
 

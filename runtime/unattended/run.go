@@ -23,10 +23,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/debug"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
@@ -53,6 +55,8 @@ type Options struct {
 	Metrics   string        // file of the metrics
 	NoHistory bool          // the run only reads, and is not worth remembering
 	Planning  Planning
+
+	DebugOnError bool // the report has the variables of the functions that an error arose in
 }
 
 // LockOfScript stands for the lock named after the script's path.
@@ -94,6 +98,9 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	}
 	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count,
 		Interceptor: r.calls.intercept}
+	if options.DebugOnError && job.Debugger == nil {
+		job.Debugger = debug.OnError(p.AbsPath, r.keepFrames)
+	}
 	err := r.gated(runtime.Run(ctx, &inner, job))
 	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
@@ -155,6 +162,7 @@ type run struct {
 	progress  *progress      // nil until the script starts
 	pinging   sync.WaitGroup // of the start
 	ending    sync.Once
+	raised    atomic.Pointer[raised]
 	unwritten error // report or metrics that could not be written after a success
 }
 

@@ -70,6 +70,22 @@ type Failure struct {
 	Line      int    `json:"line,omitempty"`
 	Cause     string `json:"cause,omitempty"`
 	Hint      string `json:"hint,omitempty"`
+
+	Frames []Frame `json:"frames,omitempty"` // with --debug-on-error, innermost first
+}
+
+// Frame is a function that an error arose in.
+type Frame struct {
+	File     string  `json:"file"`
+	Line     int     `json:"line"`
+	Function string  `json:"function,omitempty"`
+	Locals   []Local `json:"locals,omitempty"`
+}
+
+// Local is a local variable, as text without secrets.
+type Local struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // outcomes name exit codes.
