@@ -105,8 +105,9 @@ func (a *app) init() *cobra.Command {
 		Use:   "init [flags] DIR",
 		Short: "Create a project folder with editor support",
 		Long: `Create a project folder: a first script with its test, a README, and the settings
-with which Visual Studio Code, Zed and Neovim use transect lsp. Other editors
-find definitions for lua-language-server in .transect/meta.
+with which Visual Studio Code, Zed and Neovim use transect lsp, and all but Zed
+transect dap. Other editors find definitions for lua-language-server in
+.transect/meta.
 
 Existing files are never overwritten: then nothing is written. --definitions
 writes only the definitions, to update them after an update of transect.`,

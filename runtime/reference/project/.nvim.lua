@@ -16,3 +16,12 @@ vim.api.nvim_create_autocmd("FileType", {
     end
   end,
 })
+
+-- With nvim-dap, :lua require("dap").continue() debugs the script of the window.
+local found, dap = pcall(require, "dap")
+if found then
+  dap.adapters.transect = { type = "executable", command = "transect", args = { "dap" } }
+  dap.configurations.lua = dap.configurations.lua or {}
+  table.insert(dap.configurations.lua, { type = "transect", request = "launch",
+    name = "Debug this script on the local platform", program = "${file}", cwd = "${workspaceFolder}", ["local"] = true })
+end
