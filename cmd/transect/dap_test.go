@@ -25,6 +25,7 @@ type ide struct {
 	in       io.WriteCloser
 	messages chan protocol.Message
 	seq      int
+	thread   int                     // that stopped last
 	events   []protocol.EventMessage // that nobody has asked for yet
 	printed  map[string]string       // by category
 	wait     func() error
@@ -189,6 +190,7 @@ func (e *ide) configured() {
 func (e *ide) stops(reason string, line int) *protocol.StoppedEvent {
 	e.t.Helper()
 	s := event[*protocol.StoppedEvent](e)
+	e.thread = s.Body.ThreadId
 	frames := e.stack(s.Body.ThreadId)
 	if s.Body.Reason != reason || frames[0].Line != line || !s.Body.AllThreadsStopped {
 		e.t.Fatalf("stopped for %s at %+v, not for %s at line %d; printed: %v", s.Body.Reason, frames[0], reason, line, e.printed)
@@ -233,9 +235,15 @@ func (e *ide) evaluates(frame int, context, code, want string) {
 	}
 }
 
+// goOn lets the script go on; a step is one of the task that stopped.
 func (e *ide) goOn(command string) {
 	e.t.Helper()
-	e.send(command, `{"threadId":1}`)
+	e.steps(command, e.thread)
+}
+
+func (e *ide) steps(command string, thread int) {
+	e.t.Helper()
+	e.send(command, fmt.Sprintf(`{"threadId":%d}`, thread))
 	r := e.receive()
 	for _, ok := r.(protocol.EventMessage); ok; _, ok = r.(protocol.EventMessage) {
 		e.events = append(e.events, r.(protocol.EventMessage))
@@ -479,6 +487,10 @@ print(both)
 	if s := e.stops("step", 10); s.Body.ThreadId != 2 {
 		t.Fatalf("the step ended in another task: %+v", s.Body)
 	}
+	e.steps("next", 1) // the script waits for that task
+	if s := e.stops("step", 14); s.Body.ThreadId != 1 {
+		t.Fatalf("the step was not one of the task that was asked for: %+v", s.Body)
+	}
 	e.goOn("continue")
 	e.ends(0)
 	if out := e.printed["stdout"]; out != "a2b2\n" {
@@ -714,5 +726,55 @@ func (e *ide) step() (code, steps int) {
 			}
 			e.send("stepIn", fmt.Sprintf(`{"threadId":%d}`, m.Body.ThreadId))
 		}
+	}
+}
+
+// The settings that transect init writes start the debugger.
+func TestDebugSettings(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 0, flightgen.Options{})
+	h.must("init", "season")
+	read := func(path string, to any) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(h.dir, "season", ".vscode", path))
+		if err == nil {
+			err = json.Unmarshal(text, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var extension struct {
+		Contributes struct {
+			Debuggers []struct {
+				Type, Runtime           string
+				RuntimeArgs             []string
+				ConfigurationAttributes struct {
+					Launch struct{ Properties map[string]any }
+				}
+			}
+		}
+	}
+	var launch struct{ Configurations []map[string]any }
+	read("extensions/transect-debug/package.json", &extension)
+	read("launch.json", &launch)
+	d, c := extension.Contributes.Debuggers[0], launch.Configurations[0]
+	if d.Runtime != "transect" || !slices.Equal(d.RuntimeArgs, []string{"dap"}) || c["type"] != d.Type {
+		t.Fatalf("%+v, %+v", d, c)
+	}
+	for name := range c {
+		if d.ConfigurationAttributes.Launch.Properties[name] == nil && !slices.Contains([]string{"type", "request", "name"}, name) {
+			t.Errorf("the extension does not declare %s", name)
+		}
+	}
+	text, _ := json.Marshal(c) // it was read from JSON
+	folder := filepath.Join(h.dir, "season")
+	resolved := strings.NewReplacer("${file}", filepath.Join(folder, "main.lua"), "${workspaceFolder}", folder).Replace(string(text))
+	e := edit(h)
+	e.launch(strings.Trim(resolved, "{}"))
+	e.configured()
+	e.ends(0)
+	if !strings.Contains(e.printed["stdout"], "there is no such project") {
+		t.Errorf("printed %v", e.printed)
 	}
 }

@@ -79,7 +79,9 @@ func (v *Server) whileStopped(s *debug.Stop) debug.Action {
 			var action debug.Action
 			goesOn := false
 			v.safely(r, func(r request) (body any, err error) {
-				if action, goesOn = v.action(r); goesOn {
+				var task int
+				if action, task, goesOn = v.action(r); goesOn {
+					s.Follow(task)
 					v.goOn()
 					if r.GetRequest().Command == "continue" {
 						body = protocol.ContinueResponseBody{AllThreadsContinued: true}
@@ -113,18 +115,19 @@ func (v *Server) goOn() {
 	}
 }
 
-func (v *Server) action(r request) (action debug.Action, goesOn bool) {
-	switch r.RequestMessage.(type) {
+// action is what a request lets the script do, and the task that it names.
+func (v *Server) action(r request) (action debug.Action, task int, goesOn bool) {
+	switch r := r.RequestMessage.(type) {
 	case *protocol.ContinueRequest:
-		return debug.Continue, true
+		return debug.Continue, 0, true
 	case *protocol.NextRequest:
-		return debug.Over, true
+		return debug.Over, r.Arguments.ThreadId, true
 	case *protocol.StepInRequest:
-		return debug.Into, true
+		return debug.Into, r.Arguments.ThreadId, true
 	case *protocol.StepOutRequest:
-		return debug.Out, true
+		return debug.Out, r.Arguments.ThreadId, true
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // announce says where and why the script stopped.

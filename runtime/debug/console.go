@@ -76,6 +76,7 @@ func (c *Console) stopped(s *Stop) Action {
 			if action != Continue {
 				c.previous = name
 			}
+			c.stop.Follow(c.task)
 			return action
 		}
 		c.command(name, strings.TrimSpace(argument), line)

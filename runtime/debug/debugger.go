@@ -228,11 +228,22 @@ func (d *Debugger) ask(L *lua.LState, s *Stop) {
 	d.action = d.Stopped(s)
 	d.held.Store(false)
 	d.task, d.depth = s.task, vm.Depth(L)
+	if task, thread := d.tasks.thread(s.followed); task != nil && task != s.task {
+		if d.task, d.depth = task, vm.Depth(thread); waits(thread) {
+			d.depth--
+		}
+	}
 	if d.action == Quit {
 		d.action = Continue
 		vm.Of(L).Interrupt(&vm.Exit{Code: quitCode})
 	}
 	d.end()
+}
+
+// waits reports whether a Go function runs, which a task that waits is in.
+func waits(L *lua.LState) bool {
+	_, line, _ := vm.Position(L)
+	return line == 0
 }
 
 // quitCode is the exit code of a run that the debugger ends.

@@ -23,6 +23,7 @@ type Stop struct {
 	debugger *Debugger
 	thread   *lua.LState
 	task     *vm.Task
+	followed int // task that the next step is one of; 0 for the stopped one
 	levels   map[int][]*vm.Level
 }
 
@@ -35,6 +36,9 @@ func (s *Stop) Task() int { return s.debugger.tasks.number(s.task) }
 // Tasks lists the numbers of the tasks that run; the main task is 1.
 func (s *Stop) Tasks() []int { return s.debugger.tasks.live() }
 
+// Follow makes the next step one of another task.
+func (s *Stop) Follow(task int) { s.followed = task }
+
 // Levels are the functions that a task is inside of, innermost first.
 func (s *Stop) Levels(task int) []*vm.Level {
 	if known, ok := s.levels[task]; ok {
@@ -45,7 +49,7 @@ func (s *Stop) Levels(task int) []*vm.Level {
 	}
 	thread := s.thread
 	if task != s.Task() {
-		thread = s.debugger.tasks.thread(task)
+		_, thread = s.debugger.tasks.thread(task)
 	}
 	if thread != nil {
 		s.levels[task] = vm.Levels(thread, maxLevels)
@@ -215,11 +219,11 @@ func (t *tasks) live() (list []int) {
 	return list
 }
 
-func (t *tasks) thread(number int) *lua.LState {
+func (t *tasks) thread(number int) (*vm.Task, *lua.LState) {
 	for task, n := range t.numbers {
 		if n == number && !task.Ended() {
-			return t.threads[task]
+			return task, t.threads[task]
 		}
 	}
-	return nil
+	return nil, nil
 }
