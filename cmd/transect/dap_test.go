@@ -301,7 +301,8 @@ io.stderr:write("done\n")
 	for _, p := range points {
 		said = append(said, fmt.Sprintf("%v %d %s", p.Verified, p.Line, strings.ReplaceAll(p.Message, script, "main.lua")))
 	}
-	equalTexts(t, said, "true 5 ", "false 4 the condition n == is not an expression: (debugger):1: the script ends in the middle of a statement",
+	equalTexts(t, said, "true 5 ",
+		"false 4 the condition n == is not an expression: (debugger):1: the script ends in the middle of a statement",
 		"true 7 ", "false 99 main.lua has no code at line 99 or after it")
 	if lost := e.breaks(filepath.Join(e.dir, "none.lua"), `{"line":1}`); lost[0].Verified || lost[0].Message == "" {
 		t.Fatalf("a breakpoint in no file: %+v", lost)
@@ -364,7 +365,8 @@ io.stderr:write("done\n")
 	set := func(reference int, name, value string) string {
 		return fmt.Sprintf(`{"variablesReference":%d,"name":%q,"value":%q}`, reference, name, value)
 	}
-	if r := ask[*protocol.SetVariableResponse](e, "setVariable", set(scope.VariablesReference, "double", "n + 5")); r.Body.Value != "7" {
+	r := ask[*protocol.SetVariableResponse](e, "setVariable", set(scope.VariablesReference, "double", "n + 5"))
+	if r.Body.Value != "7" {
 		t.Fatalf("set to %+v", r.Body)
 	}
 	ask[*protocol.SetVariableResponse](e, "setVariable", set(locals[1].VariablesReference, "name", `"y"`))
@@ -417,7 +419,8 @@ dive("x")
 		if !strings.Contains(s.Body.Text, "attempt to index local 'deep' (a nil value)") {
 			t.Fatalf("%+v", s.Body)
 		}
-		if info := ask[*protocol.ExceptionInfoResponse](e, "exceptionInfo", `{"threadId":1}`); info.Body.Description != s.Body.Text {
+		info := ask[*protocol.ExceptionInfoResponse](e, "exceptionInfo", `{"threadId":1}`)
+		if info.Body.Description != s.Body.Text {
 			t.Fatalf("%+v", info.Body)
 		}
 		frames := e.stack(1)
@@ -577,7 +580,8 @@ assert(os.getenv("GO"), "stopped")
 	e.stops("step", 2)
 	e.goOn("next")
 	e.stops("step", 3)
-	if said := e.printed["console"]; !strings.Contains(said, "projects.create is not sent: its result is taken from the ledger of the run") {
+	told := "projects.create is not sent: its result is taken from the ledger of the run"
+	if said := e.printed["console"]; !strings.Contains(said, told) {
 		t.Errorf("console %q", said)
 	}
 	e.goOn("next")
@@ -763,13 +767,15 @@ func TestDebugSettings(t *testing.T) {
 		t.Fatalf("%+v, %+v", d, c)
 	}
 	for name := range c {
-		if d.ConfigurationAttributes.Launch.Properties[name] == nil && !slices.Contains([]string{"type", "request", "name"}, name) {
+		if d.ConfigurationAttributes.Launch.Properties[name] == nil &&
+			!slices.Contains([]string{"type", "request", "name"}, name) {
 			t.Errorf("the extension does not declare %s", name)
 		}
 	}
 	text, _ := json.Marshal(c) // it was read from JSON
 	folder := filepath.Join(h.dir, "season")
-	resolved := strings.NewReplacer("${file}", filepath.Join(folder, "main.lua"), "${workspaceFolder}", folder).Replace(string(text))
+	variables := strings.NewReplacer("${file}", filepath.Join(folder, "main.lua"), "${workspaceFolder}", folder)
+	resolved := variables.Replace(string(text))
 	e := edit(h)
 	e.launch(strings.Trim(resolved, "{}"))
 	e.configured()

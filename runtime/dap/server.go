@@ -71,7 +71,8 @@ const maxQueue = 1000
 
 // New makes a server.
 func New(run func(Launch) (code int)) *Server {
-	v := &Server{Run: run, signals: make(chan os.Signal, 2), queue: make(chan request, maxQueue), threads: []int{1}, base: 1}
+	v := &Server{Run: run, signals: make(chan os.Signal, 2), queue: make(chan request, maxQueue),
+		threads: []int{1}, base: 1}
 	v.debugger = debug.New(v.path)
 	v.debugger.Stopped, v.debugger.Logged = v.whileStopped, v.logged
 	return v
@@ -296,8 +297,8 @@ func (v *Server) initialize(a protocol.InitializeRequestArguments) (any, error) 
 		SupportsLogPoints: true, SupportsEvaluateForHovers: true, SupportsSetVariable: true, SupportsTerminateRequest: true,
 		SupportsExceptionInfoRequest: true, SupportsDelayedStackTraceLoading: true,
 		ExceptionBreakpointFilters: []protocol.ExceptionBreakpointsFilter{
-			{Filter: "uncaught", Label: "Errors that end the run", Description: "stops where an error arises that nothing catches",
-				Default: true},
+			{Filter: "uncaught", Label: "Errors that end the run", Default: true,
+				Description: "stops where an error arises that nothing catches"},
 			{Filter: "all", Label: "All errors", Description: "stops also at errors that the script catches"},
 		}}, nil
 }

@@ -108,7 +108,8 @@ func (c *Console) announce() {
 
 // InProgress tells of the time limits of calls, which go on.
 func InProgress(s *Stop) string {
-	return human.Count(int64(s.Waiting), "call") + " in progress: time limits of requests go on while the script is stopped"
+	return human.Count(int64(s.Waiting), "call") +
+		" in progress: time limits of requests go on while the script is stopped"
 }
 
 // read reads a command; false at the end of the input or of the run.
