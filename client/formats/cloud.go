@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"transect/client/formats/pointcloud"
+	"transect/client/formats/raster"
 )
 
 const (
@@ -182,21 +183,13 @@ func (g *heights) draw(low, high, scale float64) image.Image {
 	return m
 }
 
-// steps are the colours from low to high: viridis (BIDS/colormap, CC0), which also
-// reads in grey and by the colour-blind.
-var steps = []color.NRGBA{{68, 1, 84, 255}, {59, 82, 139, 255}, {33, 145, 140, 255}, {94, 201, 98, 255},
-	{253, 231, 37, 255}}
-
 // ramp is the colour of a value from 0 to 1.
 func ramp(t float64) color.NRGBA {
 	if !(t > 0) {
-		return steps[0]
+		t = 0
 	}
-	t = min(t, 1) * float64(len(steps)-1)
-	i := min(int(t), len(steps)-2)
-	a, b, t := steps[i], steps[i+1], t-float64(i)
-	mix := func(a, b uint8) uint8 { return uint8(float64(a) + t*(float64(b)-float64(a)) + 0.5) }
-	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
+	c := raster.Elevation[int(min(t, 1)*255)]
+	return color.NRGBA{c[0], c[1], c[2], c[3]}
 }
 
 // shaded is a colour under light.

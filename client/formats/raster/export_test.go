@@ -1,7 +1,7 @@
 package raster
 
 // Ramp is the colour ramp of measurements.
-func Ramp() [256][4]uint8 { return elevation }
+func Ramp() [256][4]uint8 { return Elevation }
 
 // Stretch is the range of values that is spread over all colours.
 func (r *Raster) Stretch() (low, high []float64, err error) {

@@ -40,7 +40,7 @@ func newPainter(p *page, s stretch) *painter {
 			c.ramp[i] = [4]uint8{0, 0, 0, 255}
 		}
 	case c.colours == 1 && (p.bits > 8 || p.format != unsigned):
-		c.ramp = &elevation
+		c.ramp = &Elevation
 	case c.colours == 1:
 		c.ramp = &greys
 	}
@@ -190,9 +190,9 @@ func (p *page) value(b []byte, order binary.ByteOrder) float64 {
 	return float64(order.Uint64(b))
 }
 
-// Ramps are the colours of a single band, from its low to its high values: greys
-// for pictures, colours for measurements such as elevations.
-var greys, elevation [256][4]uint8
+// The colours of a single band, from its low to its high values: greys for pictures,
+// Elevation for measurements.
+var greys, Elevation [256][4]uint8
 
 func init() {
 	// Dark blue over green to yellow, of even lightness, and told apart by the
@@ -204,8 +204,8 @@ func init() {
 		at := float64(i) / 255 * float64(len(points)-1)
 		from := min(int(at), len(points)-2)
 		for c := range 3 {
-			elevation[i][c] = level8(points[from][c] + (at-float64(from))*(points[from+1][c]-points[from][c]))
+			Elevation[i][c] = level8(points[from][c] + (at-float64(from))*(points[from+1][c]-points[from][c]))
 		}
-		elevation[i][3] = 255
+		Elevation[i][3] = 255
 	}
 }
