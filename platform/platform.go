@@ -31,11 +31,11 @@ import (
 	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/formats"
+	"transect/client/formats/raster"
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
 	"transect/platform/blob"
 	"transect/platform/store"
-	"transect/platform/tiles"
 )
 
 // Options are the options of Open. Only Dir (or Memory) is required.
@@ -72,7 +72,7 @@ type Platform struct {
 	ids          store.IDs
 	handler      http.Handler
 	workers      *workers
-	rasters      *tiles.Pool
+	tilePixels   *raster.Cache      // decoded, of the rasters whose tiles were drawn last
 	drawing      singleflight.Group // previews that requests wait for
 	tileFeatures tileFeatures
 	maxTime      func(size int64) time.Duration // that the tiles of a file may take
@@ -107,7 +107,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		return nil, folderFault(ctx, options.Dir, err)
 	}
 	p.closing, p.shut = context.WithCancel(context.Background())
-	p.handler, p.rasters = p.routes(), tiles.NewPool(p.blobs)
+	p.handler, p.tilePixels = p.routes(), raster.NewCache(tileMemory)
 	p.startWorkers()
 	p.inside = httpserve.Server{Handler: p.handler, Logger: p.log}.NewInside(p.closing,
 		fault.Of(&fault.PlatformError{}, "the local platform is closed"))
@@ -173,7 +173,6 @@ func (p *Platform) shutDown() error {
 	p.shut()
 	p.inside.Close()
 	p.workers.all.Wait()
-	p.rasters.Close()
 	err := p.store.Close()
 	if p.options.Memory {
 		err = errors.Join(err, os.RemoveAll(p.options.Dir))

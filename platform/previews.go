@@ -98,7 +98,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 		var tiles stored
 		check(p.read(ctx, func(t tx) { tiles, done = t.bytesOf(store.Text(doc, "_id"), overviews) }))
 		if done {
-			check(p.rasters.Use(files[0].file(), tiles.file(), func(r *raster.Raster) (err error) {
+			check(p.useRaster(files[0], tiles, func(r *raster.Raster) (err error) {
 				drawn, err = r.Overview(side)
 				return err
 			}))

@@ -65,6 +65,18 @@ CREATE TABLE keys (
 	PRIMARY KEY (user, key)
 ) WITHOUT ROWID;
 
+-- How often features changed: what was read of a collection for tiles holds until then.
+CREATE TABLE changes (
+	collection TEXT PRIMARY KEY,
+	n INTEGER NOT NULL
+) WITHOUT ROWID;
+INSERT INTO changes VALUES ('features', 0);
+CREATE TRIGGER feature_inserted AFTER INSERT ON docs WHEN new.collection = 'features'
+	BEGIN UPDATE changes SET n = n + 1; END;
+CREATE TRIGGER feature_updated AFTER UPDATE ON docs WHEN new.collection = 'features'
+	BEGIN UPDATE changes SET n = n + 1; END;
+CREATE TRIGGER feature_deleted AFTER DELETE ON docs WHEN old.collection = 'features'
+	BEGIN UPDATE changes SET n = n + 1; END;
 CREATE TABLE logs (
 	product TEXT NOT NULL,
 	time INTEGER NOT NULL,       -- microseconds since 1970, unique in a product

@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/paulmach/orb"
+
 	"transect/client/formats/raster"
+	"transect/client/geojson"
 	"transect/platform/blob"
 	"transect/platform/store"
-	"transect/platform/tiles"
 )
 
 // Map tiles of rasters. The ingestion of a raster says where it is, or why it has
@@ -37,21 +39,28 @@ func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) 
 	if e.System != nil {
 		found["horizontal_srs_wkt"] = e.System.WKT()
 	}
-	if !e.Positioned {
+	if e.Outline == nil {
 		found["tiles"] = noTiles(e.Reason)
 		return
 	}
-	ring := make([]any, len(e.Outline))
-	for i, p := range e.Outline {
-		ring[i] = []any{p[0], p[1]}
-	}
-	found["geometry"] = store.Doc{"type": "Polygon", "coordinates": []any{ring}}
+	found["geometry"] = must(store.Decode(geojson.Text(orb.Polygon{e.Outline})))
 	found["resolution"] = e.GroundResolution
 	found["tiles"] = store.Doc{"format": tileFormat, "status": statusPending}
 }
 
-// file is s as the rasters that are open know it.
-func (s stored) file() tiles.File { return tiles.File{Blob: s.blob, Size: s.size} }
+// tileMemory is how many bytes of decoded pixels are kept for tiles.
+const tileMemory = 64 << 20
+
+// useRaster calls f with a raster that has its overviews.
+func (p *Platform) useRaster(file, made stored, f func(*raster.Raster) error) error {
+	data := must(p.blobs.Open(file.blob))
+	defer data.Close()
+	further := must(p.blobs.Open(made.blob))
+	defer further.Close()
+	r := must(raster.OpenWith(p.tilePixels, file.blob+" "+made.blob, data, file.size))
+	check(r.UseOverviews(further, made.size))
+	return f(r)
+}
 
 // maxSidecar is the longest text of a world or projection file.
 const maxSidecar = 64 << 10

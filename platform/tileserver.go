@@ -17,7 +17,6 @@ import (
 	"transect/client/formats/raster"
 	"transect/client/wait"
 	"transect/platform/store"
-	"transect/platform/tiles"
 )
 
 const (
@@ -62,7 +61,7 @@ func serveTile(w http.ResponseWriter, r *Request) {
 	}
 	var tile draw.Image
 	for _, l := range layers {
-		check(r.p.rasters.Use(l.file, l.overviews, func(raster *raster.Raster) error {
+		check(r.p.useRaster(l.file, l.overviews, func(raster *raster.Raster) error {
 			m, err := raster.Tile(z, x, y)
 			switch {
 			case err != nil:
@@ -132,7 +131,7 @@ func (r *Request) mayShow(opens func(shared []string)) (until time.Duration) {
 // layer is one raster of a tile.
 type layer struct {
 	dataset         string
-	file, overviews tiles.File
+	file, overviews stored
 }
 
 // layers finds the files of rasters; it waits for tiles that are being made.
@@ -148,7 +147,7 @@ func (r *Request) layers(ids []string) (layers []layer) {
 				}
 				file, _ := r.bytesOf(ids[i], "raster")
 				made, _ := r.bytesOf(ids[i], overviews)
-				layers = append(layers, layer{ids[i], file.file(), made.file()})
+				layers = append(layers, layer{ids[i], file, made})
 				switch {
 				case store.Text(doc, "tiles.status") == statusAvailable:
 				case store.Text(doc, "tiles.status") == statusFailed:
@@ -184,7 +183,7 @@ func (r *Request) layers(ids []string) (layers []layer) {
 func tileTag(layers []layer, z, x, y int) string {
 	h := sha256.New()
 	for _, l := range layers {
-		fmt.Fprintln(h, l.file.Blob, l.overviews.Blob)
+		fmt.Fprintln(h, l.file.blob, l.overviews.blob)
 	}
 	fmt.Fprintln(h, z, x, y)
 	return `"` + hex.EncodeToString(h.Sum(nil)[:12]) + `"`

@@ -1,14 +1,12 @@
 package platform
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
-
-	"golang.org/x/sync/singleflight"
 
 	"transect/platform/store"
 	"transect/platform/tiles"
@@ -24,24 +22,10 @@ const (
 	maxKept          = 2_000_000 // positions of a collection that is kept
 )
 
-// changesTable counts the changes of features, by whatever process: tiles of a
-// collection are made of what is in memory while none was counted. It is made by the
-// first request for a tile.
-const changesTable = `CREATE TABLE IF NOT EXISTS changes (
-	collection TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-INSERT OR IGNORE INTO changes VALUES ('features', 0);
-CREATE TRIGGER IF NOT EXISTS feature_inserted AFTER INSERT ON docs WHEN new.collection = 'features'
-	BEGIN UPDATE changes SET n = n + 1 WHERE collection = 'features'; END;
-CREATE TRIGGER IF NOT EXISTS feature_updated AFTER UPDATE ON docs WHEN new.collection = 'features'
-	BEGIN UPDATE changes SET n = n + 1 WHERE collection = 'features'; END;
-CREATE TRIGGER IF NOT EXISTS feature_deleted AFTER DELETE ON docs WHEN old.collection = 'features'
-	BEGIN UPDATE changes SET n = n + 1 WHERE collection = 'features'; END;`
-
 // tileFeatures are the features of the collections shown last.
 type tileFeatures struct {
-	reading singleflight.Group // by collection and count of changes
-	mu      sync.Mutex
-	kept    []keptCollection // least recently used first
+	mu   sync.Mutex
+	kept []keptCollection // least recently used first
 }
 
 type keptCollection struct {
@@ -84,37 +68,34 @@ func serveVectorTile(w http.ResponseWriter, r *Request) {
 	w.Write(tile)
 }
 
-// tileFeatures returns the features of a collection for tiles.
+// tileFeatures returns the features of a collection for tiles. Requests for the tiles
+// of one view come at once: the first reads them, the others wait.
 func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
-	counted := func() (n int64, ok bool) {
-		err := r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&n)
-		return n, err == nil
-	}
-	known := false
-	r.read(func() { _, known = counted() })
-	if !known {
-		r.write(func() { r.exec(changesTable) })
-	}
+	t := &r.p.tileFeatures
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	r.read(func() {
 		r.get(collections, id)
-		changes, _ := counted()
-		t := &r.p.tileFeatures
-		if list, known = t.find(id, changes); known {
-			return
+		c := keptCollection{id: id}
+		check(r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&c.changes))
+		before := slices.IndexFunc(t.kept, func(k keptCollection) bool { return k.id == id })
+		if before >= 0 {
+			if t.kept[before].changes == c.changes {
+				c = t.kept[before]
+			}
+			t.kept = slices.Delete(t.kept, before, before+1)
 		}
-		// Requests for the tiles of one view come at once.
-		shared, err, _ := t.reading.Do(id+" "+strconv.FormatInt(changes, 10), func() (any, error) {
-			var read []*tiles.Feature
-			err := recovered(func() { read = r.readTileFeatures(id) })
-			return read, err
-		})
-		if err != nil && context.Cause(r.http.Context()) == nil { // the other request may have been given up
-			list = r.readTileFeatures(id)
-			return
+		if c.features == nil {
+			c.features = r.readTileFeatures(id)
 		}
-		check(err)
-		list, _ = shared.([]*tiles.Feature)
-		t.keep(keptCollection{id, changes, list})
+		positions := 0
+		for _, f := range c.features {
+			positions += f.Positions
+		}
+		if list = c.features; positions <= maxKept {
+			t.kept = append(t.kept, c)
+			t.kept = t.kept[max(0, len(t.kept)-keptCollections):]
+		}
 	})
 	return list
 }
@@ -127,36 +108,4 @@ func (r *Request) readTileFeatures(id string) (list []*tiles.Feature) {
 		}
 	}
 	return list
-}
-
-func (t *tileFeatures) find(id string, changes int64) ([]*tiles.Feature, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, c := range t.kept {
-		if c.id == id && c.changes == changes {
-			t.kept = append(append(t.kept[:i:i], t.kept[i+1:]...), c)
-			return c.features, true
-		}
-	}
-	return nil, false
-}
-
-func (t *tileFeatures) keep(c keptCollection) {
-	positions := 0
-	for _, f := range c.features {
-		positions += f.Positions
-	}
-	if positions > maxKept {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := []keptCollection{}
-	for _, k := range t.kept {
-		if k.id != c.id {
-			kept = append(kept, k)
-		}
-	}
-	kept = append(kept, c)
-	t.kept = kept[max(0, len(kept)-keptCollections):]
 }

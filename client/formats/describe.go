@@ -30,7 +30,7 @@ type Info struct {
 	// System is the reference system of the coordinates; nil when it is not known.
 	System *crs.System
 
-	Width, Height int   // pixels
+	Width, Height int   // pixels of a raster or a photo
 	Features      int64 // of a vector file
 	Points        int64 // of a point cloud, positions of a vector file, vertices of a mesh
 	Triangles     int64 // of a mesh

@@ -47,12 +47,8 @@ func describeTIFF(ctx context.Context, f *file) (Info, error) {
 	e := r.Extent()
 	info := Info{Kind: "raster", Format: "tiff", System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
 		Resolution: e.GroundResolution}
-	if e.Positioned {
-		ring := make(orb.Ring, len(e.Outline))
-		for i, p := range e.Outline {
-			ring[i] = p
-		}
-		info.Outline = orb.Polygon{ring}
+	if e.Outline != nil {
+		info.Outline = orb.Polygon{e.Outline}
 	}
 	return info, nil
 }

@@ -1,3 +1,4 @@
+// Package tiles encodes features as vector tiles.
 package tiles
 
 import (

@@ -23,11 +23,10 @@ import (
 
 // Cloud is an open point cloud.
 type Cloud struct {
-	Version    string // "1.2"
-	Format     int    // of the point records, 0 to 10
-	Compressed bool   // LAZ
-	Count      int64  // points
-	Min, Max   Point  // as the header says
+	Format     int   // of the point records, 0 to 10
+	Compressed bool  // LAZ
+	Count      int64 // points
+	Min, Max   Point // as the header says
 
 	// The reference system: WKT, or the keys of a GeoTIFF. All are empty without one.
 	WKT     string
@@ -63,7 +62,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		return nil, errors.New("it ends within its header")
 	}
 	c := &Cloud{
-		Version: fmt.Sprintf("%d.%d", head[24], head[25]), Format: int(head[104] & 0x3F), Compressed: head[104]&0xC0 != 0,
+		Format: int(head[104] & 0x3F), Compressed: head[104]&0xC0 != 0,
 		Count: int64(little.Uint32(head[107:])), r: r, size: size,
 		points: int64(little.Uint32(head[96:])), length: int(little.Uint16(head[105:])),
 	}
@@ -76,7 +75,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 	c.Max = Point{float(head[179:]), float(head[195:]), float(head[211:])}
 	c.Min = Point{float(head[187:]), float(head[203:]), float(head[219:])}
 	if head[24] != 1 || c.Format >= len(lengths) {
-		return nil, fmt.Errorf("LAS version %s with points of format %d is not supported", c.Version, c.Format)
+		return nil, fmt.Errorf("LAS version %d.%d with points of format %d is not supported", head[24], head[25], c.Format)
 	}
 	if c.length < lengths[c.Format] {
 		return nil, fmt.Errorf("its header is damaged: points of format %d do not fit into %d bytes", c.Format, c.length)

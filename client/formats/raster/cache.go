@@ -8,9 +8,6 @@ import (
 // DefaultCache is how many bytes of decoded pixels Open keeps.
 const DefaultCache = 32 << 20
 
-// maxOpen limits the chunks that are read by rows at the same time.
-const maxOpen = 8
-
 // Cache holds the decoded chunks used last, of one raster or several.
 type Cache struct {
 	mu    sync.Mutex
@@ -18,14 +15,10 @@ type Cache struct {
 	size  int
 	byKey map[chunkKey]*list.Element
 	order list.List // of *cached, the last used first
-
-	streams  sync.Mutex // held while chunks are read by rows
-	open     map[chunkKey]*rows
-	openKeys []chunkKey // the oldest first
 }
 
 type chunkKey struct {
-	page  *page
+	page  string // see page.key
 	chunk int64
 }
 
@@ -36,7 +29,7 @@ type cached struct {
 
 // NewCache makes a cache of at most limit bytes, and of at least one chunk.
 func NewCache(limit int) *Cache {
-	return &Cache{limit: limit, byKey: map[chunkKey]*list.Element{}, open: map[chunkKey]*rows{}}
+	return &Cache{limit: limit, byKey: map[chunkKey]*list.Element{}}
 }
 
 // get returns a chunk, which make decodes when it is not there.
@@ -64,36 +57,4 @@ func (c *Cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
 		c.size -= len(last.data)
 	}
 	return data, nil
-}
-
-// stream returns the reader of a chunk's rows that stands at row y or before it.
-// The caller holds c.streams.
-func (c *Cache) stream(key chunkKey, y int, open func() (*rows, error)) (*rows, error) {
-	if r := c.open[key]; r != nil && r.next <= y {
-		return r, nil
-	}
-	r, err := open()
-	if err != nil {
-		return nil, err
-	}
-	if c.open[key] == nil {
-		c.openKeys = append(c.openKeys, key)
-	}
-	c.open[key] = r
-	if len(c.openKeys) > maxOpen {
-		delete(c.open, c.openKeys[0])
-		c.openKeys = c.openKeys[1:]
-	}
-	return r, nil
-}
-
-// drop forgets the reader of a chunk.
-func (c *Cache) drop(key chunkKey) {
-	delete(c.open, key)
-	for i, k := range c.openKeys {
-		if k == key {
-			c.openKeys = append(c.openKeys[:i:i], c.openKeys[i+1:]...)
-			return
-		}
-	}
 }

@@ -36,7 +36,7 @@ func (r *Raster) Check(ctx context.Context) error {
 }
 
 func (p *page) checkChunk(ctx context.Context, i int64) error {
-	stored, err := p.open(i)
+	stored, err := p.stored(i)
 	if err != nil || stored == nil || ctx.Err() != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ func cutShort(chunk int64) error {
 	return fmt.Errorf("the file is cut short or damaged: the pixels of piece %d are missing", chunk)
 }
 
-// open returns the stored bytes of a chunk; nil for one that is left out.
-func (p *page) open(i int64) (*io.SectionReader, error) {
+// stored returns the stored bytes of a chunk; nil for one that is left out.
+func (p *page) stored(i int64) (*io.SectionReader, error) {
 	offset, length, ok := p.index(i)
 	switch {
 	case !ok || offset < 0 || offset+length > p.reader.Size:
@@ -82,7 +82,7 @@ func (r *rows) read(row []byte) error {
 
 // decode decodes a whole chunk of rows rows.
 func (p *page) decode(i int64, count int) ([]byte, error) {
-	stored, err := p.open(i)
+	stored, err := p.stored(i)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paulmach/orb"
+
 	"transect/client/formats/crs"
 	"transect/client/formats/tiff"
 )
@@ -14,27 +16,17 @@ import (
 // Extent is the size of a raster and where it is.
 type Extent struct {
 	Width, Height int // pixels
-	Bands         int
-	Type          string // of the values, as GDAL names it: "Byte" is UInt8
 	// System is the reference system; nil when it is not known.
 	System *crs.System
-	// Resolution is the size of a pixel in the units of System, in both directions;
-	// 0 when it is not known.
-	Resolution [2]float64
 	// GroundResolution is the mean size of a pixel in metres at the raster's centre;
 	// 0 when it is not known.
 	GroundResolution float64
-	// Corners are longitude and latitude of the corners: upper left, upper right,
-	// lower right, lower left. A raster across the date line has longitudes beyond
-	// 180 degrees. Only when Positioned.
-	Corners [4][2]float64
-	// Outline is a closed ring around the raster, with more points than the corners
-	// where its sides are bent.
-	Outline [][2]float64
-	// Positioned: the raster has a position that can be drawn on a map. If not,
-	// Reason says why.
-	Positioned bool
-	Reason     error
+	// Outline is a closed ring around the raster in longitude and latitude, from the
+	// upper left corner clockwise, with more points than the corners where its sides are
+	// bent. Across the date line it has longitudes beyond 180 degrees. It is nil for a
+	// raster that cannot be drawn on a map; then Reason says why.
+	Outline orb.Ring
+	Reason  error
 }
 
 // Extent returns the size and position of the raster.
@@ -85,7 +77,7 @@ func (f frame) pixel(lon, lat float64) (u, v float64) {
 
 // locate reads the georeference.
 func (r *Raster) locate(p *page) {
-	r.extent = Extent{Width: p.width, Height: p.height, Bands: p.samples, Type: p.typeName()}
+	r.extent = Extent{Width: p.width, Height: p.height}
 	t, d := p.reader, p.directory
 	keys := geoKeys(t, d)
 	system, noSystem := crs.FromGeoKeys(keys)
@@ -117,7 +109,7 @@ func (r *Raster) SetPosition(world, projection string) {
 			r.projection = projection
 		}
 	}
-	if !r.extent.Positioned {
+	if r.extent.Outline == nil {
 		r.setGeoreference(g)
 	}
 }
@@ -152,7 +144,6 @@ func (r *Raster) setGeoreference(g georeference) {
 		e.Reason = errors.New("the position of the raster makes no sense: its pixels have no size")
 		return
 	}
-	e.Resolution = [2]float64{math.Hypot(to[1], to[4]), math.Hypot(to[2], to[5])}
 	if noSystem != nil {
 		if errors.Is(noSystem, crs.ErrNoSystem) {
 			noSystem = errors.New("the raster names no reference system")
@@ -173,43 +164,38 @@ func (r *Raster) computeExtent(f frame) {
 		return
 	}
 	f.lon = math.Remainder(lon, 360)
-	corners := [4][2]float64{{0, 0}, {w, 0}, {w, h}, {0, h}}
-	for i, c := range corners {
-		e.Corners[i][0], e.Corners[i][1] = f.lonLat(c[0], c[1])
-	}
-	if f.system.Geographic { // a whole turn has both ends at the same longitude
-		for i, c := range corners {
-			x, _ := f.to.apply(c[0], c[1])
-			e.Corners[i][0] = f.lon + x - lon
+	at := func(u, v float64) (p orb.Point) {
+		p[0], p[1] = f.lonLat(u, v)
+		if f.system.Geographic { // a whole turn has both ends at the same longitude
+			x, _ := f.to.apply(u, v)
+			p[0] = f.lon + x - lon
 		}
+		return p
 	}
+	corners := [5]orb.Point{{0, 0}, {w, 0}, {w, h}, {0, h}, {0, 0}}
 	steps := 1
-	for i := range corners {
-		next := e.Corners[(i+1)%4]
-		if !f.system.Geographic && math.Hypot(next[0]-e.Corners[i][0], next[1]-e.Corners[i][1]) > 0.5 {
+	for i, c := range corners[:4] {
+		here, next := at(c[0], c[1]), at(corners[i+1][0], corners[i+1][1])
+		if !f.system.Geographic && math.Hypot(next[0]-here[0], next[1]-here[1]) > 0.5 {
 			steps = 16
 		}
 	}
-	for i, c := range corners {
-		next := corners[(i+1)%4]
-		e.Outline = append(e.Outline, e.Corners[i])
-		for s := 1; s < steps; s++ {
+	var ring orb.Ring
+	for i, c := range corners[:4] {
+		next := corners[i+1]
+		for s := range steps {
 			part := float64(s) / float64(steps)
-			lon, lat := f.lonLat(c[0]+part*(next[0]-c[0]), c[1]+part*(next[1]-c[1]))
-			e.Outline = append(e.Outline, [2]float64{lon, lat})
+			p := at(c[0]+part*(next[0]-c[0]), c[1]+part*(next[1]-c[1]))
+			if math.IsNaN(p[0]) || math.IsNaN(p[1]) || math.Abs(p[1]) > 90.01 || math.Abs(p[0]-f.lon) > 181 {
+				e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
+				return
+			}
+			ring = append(ring, p)
 		}
 	}
-	for _, p := range e.Outline {
-		if math.IsNaN(p[0]) || math.IsNaN(p[1]) || math.Abs(p[1]) > 90.01 || math.Abs(p[0]-f.lon) > 181 {
-			e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
-			e.Outline, e.Corners = nil, [4][2]float64{}
-			return
-		}
-	}
-	e.Outline = append(e.Outline, e.Outline[0])
 	x, y := f.system.Metres(lat)
 	e.GroundResolution = math.Sqrt(math.Hypot(f.to[1]*x, f.to[4]*y) * math.Hypot(f.to[2]*x, f.to[5]*y))
-	e.Positioned, r.frame = true, f
+	e.Outline, r.frame = append(ring, ring[0]), f
 }
 
 func geoKeys(t tiff.Reader, d tiff.Directory) crs.GeoKeys {

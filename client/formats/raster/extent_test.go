@@ -5,18 +5,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paulmach/orb"
+
+	"transect/client/formats/raster"
 	"transect/testdata/tiffgen"
 )
 
+func lowerRight(e raster.Extent) orb.Point { return e.Outline[len(e.Outline)/2] }
+
 func TestExtent(t *testing.T) {
 	e := open(t, sharedRaster(t, "landsat7-olinda-6band-utm25s.tif")).Extent()
-	if !e.Positioned || e.Width != 349 || e.Height != 352 || e.Bands != 6 || e.Type != "UInt8" || e.System.Code != 31985 {
+	if len(e.Outline) != 5 || e.Width != 349 || e.Height != 352 || e.System.Code != 31985 {
 		t.Errorf("%+v", e)
 	}
 	// What gdalinfo says, in degrees; half a pixel is 0.00013.
-	for i, want := range [4][2]float64{{-34.916167, -7.949822}, {-34.825967, -7.950228}, {-34.826369, -8.040928}, {-34.916589, -8.040517}} {
-		if math.Abs(e.Corners[i][0]-want[0]) > 1e-5 || math.Abs(e.Corners[i][1]-want[1]) > 1e-5 {
-			t.Errorf("corner %d is at %v, not %v", i, e.Corners[i], want)
+	for i, want := range []orb.Point{{-34.916167, -7.949822}, {-34.825967, -7.950228}, {-34.826369, -8.040928}, {-34.916589, -8.040517}} {
+		if math.Abs(e.Outline[i][0]-want[0]) > 1e-5 || math.Abs(e.Outline[i][1]-want[1]) > 1e-5 {
+			t.Errorf("corner %d is at %v, not %v", i, e.Outline[i], want)
 		}
 	}
 	if math.Abs(e.GroundResolution-28.5) > 0.01 {
@@ -63,13 +68,13 @@ func TestPositions(t *testing.T) {
 		e := read(t, tiffgen.File(tiffgen.Options{}, test.image)).Extent()
 		switch {
 		case test.reason != "":
-			if e.Positioned || e.Reason == nil || !strings.Contains(e.Reason.Error(), test.reason) {
+			if e.Outline != nil || e.Reason == nil || !strings.Contains(e.Reason.Error(), test.reason) {
 				t.Errorf("%s: %v, want %q", name, e.Reason, test.reason)
 			}
-		case !e.Positioned:
+		case e.Outline == nil:
 			t.Errorf("%s: %v", name, e.Reason)
-		case math.Abs(e.Corners[2][0]-test.corner[0]) > 1e-6 || math.Abs(e.Corners[2][1]-test.corner[1]) > 1e-6:
-			t.Errorf("%s: the lower right corner is at %.7f, not %v", name, e.Corners[2], test.corner)
+		case math.Abs(lowerRight(e)[0]-test.corner[0]) > 1e-6 || math.Abs(lowerRight(e)[1]-test.corner[1]) > 1e-6:
+			t.Errorf("%s: the lower right corner is at %.7f, not %v", name, lowerRight(e), test.corner)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"transect/client/formats/tiff"
 )
@@ -44,6 +45,10 @@ const (
 type page struct {
 	reader tiff.Reader
 	cache  *Cache
+	key    string // of its chunks in the cache
+	// open are the large chunks that are read by rows; streams is held while they are.
+	streams sync.Mutex
+	open    map[int64]*rows
 	// index returns the offset and length of a chunk.
 	index func(i int64) (offset, length int64, ok bool)
 
@@ -68,14 +73,14 @@ type page struct {
 	directory       tiff.Directory
 }
 
-func newPage(t tiff.Reader, d tiff.Directory, c *Cache) *page {
+func newPage(t tiff.Reader, d tiff.Directory, c *Cache, key string) *page {
 	number := func(tag uint16, otherwise int) int {
 		if v, ok := t.Number(d, tag); ok && v >= 0 && v <= math.MaxInt32 {
 			return int(v)
 		}
 		return otherwise
 	}
-	p := &page{reader: t, cache: c, directory: d, alpha: -1,
+	p := &page{reader: t, cache: c, key: key, directory: d, alpha: -1, open: map[int64]*rows{},
 		width: number(tiff.ImageWidth, 0), height: number(tiff.ImageLength, 0),
 		samples: number(tiff.SamplesPerPixel, 1), bits: number(tiff.BitsPerSample, 1), format: number(tiff.SampleFormat,
 			unsigned),

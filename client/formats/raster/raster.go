@@ -23,6 +23,7 @@ import (
 // Raster is an open raster. Its methods may be called concurrently; they read from
 // the io.ReaderAt given to Open.
 type Raster struct {
+	name   string // in the cache
 	extent Extent
 	frame  frame
 	own    georeference
@@ -54,12 +55,13 @@ const (
 // Open reads the directories of a TIFF or BigTIFF file of size bytes. The error says
 // why the raster cannot be read. One without a position opens, too: see Extent.
 func Open(r io.ReaderAt, size int64) (*Raster, error) {
-	return OpenWith(NewCache(DefaultCache), r, size)
+	return OpenWith(NewCache(DefaultCache), "", r, size)
 }
 
-// OpenWith is Open with a cache that several rasters share.
-func OpenWith(c *Cache, r io.ReaderAt, size int64) (*Raster, error) {
-	pages, err := readPages(r, size, c)
+// OpenWith is Open with a cache that several rasters share, where the name stands for
+// the content of the file and of its overviews.
+func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error) {
+	pages, err := readPages(r, size, c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func OpenWith(c *Cache, r io.ReaderAt, size int64) (*Raster, error) {
 	if err := main.check(); err != nil {
 		return nil, err
 	}
-	raster := &Raster{table: main.photometric == paletted}
+	raster := &Raster{name: name, table: main.photometric == paletted}
 	raster.addLevel(main, pages)
 	for _, p := range pages {
 		if p.reduced && !p.mask && p.width <= main.width && p.samples == main.samples && p != main && p.check() == nil {
@@ -116,7 +118,7 @@ type description struct {
 // other methods are called.
 func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 	full := r.levels[0]
-	pages, err := readPages(o, size, full.cache)
+	pages, err := readPages(o, size, full.cache, r.name+" overviews")
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 }
 
 // readPages reads all directories of a file.
-func readPages(r io.ReaderAt, size int64, c *Cache) (pages []*page, err error) {
+func readPages(r io.ReaderAt, size int64, c *Cache, name string) (pages []*page, err error) {
 	t, first, ok := tiff.NewReader(r, size)
 	if !ok {
 		return nil, errors.New("the file is not a TIFF file")
@@ -151,7 +153,7 @@ func readPages(r io.ReaderAt, size int64, c *Cache) (pages []*page, err error) {
 		if !ok {
 			return fmt.Errorf("the file is cut short: its directory at byte %d is missing", offset)
 		}
-		pages = append(pages, newPage(t, d, c))
+		pages = append(pages, newPage(t, d, c, fmt.Sprint(name, " ", len(pages))))
 		return nil
 	})
 	if err != nil {

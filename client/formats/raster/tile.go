@@ -21,7 +21,7 @@ func (r *Raster) Tile(z, x, y int) (*image.NRGBA, error) {
 	if z < 0 || z > MaxZoom || x < 0 || y < 0 || x >= 1<<z || y >= 1<<z {
 		return nil, fmt.Errorf("there is no tile %d/%d/%d", z, x, y)
 	}
-	if !r.extent.Positioned {
+	if r.extent.Outline == nil {
 		return nil, r.extent.Reason
 	}
 	to := image.NewRGBA(image.Rect(0, 0, TileSize, TileSize))

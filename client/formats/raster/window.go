@@ -8,6 +8,9 @@ import (
 // bandBytes limits the stored values that are held at once while a window is read.
 const bandBytes = 8 << 20
 
+// maxOpen limits the chunks of a page that are read by rows at the same time.
+const maxOpen = 8
+
 // window is a part of a page, in its pixels.
 type window struct{ x0, y0, x1, y1 int }
 
@@ -55,7 +58,7 @@ func (p *page) values(w window, samples []int, to []byte) error {
 func (p *page) copyChunk(i int64, down int, part window, samples []int, to []byte, stride, step int) error {
 	rowBytes, count := int(p.rowBytes()), p.rowsIn(down)
 	if int64(rowBytes)*int64(count) <= maxChunk || p.compression == jpegCoded {
-		data, err := p.cache.get(chunkKey{p, i}, func() ([]byte, error) { return p.decode(i, count) })
+		data, err := p.cache.get(chunkKey{p.key, i}, func() ([]byte, error) { return p.decode(i, count) })
 		if err != nil {
 			return err
 		}
@@ -72,7 +75,7 @@ func (p *page) copyChunk(i int64, down int, part window, samples []int, to []byt
 
 // copyPlain reads a part of a large uncompressed chunk where it lies.
 func (p *page) copyPlain(i int64, part window, samples []int, to []byte, stride, step int) error {
-	stored, err := p.open(i)
+	stored, err := p.stored(i)
 	if err != nil {
 		return err
 	}
@@ -92,27 +95,30 @@ func (p *page) copyPlain(i int64, part window, samples []int, to []byte, stride,
 // copyStream reads a part of a large compressed chunk row by row. The next part is
 // mostly below this one.
 func (p *page) copyStream(i int64, part window, samples []int, to []byte, stride, step int) error {
-	c, key := p.cache, chunkKey{p, i}
-	c.streams.Lock()
-	defer c.streams.Unlock()
-	r, err := c.stream(key, part.y0, func() (*rows, error) {
-		stored, err := p.open(i)
+	p.streams.Lock()
+	defer p.streams.Unlock()
+	r := p.open[i]
+	if r == nil || r.next > part.y0 {
+		stored, err := p.stored(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if stored == nil {
-			return nil, fmt.Errorf("piece %d of the raster has no pixels", i)
+			return fmt.Errorf("piece %d of the raster has no pixels", i)
 		}
-		return p.rows(stored)
-	})
-	if err != nil {
-		return err
+		if r, err = p.rows(stored); err != nil {
+			return err
+		}
+		if len(p.open) >= maxOpen {
+			clear(p.open)
+		}
+		p.open[i] = r
 	}
 	row := make([]byte, p.rowBytes())
 	for r.next < part.y1 {
 		y := r.next
 		if err := r.read(row); err != nil {
-			c.drop(key)
+			delete(p.open, i)
 			return p.broken(i, err)
 		}
 		if y >= part.y0 {
