@@ -51,11 +51,9 @@ func completeDataset(r *Request, given, doc store.Doc) {
 		store.Set(doc, "source.name", "data-manager")
 	}
 	// Only files are waited for: a collection's features live elsewhere.
-	status := statusCompleted
-	for _, c := range components {
-		if c.(store.Doc)["status"] == statusPending {
-			status = statusPending
-		}
+	status := statusPending
+	if allCompleted(doc) {
+		status = statusCompleted
 	}
 	parameters := store.Lookup(doc, "ingestion.parameters")
 	doc["ingestion"] = store.Doc{"status": status}

@@ -19,13 +19,10 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 	var doc store.Doc
 	var files []stored
 	check(p.read(ctx, func(t tx) {
+		var ok bool
 		doc = t.load(datasets, j.id)
-		for _, c := range listOf(doc, "components") {
-			s, ok := t.bytesOf(j.id, store.Text(c.(map[string]any), "name"))
-			if !ok {
-				panic(fmt.Errorf("dataset %s: a completed component has no file", j.id))
-			}
-			files = append(files, s)
+		if files, ok = t.filesOf(doc); !ok {
+			panic(fmt.Errorf("dataset %s: a completed component has no file", j.id))
 		}
 	}))
 	check(wait.Sleep(ctx, p.options.IngestDelay))

@@ -163,10 +163,8 @@ func downloadPreview(w http.ResponseWriter, r *Request) {
 // storeNow draws and stores the preview of a dataset for a request, which cannot
 // end it, as others may wait for the same.
 func (p *Platform) storeNow(id string, doc store.Doc) {
-	for _, c := range listOf(doc, "components") {
-		if store.Text(c.(map[string]any), "status") != statusCompleted {
-			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files were not uploaded yet", id))
-		}
+	if !allCompleted(doc) {
+		panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files were not uploaded yet", id))
 	}
 	p.storePreview(p.closing, id, nil, func(t tx) { t.exec("DELETE FROM jobs WHERE id = ? AND kind = ?", id, previewJob) })
 }

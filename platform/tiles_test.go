@@ -228,23 +228,6 @@ func TestTilesByWorldFile(t *testing.T) {
 	}
 }
 
-// Rasters that an earlier version ingested get tiles when they are asked for.
-func TestTilesOfEarlierVersions(t *testing.T) {
-	s := inside(t, Options{})
-	id := store.Text(s.raster(s.project("survey"), survey31(nil)), "_id")
-	if err := s.p.write(t.Context(), func(w tx) {
-		doc := w.load(datasets, id)
-		delete(doc, "tiles")
-		w.replace(datasets, doc)
-		w.exec("DELETE FROM components WHERE component = ?", overviews)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if a := s.tile(id, 0, 0, 0, s.share(0, id)); a.status != http.StatusOK {
-		t.Errorf("%d %s", a.status, a.text)
-	}
-}
-
 // Links made inside the process lead to where the folder is served, if it is.
 func TestLinksLeadToTheServer(t *testing.T) {
 	options := Options{Dir: t.TempDir() + "/platform"}

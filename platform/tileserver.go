@@ -138,7 +138,7 @@ type layer struct {
 func (r *Request) layers(ids []string) (layers []layer) {
 	for deadline := time.Now().Add(tilesWait); ; {
 		layers = layers[:0]
-		var waiting, old string
+		var waiting string
 		r.read(func() {
 			for i, doc := range r.getAll(datasets, ids) {
 				if store.Text(doc, "type") != "raster" {
@@ -157,9 +157,7 @@ func (r *Request) layers(ids []string) (layers []layer) {
 					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s has no tiles: its ingestion is %s", ids[i],
 						store.Text(doc, "ingestion.status")))
 				default:
-					if waiting = ids[i]; doc["tiles"] == nil {
-						old = ids[i] // ingested by an earlier version
-					}
+					waiting = ids[i]
 				}
 			}
 		})
@@ -169,11 +167,6 @@ func (r *Request) layers(ids []string) (layers []layer) {
 		case time.Now().After(deadline):
 			panic(fail(http.StatusServiceUnavailable, "TilesPending", "the tiles of dataset %s are being made; ask again later",
 				waiting))
-		case old != "":
-			r.write(func() {
-				r.exec("INSERT INTO jobs (id, kind) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", old, ingestionJob)
-				r.afterwards(r.p.workers.wake)
-			})
 		}
 		check(wait.Sleep(r.http.Context(), 50*time.Millisecond))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/formats/imagery"
+	"transect/client/geodesic"
 	"transect/runtime/module"
 )
 
@@ -59,7 +60,7 @@ func footprint(c *module.Call) (any, error) {
 		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby",
 			name, *p.Pitch)
 	}
-	properties := map[string]any{"name": name, "area": imagery.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
+	properties := map[string]any{"name": name, "area": geodesic.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
 	for name, v := range map[string]float64{"height": o.Height, "ground_sample_distance": o.Pixel} {
 		if v > 0 {
 			properties[name] = v

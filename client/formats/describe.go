@@ -37,9 +37,6 @@ type Info struct {
 	// Resolution is the mean distance between the points of a cloud, or the size of a
 	// raster's pixels, in metres; 0 when it is not known.
 	Resolution float64
-	// Low and High are the lowest and highest coordinates, of point clouds and meshes
-	// with the height, in the units of System.
-	Low, High [3]float64
 }
 
 func describePhoto(_ context.Context, f *file) (Info, error) {
@@ -67,8 +64,6 @@ func describeVector(ctx context.Context, f *file) (Info, error) {
 	}); err != nil {
 		return info, err
 	}
-	copy(info.Low[:], b.low[:])
-	copy(info.High[:], b.high[:])
 	switch {
 	case b.empty():
 		info.Reason = errors.New("it has no shapes")
@@ -112,19 +107,16 @@ func describeCloud(ctx context.Context, f *file) (Info, error) {
 	system, err := systemOf(c)
 	info.locate(ctx, f, system, err)
 	var b box
-	low, high := math.Inf(1), math.Inf(-1)
 	for p, err := range c.Sample(ctx, outlinePoints) {
 		if err != nil {
 			return info, err
 		}
 		b.add(p.X, p.Y)
-		low, high = min(low, p.Z), max(high, p.Z)
 	}
 	if b.empty() {
 		info.Reason = errors.New("it has no points")
 		return info, nil
 	}
-	info.Low, info.High = [3]float64{b.low[0], b.low[1], low}, [3]float64{b.high[0], b.high[1], high}
 	if info.System != nil {
 		info.place(&b)
 		info.Resolution = b.spacing(info.System, c.Count)

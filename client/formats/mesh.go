@@ -47,7 +47,7 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info := Info{Kind: "mesh", Format: m.Format, Points: m.Vertices, Triangles: m.Triangles, Low: m.Low, High: m.High}
+	info := Info{Kind: "mesh", Format: m.Format, Points: m.Vertices, Triangles: m.Triangles}
 	if m.Triangles == 0 {
 		info.Kind = "pcl"
 	}
@@ -59,9 +59,6 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	var b box
 	if err := m.Points(ctx, func(p [3]float64) { b.add(p[0]+offset[0], p[1]+offset[1]) }); err != nil {
 		return info, err
-	}
-	for i, o := range offset {
-		info.Low[i], info.High[i] = info.Low[i]+o, info.High[i]+o
 	}
 	info.place(&b)
 	return info, nil

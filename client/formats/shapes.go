@@ -45,7 +45,7 @@ func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 		return nil, err
 	}
 	defer release()
-	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h), w: float32(w), h: float32(h),
+	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h),
 		thick: max(0.6, float32(side)/512), radius: max(1.5, float32(side)/128),
 		at: func(q orb.Point) (float32, float32) {
 			x, y := v.at(q[0]*wide, q[1])
@@ -77,10 +77,10 @@ func clamp(v float64, size int) float32 {
 // pen draws geometries. All areas go into one mask and all lines into another, so
 // that time does not depend on the size of the picture for each feature.
 type pen struct {
-	fill, line  *vector.Rasterizer
-	w, h, thick float32
-	radius      float32 // of points
-	at          func(orb.Point) (x, y float32)
+	fill, line *vector.Rasterizer
+	thick      float32
+	radius     float32 // of points
+	at         func(orb.Point) (x, y float32)
 }
 
 func (p *pen) draw(g orb.Geometry) {

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/formats/imagery"
+	"transect/client/geodesic"
 	"transect/client/human"
 	"transect/client/verdict"
 )
@@ -57,7 +58,7 @@ func (s *survey) checkGround(report *Report) {
 		return
 	}
 	report.Footprint = &Polygon{Type: "Polygon", Coordinates: [][][2]float64{ring}}
-	report.Area = imagery.Area(ring)
+	report.Area = geodesic.Area(ring)
 	if len(s.opts.Mission) < 3 {
 		return
 	}

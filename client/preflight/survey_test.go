@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"transect/client/formats/imagery"
+	"transect/client/geodesic"
 	"transect/client/preflight"
 	"transect/client/scan"
 )
@@ -212,7 +213,7 @@ func TestReportDoesNotDependOnOrder(t *testing.T) {
 func TestFootprintIsThatOfImagery(t *testing.T) {
 	photos := flight(50)
 	r := report(preflight.Options{}, photos)
-	if want := imagery.Area(imagery.Footprint(photos)); math.Abs(r.Area/want-1) > 1e-6 {
+	if want := geodesic.Area(imagery.Footprint(photos)); math.Abs(r.Area/want-1) > 1e-6 {
 		t.Errorf("area %v, want %v", r.Area, want)
 	}
 	if !r.First.Equal(noon) || !r.Last.Equal(noon.Add(98*time.Second)) {

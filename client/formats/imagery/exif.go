@@ -59,8 +59,8 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 	p.FocalLength35, _ = t.Number(exif, tagFocalLength35)
 	p.SensorWidth = sensorWidth(t, exif, p.Width)
 	taken, zone := t.Text(exif, tagDateTimeOriginal), t.Text(exif, tagOffsetTimeOriginal)
-	if acquired, zoned, ok := parseTime(taken, zone); ok {
-		p.Acquired, p.ZoneKnown = acquired, zoned
+	if acquired, ok := parseTime(taken, zone); ok {
+		p.Acquired = acquired
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
 	if err == nil && len(clock) == 3 {
 		seconds := clock[0]*3600 + clock[1]*60 + clock[2]
 		if seconds >= 0 && seconds < 24*3600+1 {
-			p.Acquired, p.ZoneKnown = day.Add(time.Duration(math.Round(seconds*1e6))*time.Microsecond), true
+			p.Acquired = day.Add(time.Duration(math.Round(seconds*1e6)) * time.Microsecond)
 		}
 	}
 }
@@ -141,11 +141,11 @@ func degrees(parts []float64, reference, negative string) (float64, bool) {
 
 // parseTime parses an EXIF time such as "2016:06:23 16:31:59" and a zone such as
 // "+02:00".
-func parseTime(text, zone string) (acquired time.Time, zoned, ok bool) {
+func parseTime(text, zone string) (acquired time.Time, ok bool) {
 	const layout = "2006:01:02 15:04:05"
 	if acquired, err := time.Parse(layout+"Z07:00", text+zone); err == nil {
-		return acquired, true, true
+		return acquired, true
 	}
 	acquired, err := time.Parse(layout, text)
-	return acquired, false, err == nil
+	return acquired, err == nil
 }

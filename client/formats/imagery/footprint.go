@@ -85,9 +85,6 @@ func (g *Ground) Ring() [][2]float64 {
 	return append(ring, ring[0])
 }
 
-// Area returns the area of a ring in square metres, on the ellipsoid.
-func Area(ring [][2]float64) float64 { return geodesic.Area(ring) }
-
 // corners returns the corners of the ground that a photo at a point of the plane
 // shows: its Outline, or a circle for a camera that looks ahead.
 func corners(p Photo, at orb.Point) []orb.Point {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/formats/imagery"
+	"transect/client/geodesic"
 )
 
 func at(latitude, longitude float64) imagery.Photo {
@@ -40,11 +41,11 @@ func TestFootprintArea(t *testing.T) {
 		"one without position more": {[]imagery.Photo{at(50, 5), {Latitude: 1, Longitude: 1}}, circle(50)},
 	} {
 		ring := imagery.Footprint(c.photos)
-		if got := imagery.Area(ring); math.Abs(got-c.want) > c.want/100 {
+		if got := geodesic.Area(ring); math.Abs(got-c.want) > c.want/100 {
 			t.Errorf("%s: %.0f square metres, want %.0f: %v", name, got, c.want, ring)
 		}
 	}
-	if ring := imagery.Footprint(nil); ring != nil || imagery.Area(ring) != 0 {
+	if ring := imagery.Footprint(nil); ring != nil || geodesic.Area(ring) != 0 {
 		t.Errorf("footprint of nothing: %v", ring)
 	}
 }

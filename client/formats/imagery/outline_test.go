@@ -74,8 +74,8 @@ func TestWhatAPhotoDoesNotSay(t *testing.T) {
 		q := p
 		c.change(&q)
 		o := q.Outline()
-		if !slices.Equal(o.Missing, c.want) || math.Abs(imagery.Area(o.Ring)-c.area) > c.area/200 {
-			t.Errorf("%s: %v, %.0f square metres, want %.0f", name, o.Missing, imagery.Area(o.Ring), c.area)
+		if !slices.Equal(o.Missing, c.want) || math.Abs(geodesic.Area(o.Ring)-c.area) > c.area/200 {
+			t.Errorf("%s: %v, %.0f square metres, want %.0f", name, o.Missing, geodesic.Area(o.Ring), c.area)
 		}
 	}
 }

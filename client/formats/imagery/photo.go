@@ -44,9 +44,8 @@ type Photo struct {
 	Yaw, Pitch, Roll *float64
 
 	// Acquired is when the photo was taken; the zero time when unknown. Without a
-	// recorded zone (ZoneKnown false) it is the camera's clock, taken as UTC.
-	Acquired  time.Time
-	ZoneKnown bool
+	// recorded zone it is the camera's clock, taken as UTC.
+	Acquired time.Time
 
 	Make, Model   string  // of the camera
 	FocalLength   float64 // millimetres, 0 when unknown

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/geodesic"
 )
 
 // ScanOptions are the options of Scan.
@@ -96,7 +97,7 @@ func (s *Survey) conclude() {
 		}
 	}
 	s.Footprint = Footprint(s.Photos)
-	s.Area = Area(s.Footprint)
+	s.Area = geodesic.Area(s.Footprint)
 }
 
 func stopped(ctx context.Context, dir string) error {

@@ -12,8 +12,6 @@ var little = binary.LittleEndian
 type item interface {
 	// size is the length of the part in bytes.
 	size() int
-	// first gets the part of the first record, which is not compressed.
-	first(part []byte)
 	next(d *decoder, part []byte)
 }
 
@@ -36,8 +34,7 @@ func newCore() *core {
 	}
 }
 
-func (c *core) size() int         { return 20 }
-func (c *core) first(part []byte) {}
+func (c *core) size() int { return 20 }
 
 func (c *core) next(d *decoder, p []byte) {
 	changed := d.symbol(c.changed)
@@ -200,8 +197,7 @@ func newColour() *colour {
 	return c
 }
 
-func (c *colour) size() int         { return 6 }
-func (c *colour) first(part []byte) {}
+func (c *colour) size() int { return 6 }
 
 func (c *colour) next(d *decoder, p []byte) {
 	changed := d.symbol(c.changed)
@@ -236,8 +232,7 @@ func newExtra(n int) *extra {
 	return e
 }
 
-func (e *extra) size() int         { return len(e.models) }
-func (e *extra) first(part []byte) {}
+func (e *extra) size() int { return len(e.models) }
 
 func (e *extra) next(d *decoder, part []byte) {
 	for i, m := range e.models {

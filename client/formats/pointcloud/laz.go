@@ -183,10 +183,10 @@ func (p *packing) open(r io.ReaderAt, run chunk, record []byte) (func() error, e
 		part := record
 		for _, item := range items {
 			n := item.size()
-			if begins {
-				item.first(part[:n])
-			} else {
+			if c, isClock := item.(*clock); !begins {
 				item.next(d, part[:n])
+			} else if isClock { // the first record is not compressed
+				c.first(part)
 			}
 			part = part[n:]
 		}
