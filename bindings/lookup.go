@@ -103,9 +103,7 @@ func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) 
 // find calls a finder. Its errors are about what the user wrote, so that they do not name this module.
 func (b *Binding) find(c *module.Call, find func(context.Context, lookup.Finder) error) {
 	finder := lookup.In(b.command(c.L))
-	if err := c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }); err != nil {
-		vm.Raise(c.L, err)
-	}
+	vm.Must(c.L, c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }))
 }
 
 func found(L *lua.LState, r *lookup.Record) lua.LValue {

@@ -20,16 +20,12 @@ import (
 func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 	return func(L *lua.LState) int {
 		args, err := arguments(L, s)
-		if err != nil {
-			vm.Raise(L, err)
-		}
+		vm.Must(L, err)
 		doubt, err := checkSearch(L, s, args)
 		if err == nil {
 			err = checkDoubts(L, s, args)
 		}
-		if err != nil {
-			vm.Raise(L, err)
-		}
+		vm.Must(L, err)
 		in := vm.Of(L)
 		task := uint64(0)
 		if s.Effect != declare.Read {

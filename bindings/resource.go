@@ -98,12 +98,10 @@ func check(L *lua.LState, n int) *resource {
 func resourceMeta(L *lua.LState) *lua.LTable {
 	methods := map[string]*lua.LFunction{
 		"totable": L.NewFunction(func(L *lua.LState) int {
-			L.Push(check(L, 1).table(L))
-			return 1
+			return vm.Push(L, check(L, 1).table(L))
 		}),
 		"fields": L.NewFunction(func(L *lua.LState) int {
-			L.Push(vm.ToLua(L, check(L, 1).names()))
-			return 1
+			return vm.Push(L, vm.ToLua(L, check(L, 1).names()))
 		}),
 	}
 	meta := L.NewTable()
@@ -116,8 +114,7 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 		} else if v == lua.LNil && !gjson.GetBytes(r.raw, gjson.Escape(name)).Exists() {
 			warnOfField(L, r, name)
 		}
-		L.Push(v)
-		return 1
+		return vm.Push(L, v)
 	}))
 	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2),
@@ -126,13 +123,11 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 		return 0
 	}))
 	meta.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
-		L.Push(lua.LString(check(L, 1).String()))
-		return 1
+		return vm.Push(L, lua.LString(check(L, 1).String()))
 	}))
 	meta.RawSetString("__eq", L.NewFunction(func(L *lua.LState) int {
 		a, b := check(L, 1), check(L, 2)
-		L.Push(lua.LBool(a.kind == b.kind && a.ResourceID() == b.ResourceID() && bytes.Equal(a.raw, b.raw)))
-		return 1
+		return vm.Push(L, lua.LBool(a.kind == b.kind && a.ResourceID() == b.ResourceID() && bytes.Equal(a.raw, b.raw)))
 	}))
 	return meta
 }
@@ -278,8 +273,7 @@ func construct(L *lua.LState, open connection) int {
 	if err != nil {
 		vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "%w", err)))
 	}
-	L.Push(newResource(L, "resources", raw))
-	return 1
+	return vm.Push(L, newResource(L, "resources", raw))
 }
 
 // names lists the fields the platform sent, in its order.

@@ -88,9 +88,7 @@ func (b *Binding) command(L *lua.LState) *client.Client {
 			b.dialing = d
 			b.dialOnce(L, d)
 		}
-		if d.err != nil {
-			vm.Raise(L, d.err)
-		}
+		vm.Must(L, d.err)
 	}
 	return b.shared
 }
@@ -126,9 +124,7 @@ func wait(L *lua.LState, done <-chan struct{}) {
 			return fault.Stopped(ctx)
 		}
 	})
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 }
 
 func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
@@ -137,9 +133,7 @@ func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 		c, err = b.connect(ctx, own)
 		return err
 	})
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	return c
 }
 
@@ -147,19 +141,15 @@ func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 // made when it is asked for first.
 func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.RawSetString("managers", L.NewFunction(func(L *lua.LState) int {
-		L.Push(vm.ToLua(L, managerNames()))
-		return 1
+		return vm.Push(L, vm.ToLua(L, managerNames()))
 	}))
 	sdk.RawSetString("connect", L.NewFunction(func(L *lua.LState) int {
 		own, err := settings(L)
-		if err != nil {
-			vm.Raise(L, err)
-		}
+		vm.Must(L, err)
 		c := b.dial(L, own)
 		t := L.NewTable()
 		b.fill(L, t, func(*lua.LState) *client.Client { return c })
-		L.Push(t)
-		return 1
+		return vm.Push(L, t)
 	}))
 	sdk.RawSetString("Icons", iconTable(L))
 	sdk.RawSetString("Resource", L.NewFunction(func(L *lua.LState) int { return construct(L, open) }))
@@ -167,8 +157,7 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()
 		if name == "url" {
-			L.Push(lua.LString(open(L).BaseURL()))
-			return 1
+			return vm.Push(L, lua.LString(open(L).BaseURL()))
 		}
 		if !isManager(name) {
 			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url", "Icons", "Resource"),
@@ -177,8 +166,7 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 		t := L.NewTable()
 		b.fillManager(L, t, name, open)
 		sdk.RawSetString(name, t)
-		L.Push(t)
-		return 1
+		return vm.Push(L, t)
 	}))
 	meta.RawSetString(nameKey, lua.LString("sdk"))
 	sdk.Metatable = meta
@@ -210,8 +198,7 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 			return call(L)
 		})
 		t.RawSetString(name, f)
-		L.Push(f)
-		return 1
+		return vm.Push(L, f)
 	}))
 	meta.RawSetString(nameKey, lua.LString(manager))
 	t.Metatable = meta

@@ -26,10 +26,10 @@ func (l *library) openBase(L *lua.LState) {
 	step, element := L.NewFunction(nextOfPairs), L.NewFunction(nextElement)
 	set(L, "_G", map[string]lua.LGFunction{
 		"pairs": func(L *lua.LState) int {
-			return vm.Push(L, []lua.LValue{step, checkTable(L, 1), lua.LNil})
+			return vm.Push(L, step, checkTable(L, 1), lua.LNil)
 		},
 		"ipairs": func(L *lua.LState) int {
-			return vm.Push(L, []lua.LValue{element, checkTable(L, 1), lua.LNumber(0)})
+			return vm.Push(L, element, checkTable(L, 1), lua.LNumber(0))
 		},
 	})
 	l.toString = L.GetGlobal("tostring")
@@ -70,12 +70,10 @@ func collectGarbage(L *lua.LState) int {
 		runtime.GC()
 	}
 	if option == "step" {
-		L.Push(lua.LTrue)
-		return 1
+		return vm.Push(L, lua.LTrue)
 	}
 	_ = amount // Go's collector tunes itself
-	L.Push(lua.LNumber(0))
-	return 1
+	return vm.Push(L, lua.LNumber(0))
 }
 
 // gcInfo returns the memory in use, in kilobytes.
@@ -83,8 +81,7 @@ func gcInfo(L *lua.LState) int {
 	vm.Work(L, measuring)
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	L.Push(lua.LNumber(float64(stats.Alloc) / 1024))
-	return 1
+	return vm.Push(L, lua.LNumber(float64(stats.Alloc)/1024))
 }
 
 // function is the argument of getfenv and setfenv: a function, or the level of one.
@@ -113,11 +110,9 @@ func function(L *lua.LState, optional bool) *lua.LFunction {
 func getEnvironment(L *lua.LState) int {
 	f := function(L, true)
 	if n, ok := asNumber(L.Get(1)); f.IsG || ok && n == 0 {
-		L.Push(L.Env)
-	} else {
-		L.Push(f.Env)
+		return vm.Push(L, L.Env)
 	}
-	return 1
+	return vm.Push(L, f.Env)
 }
 
 func setEnvironment(L *lua.LState) int {
@@ -131,13 +126,11 @@ func setEnvironment(L *lua.LState) int {
 		vm.RaiseText(L, "'setfenv' cannot change environment of given object")
 	}
 	f.Env = env
-	L.Push(f)
-	return 1
+	return vm.Push(L, f)
 }
 
 func getMetatable(L *lua.LState) int {
-	L.Push(L.GetMetatable(checkAny(L, 1)))
-	return 1
+	return vm.Push(L, L.GetMetatable(checkAny(L, 1)))
 }
 
 func setMetatable(L *lua.LState) int {
@@ -154,8 +147,7 @@ func setMetatable(L *lua.LState) int {
 	} else {
 		t.Metatable = lua.LNil
 	}
-	L.Push(t)
-	return 1
+	return vm.Push(L, t)
 }
 
 // newProxy makes an empty userdata; true gives it a metatable, another proxy the
@@ -176,8 +168,7 @@ func (l *library) newProxy(L *lua.LState) int {
 		}
 		proxy.Metatable = other.Metatable
 	}
-	L.Push(proxy)
-	return 1
+	return vm.Push(L, proxy)
 }
 
 func (l *library) print(L *lua.LState) int {
@@ -201,9 +192,7 @@ func (l *library) print(L *lua.LState) int {
 		b.write(text)
 	}
 	b.write("\n")
-	if err := emit(l.Options().Stdout, b.String()); err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, emit(l.Options().Stdout, b.String()))
 	return 0
 }
 
@@ -219,15 +208,13 @@ func (l *library) warnOfAddress(L *lua.LState, v lua.LValue) {
 func rawEqual(L *lua.LState) int {
 	a, b := checkAny(L, 1), checkAny(L, 2)
 	vm.Work(L, min(length(L, 1), length(L, 2))/64)
-	L.Push(lua.LBool(a == b))
-	return 1
+	return vm.Push(L, lua.LBool(a == b))
 }
 
 func rawGet(L *lua.LState) int {
 	t, key := checkTable(L, 1), checkAny(L, 2)
 	vm.Key(L, key)
-	L.Push(t.RawGet(key))
-	return 1
+	return vm.Push(L, t.RawGet(key))
 }
 
 func rawSet(L *lua.LState) int {
@@ -240,15 +227,13 @@ func rawSet(L *lua.LState) int {
 	}
 	vm.Key(L, key)
 	t.RawSet(key, v)
-	L.Push(t)
-	return 1
+	return vm.Push(L, t)
 }
 
 func selectFrom(L *lua.LState) int {
 	n := L.GetTop()
 	if text, ok := L.Get(1).(lua.LString); ok && strings.HasPrefix(string(text), "#") {
-		L.Push(lua.LNumber(n - 1))
-		return 1
+		return vm.Push(L, lua.LNumber(n-1))
 	}
 	from := checkInt(L, 1)
 	if from < 0 {
@@ -275,11 +260,9 @@ func toNumber(L *lua.LState) int {
 		n, ok = parseBase(text, base)
 	}
 	if ok {
-		L.Push(lua.LNumber(n))
-	} else {
-		L.Push(lua.LNil)
+		return vm.Push(L, lua.LNumber(n))
 	}
-	return 1
+	return vm.Push(L, lua.LNil)
 }
 
 // parseBase reads a whole number as C's strtoul does, but for negative ones, which
@@ -336,13 +319,11 @@ func called(L *lua.LState, f, arg lua.LValue) lua.LValue {
 }
 
 func toString(L *lua.LState) int {
-	L.Push(text51(L, checkAny(L, 1)))
-	return 1
+	return vm.Push(L, text51(L, checkAny(L, 1)))
 }
 
 func typeOf(L *lua.LState) int {
-	L.Push(lua.LString(checkAny(L, 1).Type().String()))
-	return 1
+	return vm.Push(L, lua.LString(checkAny(L, 1).Type().String()))
 }
 
 // maxUnpack is how many values unpack returns at most.
@@ -411,7 +392,5 @@ func nextElement(L *lua.LState) int {
 	if v == lua.LNil {
 		return 0
 	}
-	L.Push(lua.LNumber(i))
-	L.Push(v)
-	return 2
+	return vm.Push(L, lua.LNumber(i), v)
 }

@@ -13,8 +13,7 @@ import (
 
 func (l *library) time(L *lua.LState) int {
 	if !given(L, 1) {
-		L.Push(lua.LNumber(l.Options().Now().Unix()))
-		return 1
+		return vm.Push(L, lua.LNumber(l.Options().Now().Unix()))
 	}
 	t := checkTable(L, 1)
 	second, minute, hour := dateField(L, t, "sec", 0), dateField(L, t, "min", 0), dateField(L, t, "hour", 12)
@@ -23,8 +22,7 @@ func (l *library) time(L *lua.LState) int {
 	if isTrue(L.GetField(t, "isdst")) && !at.IsDST() && observesDST(at) {
 		at = at.Add(-time.Hour)
 	}
-	L.Push(lua.LNumber(at.Unix()))
-	return 1
+	return vm.Push(L, lua.LNumber(at.Unix()))
 }
 
 // observesDST reports whether clocks are moved in the year of a time.
@@ -51,13 +49,11 @@ func dateField(L *lua.LState, t *lua.LTable, name string, otherwise int) int {
 
 func difference(L *lua.LState) int {
 	a := checkLong(L, 1)
-	L.Push(lua.LNumber(a - optLong(L, 2, 0)))
-	return 1
+	return vm.Push(L, lua.LNumber(a-optLong(L, 2, 0)))
 }
 
 func (l *library) clock(L *lua.LState) int {
-	L.Push(lua.LNumber(processorTime().Seconds()))
-	return 1
+	return vm.Push(L, lua.LNumber(processorTime().Seconds()))
 }
 
 func (l *library) date(L *lua.LState) int {
@@ -76,8 +72,7 @@ func (l *library) date(L *lua.LState) int {
 		return 1
 	}
 	if format == "*t" {
-		L.Push(dateTable(L, at))
-		return 1
+		return vm.Push(L, dateTable(L, at))
 	}
 	b := l.text(L, "date")
 	for {
@@ -93,8 +88,7 @@ func (l *library) date(L *lua.LState) int {
 		b.write(dateText(at, rest[0]))
 		format = rest[1:]
 	}
-	L.Push(lua.LString(b.String()))
-	return 1
+	return vm.Push(L, lua.LString(b.String()))
 }
 
 func dateTable(L *lua.LState, t time.Time) *lua.LTable {

@@ -23,8 +23,7 @@ func (l *library) openDebug(L *lua.LState) {
 }
 
 func debugGetEnvironment(L *lua.LState) int {
-	L.Push(L.GetFEnv(checkAny(L, 1)))
-	return 1
+	return vm.Push(L, L.GetFEnv(checkAny(L, 1)))
 }
 
 func debugSetEnvironment(L *lua.LState) int {
@@ -39,8 +38,7 @@ func debugSetEnvironment(L *lua.LState) int {
 	default:
 		vm.RaiseText(L, "'setfenv' cannot change environment of given object")
 	}
-	L.Push(L.Get(1))
-	return 1
+	return vm.Push(L, L.Get(1))
 }
 
 func rawMetatable(L *lua.LState) int {
@@ -60,8 +58,7 @@ func setRawMetatable(L *lua.LState) int {
 		vm.ArgError(L, 2, "nil or table expected")
 	}
 	L.SetMetatable(L.Get(1), L.Get(2))
-	L.Push(lua.LTrue)
-	return 1
+	return vm.Push(L, lua.LTrue)
 }
 
 // thread is the thread that a function of debug looks at: the first argument, or the
@@ -86,13 +83,11 @@ func (l *library) getInfo(L *lua.LState) int {
 			vm.ArgError(L, shift+1, "function or level expected")
 		}
 		if dbg, ok = th.GetStack(integer(level)); !ok || level < 0 {
-			L.Push(lua.LNil)
-			return 1
+			return vm.Push(L, lua.LNil)
 		}
 		v, err := th.GetInfo("f", dbg, lua.LNil)
 		if f, isFunction = v.(*lua.LFunction); err != nil || !isFunction {
-			L.Push(lua.LNil)
-			return 1
+			return vm.Push(L, lua.LNil)
 		}
 		what, name = vm.CalledAs(th, integer(level))
 	}
@@ -102,8 +97,7 @@ func (l *library) getInfo(L *lua.LState) int {
 		query = ">" + query
 	}
 	if _, err := th.GetInfo(query, dbg, f); err != nil {
-		L.Push(lua.LNil)
-		return 1
+		return vm.Push(L, lua.LNil)
 	}
 	for _, option := range options {
 		switch option {
@@ -132,8 +126,7 @@ func (l *library) getInfo(L *lua.LState) int {
 			vm.ArgError(L, shift+2, "invalid option")
 		}
 	}
-	L.Push(t)
-	return 1
+	return vm.Push(L, t)
 }
 
 // source sets what is known of where a function was defined.
@@ -185,10 +178,9 @@ func getLocal(L *lua.LState) int {
 // named returns a name and a value, or nil without a name.
 func named(L *lua.LState, name string, v lua.LValue) int {
 	if name == "" {
-		L.Push(lua.LNil)
-		return 1
+		return vm.Push(L, lua.LNil)
 	}
-	return vm.Push(L, []lua.LValue{lua.LString(name), v})
+	return vm.Push(L, lua.LString(name), v)
 }
 
 func setLocal(L *lua.LState) int {
@@ -199,11 +191,9 @@ func setLocal(L *lua.LState) int {
 	}
 	v := checkAny(L, shift+3)
 	if name := th.SetLocal(dbg, checkInt(L, shift+2), v); name != "" {
-		L.Push(lua.LString(name))
-	} else {
-		L.Push(lua.LNil)
+		return vm.Push(L, lua.LString(name))
 	}
-	return 1
+	return vm.Push(L, lua.LNil)
 }
 
 func getUpvalue(L *lua.LState) int {
@@ -229,8 +219,7 @@ func setUpvalue(L *lua.LState) int {
 	if name == "" {
 		return 0
 	}
-	L.Push(lua.LString(name))
-	return 1
+	return vm.Push(L, lua.LString(name))
 }
 
 func stackDepth(L *lua.LState) (n int) {
@@ -260,8 +249,7 @@ func traceback(L *lua.LState) int {
 	if L.GetTop() > shift {
 		text, ok := asText(L.Get(shift + 1))
 		if !ok {
-			L.Push(L.Get(shift + 1))
-			return 1
+			return vm.Push(L, L.Get(shift+1))
 		}
 		message = text + "\n"
 	}
@@ -282,8 +270,7 @@ func traceback(L *lua.LState) int {
 		}
 		b.WriteString("\n\t" + levelText(th, at))
 	}
-	L.Push(lua.LString(b.String()))
-	return 1
+	return vm.Push(L, lua.LString(b.String()))
 }
 
 // levelText is one line of a traceback.

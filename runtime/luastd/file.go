@@ -100,8 +100,7 @@ func (l *library) choose(L *lua.LState, current **lua.LUserData, flag int) int {
 	} else if given(L, 1) {
 		*current = fileOf(L).self
 	}
-	L.Push(*current)
-	return 1
+	return vm.Push(L, *current)
 }
 
 var openModes = map[string]int{
@@ -119,8 +118,7 @@ func (l *library) open(L *lua.LState) int {
 	if err != nil {
 		return failed(L, err)
 	}
-	L.Push(f.self)
-	return 1
+	return vm.Push(L, f.self)
 }
 
 // background runs f in a goroutine without the lock and waits for it; when the
@@ -137,9 +135,7 @@ func background[T any](L *lua.LState, f func() (T, error)) (T, error) {
 		done <- outcome{value, err}
 	}()
 	got, err := vm.Wait(L, done)
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	return got.value, got.err
 }
 
@@ -170,8 +166,7 @@ func (l *library) tmpfile(L *lua.LState) int {
 		return failed(L, err)
 	}
 	l.OnClose(func() { disk.Close(); os.Remove(disk.Name()) })
-	L.Push(l.onDisk(L, disk, "temporary", os.O_RDWR).self)
-	return 1
+	return vm.Push(L, l.onDisk(L, disk, "temporary", os.O_RDWR).self)
 }
 
 func (l *library) popen(L *lua.LState) int {
@@ -185,8 +180,7 @@ func (l *library) popen(L *lua.LState) int {
 		if err != nil {
 			return failed(L, err)
 		}
-		L.Push(l.onDisk(L, nothing, "process", os.O_RDWR).self)
-		return 1
+		return vm.Push(L, l.onDisk(L, nothing, "process", os.O_RDWR).self)
 	}
 	cmd, opt := l.shell(l.Context(), command), l.Options()
 	f := &file{name: "process", cmd: cmd, outputs: &outputs{command: command}}
@@ -216,8 +210,7 @@ func (l *library) popen(L *lua.LState) int {
 			_ = cmd.Wait()
 		}
 	})
-	L.Push(l.userdata(L, f))
-	return 1
+	return vm.Push(L, l.userdata(L, f))
 }
 
 func (l *library) lines(L *lua.LState) int {
@@ -324,7 +317,7 @@ func failed(L *lua.LState, err error) int {
 	if e, ok := errors.AsType[*fileError](err); ok {
 		number = e.number
 	}
-	return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error()), lua.LNumber(number)})
+	return vm.Push(L, lua.LNil, lua.LString(err.Error()), lua.LNumber(number))
 }
 
 // result returns true, or nil and the error.
@@ -332,6 +325,5 @@ func result(L *lua.LState, err error) int {
 	if err != nil {
 		return failed(L, err)
 	}
-	L.Push(lua.LTrue)
-	return 1
+	return vm.Push(L, lua.LTrue)
 }

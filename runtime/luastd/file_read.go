@@ -74,16 +74,14 @@ func lines(L *lua.LState, f *file, closing bool) int {
 		line, err := f.read(L, lua.LString("*l"))
 		switch {
 		case err == nil:
-			L.Push(lua.LString(line))
-			return 1
+			return vm.Push(L, lua.LString(line))
 		case err != io.EOF:
 			raiseFile(L, luaFileError(err, f.name))
 		case closing:
 			f.closed = true
 			_ = f.disk.Close() // only read from
 		}
-		L.Push(lua.LNil)
-		return 1
+		return vm.Push(L, lua.LNil)
 	}))
 	return 1
 }

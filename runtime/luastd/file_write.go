@@ -99,8 +99,7 @@ func seek(L *lua.LState) int {
 	if err != nil {
 		return failed(L, luaFileError(err, ""))
 	}
-	L.Push(lua.LNumber(offset))
-	return 1
+	return vm.Push(L, lua.LNumber(offset))
 }
 
 // closeFile closes a file. Of a pipe it waits for the program and returns its
@@ -128,6 +127,5 @@ func closeFile(L *lua.LState, f *file) int {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, os.ErrClosed) {
 		vm.Raise(L, err)
 	}
-	L.Push(lua.LNumber(f.cmd.ProcessState.ExitCode()))
-	return 1
+	return vm.Push(L, lua.LNumber(f.cmd.ProcessState.ExitCode()))
 }

@@ -33,8 +33,7 @@ func (l *library) format(L *lua.LState) int {
 		text = l.conversion(L, &c, rest)
 		b.write(c.format(L, next))
 	}
-	L.Push(lua.LString(b.String()))
-	return 1
+	return vm.Push(L, lua.LString(b.String()))
 }
 
 // conversion is what stands between % and the next text.

@@ -28,10 +28,10 @@ func (l *library) load(L *lua.LState) int {
 		return 0
 	}))
 	if !texts {
-		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(vm.Where(L, 1) + "reader function must return a string")})
+		return vm.Push(L, lua.LNil, lua.LString(vm.Where(L, 1)+"reader function must return a string"))
 	}
 	if caught != nil {
-		return vm.Push(L, []lua.LValue{lua.LNil, caught.Value})
+		return vm.Push(L, lua.LNil, caught.Value)
 	}
 	return l.compile(L, l.named(name), code)
 }
@@ -42,7 +42,7 @@ func (l *library) loadFile(L *lua.LState) int {
 		vm.Raise(L, err)
 	}
 	if err != nil {
-		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString("cannot open " + err.Error())})
+		return vm.Push(L, lua.LNil, lua.LString("cannot open "+err.Error()))
 	}
 	return l.compile(L, checkString(L, 1), string(code))
 }
@@ -57,9 +57,7 @@ func (l *library) doFile(L *lua.LState) int {
 		raiseBare(L, "cannot open "+err.Error())
 	}
 	fn, err := l.Compile(L, name, code)
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	L.SetTop(0)
 	L.Push(fn)
 	L.Call(0, lua.MultRet)
@@ -81,10 +79,9 @@ func (l *library) compile(L *lua.LState, name, code string) int {
 	vm.Work(L, 200+len(code))
 	fn, err := l.Compile(L, name, []byte(code))
 	if err != nil {
-		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error())})
+		return vm.Push(L, lua.LNil, lua.LString(err.Error()))
 	}
-	L.Push(fn)
-	return 1
+	return vm.Push(L, fn)
 }
 
 // readPieces joins what a reader function returns until it returns nothing; it

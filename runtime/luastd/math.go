@@ -11,8 +11,7 @@ import (
 func openMath(L *lua.LState) {
 	functions := map[string]lua.LGFunction{
 		"abs": func(L *lua.LState) int {
-			L.Push(lua.LNumber(math.Abs(checkNumber(L, 1))))
-			return 1
+			return vm.Push(L, lua.LNumber(math.Abs(checkNumber(L, 1))))
 		},
 		"atan2":      ofTwo(math.Atan2),
 		"fmod":       ofTwo(remainder),
@@ -46,8 +45,7 @@ func ofOne(f func(float64) float64) lua.LGFunction {
 		if math.IsNaN(n) {
 			n = notNumber(x)
 		}
-		L.Push(lua.LNumber(n))
-		return 1
+		return vm.Push(L, lua.LNumber(n))
 	}
 }
 
@@ -73,22 +71,18 @@ func remainder(x, y float64) float64 {
 func ofTwo(f func(x, y float64) float64) lua.LGFunction {
 	return func(L *lua.LState) int {
 		x := checkNumber(L, 1)
-		L.Push(lua.LNumber(f(x, checkNumber(L, 2))))
-		return 1
+		return vm.Push(L, lua.LNumber(f(x, checkNumber(L, 2))))
 	}
 }
 
 func frexp(L *lua.LState) int {
 	fraction, exponent := math.Frexp(checkNumber(L, 1))
-	L.Push(lua.LNumber(fraction))
-	L.Push(lua.LNumber(exponent))
-	return 2
+	return vm.Push(L, lua.LNumber(fraction), lua.LNumber(exponent))
 }
 
 func ldexp(L *lua.LState) int {
 	fraction := checkNumber(L, 1)
-	L.Push(lua.LNumber(math.Ldexp(fraction, checkInt(L, 2))))
-	return 1
+	return vm.Push(L, lua.LNumber(math.Ldexp(fraction, checkInt(L, 2))))
 }
 
 func modf(L *lua.LState) int {
@@ -97,9 +91,7 @@ func modf(L *lua.LState) int {
 	if !math.IsInf(n, 0) {
 		fraction = n - whole
 	}
-	L.Push(lua.LNumber(whole))
-	L.Push(lua.LNumber(math.Copysign(fraction, n)))
-	return 2
+	return vm.Push(L, lua.LNumber(whole), lua.LNumber(math.Copysign(fraction, n)))
 }
 
 // extreme is max or min.
@@ -112,8 +104,7 @@ func extreme(better func(a, b float64) bool) lua.LGFunction {
 			}
 		}
 		vm.Work(L, L.GetTop()/4)
-		L.Push(lua.LNumber(best))
-		return 1
+		return vm.Push(L, lua.LNumber(best))
 	}
 }
 
@@ -122,8 +113,7 @@ func random(L *lua.LState) int {
 	low, high := 1, 0
 	switch L.GetTop() {
 	case 0:
-		L.Push(lua.LNumber(vm.Random(L).Float64()))
-		return 1
+		return vm.Push(L, lua.LNumber(vm.Random(L).Float64()))
 	case 1:
 		high = checkLong(L, 1)
 	case 2:
@@ -134,8 +124,7 @@ func random(L *lua.LState) int {
 	if low > high || high-low < 0 || high-low >= vm.MaxExact {
 		vm.ArgError(L, L.GetTop(), "interval is empty")
 	}
-	L.Push(lua.LNumber(float64(low) + float64(vm.Random(L).Int64N(int64(high-low)+1))))
-	return 1
+	return vm.Push(L, lua.LNumber(float64(low)+float64(vm.Random(L).Int64N(int64(high-low)+1))))
 }
 
 // randomSeed is math.randomseed, for the task that calls it.

@@ -53,15 +53,11 @@ func exit(L *lua.LState) int {
 
 func (l *library) getenv(L *lua.LState) int {
 	v, ok, err := l.Env(checkString(L, 1))
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	if ok {
-		L.Push(lua.LString(v))
-	} else {
-		L.Push(lua.LNil)
+		return vm.Push(L, lua.LString(v))
 	}
-	return 1
+	return vm.Push(L, lua.LNil)
 }
 
 func (l *library) setenv(L *lua.LState) int {
@@ -72,9 +68,7 @@ func (l *library) setenv(L *lua.LState) int {
 
 // permit raises an error when the script may not reach something.
 func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
-	if err := l.Permit(a, what); err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, l.Permit(a, what))
 }
 
 func (l *library) remove(L *lua.LState) int {
@@ -94,8 +88,7 @@ func (l *library) tmpname(L *lua.LState) int {
 		vm.RaiseText(L, "cannot make a temporary name: %s", err)
 	}
 	_ = file.Close() // nothing was written
-	L.Push(lua.LString(file.Name()))
-	return 1
+	return vm.Push(L, lua.LString(file.Name()))
 }
 
 func (l *library) execute(L *lua.LState) int {
@@ -106,8 +99,7 @@ func (l *library) execute(L *lua.LState) int {
 	command := checkString(L, 1)
 	l.permit(L, sandbox.Exec, sandbox.Shell)
 	if !vm.Happens(L, "run "+command, true) {
-		L.Push(lua.LNumber(0))
-		return 1
+		return vm.Push(L, lua.LNumber(0))
 	}
 	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {
@@ -127,11 +119,8 @@ func (l *library) execute(L *lua.LState) int {
 		}
 		return err
 	})
-	if err != nil {
-		vm.Raise(L, err)
-	}
-	L.Push(lua.LNumber(code))
-	return 1
+	vm.Must(L, err)
+	return vm.Push(L, lua.LNumber(code))
 }
 
 // commandInput is the standard input of a command: a file, or that of the

@@ -56,8 +56,7 @@ func (l *library) require(L *lua.LState) int {
 	for {
 		if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 			if v := loaded.RawGetString(name); isTrue(v) {
-				L.Push(v)
-				return 1
+				return vm.Push(L, v)
 			}
 		}
 		other := l.loading[name]
@@ -86,8 +85,7 @@ func (l *library) require(L *lua.LState) int {
 		}
 		loaded.RawSetString(name, v)
 	}
-	L.Push(v)
-	return 1
+	return vm.Push(L, v)
 }
 
 // loadModule takes a module from package.preload, from Go, or from a file.
@@ -108,9 +106,7 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if path == "" && ownCode != nil {
 		return l.runModule(L, own, ownCode, name)
 	}
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	if path == "" {
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name,
 			suggest.Suffix(name, l.Loaders())),
@@ -128,9 +124,7 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 
 func (l *library) runModule(L *lua.LState, path string, code []byte, name string) lua.LValue {
 	fn, err := l.Compile(L, path, code)
-	if err != nil {
-		vm.Raise(L, err)
-	}
+	vm.Must(L, err)
 	return vm.Call(L, fn, lua.LString(name))
 }
 

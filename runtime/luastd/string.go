@@ -43,8 +43,7 @@ func relative(at, size int) int {
 }
 
 func textLength(L *lua.LState) int {
-	L.Push(lua.LNumber(len(checkString(L, 1))))
-	return 1
+	return vm.Push(L, lua.LNumber(len(checkString(L, 1))))
 }
 
 func sub(L *lua.LState) int {
@@ -52,11 +51,9 @@ func sub(L *lua.LState) int {
 	from := max(relative(checkLong(L, 2), len(text)), 1)
 	to := min(relative(optLong(L, 3, -1), len(text)), len(text))
 	if from > to {
-		L.Push(lua.LString(""))
-	} else {
-		L.Push(lua.LString(text[from-1 : to]))
+		return vm.Push(L, lua.LString(""))
 	}
-	return 1
+	return vm.Push(L, lua.LString(text[from-1:to]))
 }
 
 func reverse(L *lua.LState) int {
@@ -66,8 +63,7 @@ func reverse(L *lua.LState) int {
 	for i := range len(text) {
 		reversed[len(text)-1-i] = text[i]
 	}
-	L.Push(lua.LString(reversed))
-	return 1
+	return vm.Push(L, lua.LString(reversed))
 }
 
 func lower(L *lua.LState) int { return mapped(L, 'A', 'Z') }
@@ -86,8 +82,7 @@ func mapped(L *lua.LState, first, last byte) int {
 		}
 		other[i] = c
 	}
-	L.Push(lua.LString(other))
-	return 1
+	return vm.Push(L, lua.LString(other))
 }
 
 func bytesOf(L *lua.LState) int {
@@ -116,16 +111,14 @@ func char(L *lua.LState) int {
 		}
 		text[i] = byte(c)
 	}
-	L.Push(lua.LString(text))
-	return 1
+	return vm.Push(L, lua.LString(text))
 }
 
 func (l *library) rep(L *lua.LState) int {
 	text, n := checkString(L, 1), max(checkLong(L, 2), 0)
 	l.check(L, "rep", float64(len(text))*float64(n))
 	vm.Grow(L, len(text)*n)
-	L.Push(lua.LString(strings.Repeat(text, n)))
-	return 1
+	return vm.Push(L, lua.LString(strings.Repeat(text, n)))
 }
 
 // The functions with patterns. gopher-lua's find all matches in one call that
@@ -155,19 +148,17 @@ func find(L *lua.LState) int {
 		vm.Work(L, (len(text)-from)/128)
 		i := strings.Index(text[from:], pat)
 		if i < 0 {
-			L.Push(lua.LNil)
-			return 1
+			return vm.Push(L, lua.LNil)
 		}
-		return vm.Push(L, []lua.LValue{lua.LNumber(from + i + 1), lua.LNumber(from + i + len(pat))})
+		return vm.Push(L, lua.LNumber(from+i+1), lua.LNumber(from+i+len(pat)))
 	}
 	m := matcher(L, text, pat)
 	begin, end, err := m.Find(from)
 	must(L, err)
 	if end < 0 {
-		L.Push(lua.LNil)
-		return 1
+		return vm.Push(L, lua.LNil)
 	}
-	return vm.Push(L, append([]lua.LValue{lua.LNumber(begin + 1), lua.LNumber(end)}, captures(L, m)...))
+	return vm.Push(L, append([]lua.LValue{lua.LNumber(begin + 1), lua.LNumber(end)}, captures(L, m)...)...)
 }
 
 func match(L *lua.LState) int {
@@ -176,10 +167,9 @@ func match(L *lua.LState) int {
 	begin, end, err := m.Find(start(L, text))
 	must(L, err)
 	if end < 0 {
-		L.Push(lua.LNil)
-		return 1
+		return vm.Push(L, lua.LNil)
 	}
-	return vm.Push(L, capturesOr(L, m, begin, end))
+	return vm.Push(L, capturesOr(L, m, begin, end)...)
 }
 
 // captures are the captures of the last match.
@@ -221,7 +211,7 @@ func gmatch(L *lua.LState) int {
 				if next = end; end == begin {
 					next++ // empty matches must not repeat
 				}
-				return vm.Push(L, capturesOr(L, m, begin, end))
+				return vm.Push(L, capturesOr(L, m, begin, end)...)
 			}
 		}
 		return 0
@@ -265,7 +255,7 @@ func (l *library) gsub(L *lua.LState) int {
 	if i < len(text) {
 		b.write(text[i:])
 	}
-	return vm.Push(L, []lua.LValue{lua.LString(b.String()), lua.LNumber(n)})
+	return vm.Push(L, lua.LString(b.String()), lua.LNumber(n))
 }
 
 // replace appends what gsub puts in place of a match.

@@ -35,8 +35,7 @@ func (l *library) concat(L *lua.LState) int {
 			b.write(sep)
 		}
 	}
-	L.Push(lua.LString(b.String()))
-	return 1
+	return vm.Push(L, lua.LString(b.String()))
 }
 
 // slotsPerWork is how many elements are moved in the time of an instruction.
@@ -81,8 +80,7 @@ func removeElement(L *lua.LState) int {
 }
 
 func getN(L *lua.LState) int {
-	L.Push(lua.LNumber(checkTable(L, 1).Len()))
-	return 1
+	return vm.Push(L, lua.LNumber(checkTable(L, 1).Len()))
 }
 
 func maxN(L *lua.LState) int {
@@ -94,16 +92,14 @@ func maxN(L *lua.LState) int {
 			most = n
 		}
 	})
-	L.Push(most)
-	return 1
+	return vm.Push(L, most)
 }
 
 func forEach(L *lua.LState) int {
 	t, f := checkTable(L, 1), checkFunction(L, 2)
 	for key, v := t.Next(lua.LNil); key != lua.LNil; key, v = t.Next(key) {
 		if result := vm.Call(L, f, key, v); result != lua.LNil {
-			L.Push(result)
-			return 1
+			return vm.Push(L, result)
 		}
 	}
 	return 0
@@ -114,8 +110,7 @@ func forEachElement(L *lua.LState) int {
 	n := t.Len()
 	for i := 1; i <= n; i++ {
 		if result := vm.Call(L, f, lua.LNumber(i), t.RawGetInt(i)); result != lua.LNil {
-			L.Push(result)
-			return 1
+			return vm.Push(L, result)
 		}
 	}
 	return 0

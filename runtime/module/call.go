@@ -31,14 +31,12 @@ func (f *Func) bind(name string, self *Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		c := &Call{L: L, In: vm.Of(L), Name: name}
 		result, err := c.run(f, self)
-		if err != nil {
-			vm.Raise(L, fault.In(name, err))
-		}
+		vm.Must(L, fault.In(name, err))
 		switch values := result.(type) {
 		case Values:
 			return values.push(L)
 		case []lua.LValue:
-			return vm.Push(L, values)
+			return vm.Push(L, values...)
 		}
 		if result == nil && f.Returns == "" {
 			return 0
@@ -203,9 +201,7 @@ func (c *Call) Iterator(next func(c *Call) (Values, error)) lua.LValue {
 			c = &here
 		}
 		values, err := next(c)
-		if err != nil {
-			vm.Raise(L, fault.In(c.Name, err))
-		}
+		vm.Must(L, fault.In(c.Name, err))
 		if len(values) == 0 {
 			values = Values{nil}
 		}
@@ -221,11 +217,7 @@ func (c *Call) Context() context.Context { return vm.Context(c.L) }
 func (c *Call) Raise(err error) { vm.Raise(c.L, fault.In(c.Name, err)) }
 
 // Must raises err unless it is nil.
-func (c *Call) Must(err error) {
-	if err != nil {
-		c.Raise(err)
-	}
-}
+func (c *Call) Must(err error) { vm.Must(c.L, fault.In(c.Name, err)) }
 
 // Blocking runs f without the interpreter lock.
 func (c *Call) Blocking(f func(ctx context.Context) error) error {

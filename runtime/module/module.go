@@ -123,11 +123,8 @@ func (m *Module) strict(L *lua.LState) *lua.LTable {
 			}
 			if f.Name == field {
 				v, err := f.Read(vm.Of(L))
-				if err != nil {
-					vm.Raise(L, fault.In(name+"."+field, err))
-				}
-				L.Push(vm.ToLua(L, v))
-				return 1
+				vm.Must(L, fault.In(name+"."+field, err))
+				return vm.Push(L, vm.ToLua(L, v))
 			}
 			known = append(known, f.Name)
 		}
@@ -186,8 +183,7 @@ func (t *Type) build(L *lua.LState) *lua.LTable {
 		if o := objectOf(L.Get(1)); o != nil && t.Text != nil {
 			text = t.Text(o.value)
 		}
-		L.Push(lua.LString(text))
-		return 1
+		return vm.Push(L, lua.LString(text))
 	}))
 	if t.Get == nil {
 		mt.RawSetString("__index", methods)
@@ -199,8 +195,7 @@ func (t *Type) build(L *lua.LState) *lua.LTable {
 		if o := objectOf(L.Get(1)); v == lua.LNil && o != nil {
 			v = vm.ToLua(L, t.Get(o.value, name))
 		}
-		L.Push(v)
-		return 1
+		return vm.Push(L, v)
 	}))
 	return mt
 }

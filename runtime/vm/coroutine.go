@@ -50,9 +50,7 @@ func (co *coroutines) resumed(L *lua.LState) int {
 // values it pushed: a boolean, and what was returned or raised.
 func (co *coroutines) run(L, th *lua.LState) int {
 	refuse := func(reason string) int {
-		L.Push(lua.LFalse)
-		L.Push(lua.LString(reason))
-		return 2
+		return Push(L, lua.LFalse, lua.LString(reason))
 	}
 	if status := co.status(L, th); status != "suspended" {
 		return refuse("cannot resume " + status + " coroutine")
@@ -110,16 +108,13 @@ func (co *coroutines) wrap(L *lua.LState) int {
 
 func (co *coroutines) running(L *lua.LState) int {
 	if th := outermost(L); th != co.in.main {
-		L.Push(th)
-	} else {
-		L.Push(lua.LNil)
+		return Push(L, th)
 	}
-	return 1
+	return Push(L, lua.LNil)
 }
 
 func (co *coroutines) statusOf(L *lua.LState) int {
-	L.Push(lua.LString(co.status(L, checkThread(L, 1))))
-	return 1
+	return Push(L, lua.LString(co.status(L, checkThread(L, 1))))
 }
 
 func (co *coroutines) status(L, th *lua.LState) string {

@@ -162,11 +162,9 @@ func (l *Level) environment(L *lua.LState) *lua.LTable {
 	env, meta := L.NewTable(), L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		if v, ok := l.variable(L.Get(2).String()); ok {
-			L.Push(v.Value)
-		} else {
-			L.Push(L.GetTable(l.Globals(), L.Get(2)))
+			return Push(L, v.Value)
 		}
-		return 1
+		return Push(L, L.GetTable(l.Globals(), L.Get(2)))
 	}))
 	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
 		if v, ok := l.variable(L.Get(2).String()); ok {

@@ -38,14 +38,12 @@ func concat(L *lua.LState) int {
 	for i := 1; i <= last; i++ {
 		part, ok := asText(L.Get(i))
 		if !ok {
-			L.Push(concatValues(L, last))
-			return 1
+			return Push(L, concatValues(L, last))
 		}
 		size += len(part)
 		parts = append(parts, part)
 	}
-	L.Push(join(L, parts, size))
-	return 1
+	return Push(L, join(L, parts, size))
 }
 
 func join(L *lua.LState, parts []string, size int) lua.LValue {
@@ -110,11 +108,9 @@ func arithmetic(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.
 	x, ok := a.(lua.LNumber)
 	y, both := b.(lua.LNumber)
 	if ok && both {
-		L.Push(compute(x, y))
-		return 1
+		return Push(L, compute(x, y))
 	}
-	L.Push(arithmeticOf(L, event, compute, a, b))
-	return 1
+	return Push(L, arithmeticOf(L, event, compute, a, b))
 }
 
 // arithmeticOf does an operation on values of which one is no number.
@@ -213,8 +209,7 @@ func environment(L *lua.LState) *lua.LTable {
 }
 
 func getGlobal(L *lua.LState) int {
-	L.Push(L.GetTable(environment(L), L.Get(1)))
-	return 1
+	return Push(L, L.GetTable(environment(L), L.Get(1)))
 }
 
 func setGlobal(L *lua.LState) int {

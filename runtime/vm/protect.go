@@ -28,7 +28,7 @@ func (in *Interp) openProtect() {
 				Work(L, catchWork)
 				values = []lua.LValue{lua.LNil, caught.Value}
 			}
-			return Push(L, values)
+			return Push(L, values...)
 		},
 	})
 }
@@ -57,9 +57,7 @@ func pcall(L *lua.LState, handler lua.LValue) int {
 		g.exit()
 	}
 	Work(L, catchWork)
-	L.Push(lua.LFalse)
-	L.Push(caught.Value)
-	return 2
+	return Push(L, lua.LFalse, caught.Value)
 }
 
 // enter takes a thread for a protected call, unless the call is refused.
@@ -111,7 +109,7 @@ func Args(L *lua.LState, n int) []lua.LValue {
 }
 
 // Push returns values from a Lua function.
-func Push(L *lua.LState, values []lua.LValue) int {
+func Push(L *lua.LState, values ...lua.LValue) int {
 	for _, v := range values {
 		L.Push(v)
 	}
@@ -124,7 +122,7 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 		L.Error(lua.LString(typeError("call", "", f.Type().String())), 0)
 	}
 	L.Push(f)
-	L.Call(Push(L, args), 1)
+	L.Call(Push(L, args...), 1)
 	v := L.Get(-1)
 	L.Pop(1)
 	return v
@@ -174,7 +172,7 @@ func (g *guard) ended(L *lua.LState, fn lua.LValue, args []lua.LValue) ([]lua.LV
 // values calls fn on the thread and returns its values, or what it raised.
 func (g *guard) values(fn lua.LValue, args []lua.LValue) ([]lua.LValue, *Caught) {
 	g.th.Push(fn)
-	Push(g.th, args)
+	Push(g.th, args...)
 	if failed := g.call(len(args)); failed != nil {
 		return nil, g.in.caught(g, failed)
 	}

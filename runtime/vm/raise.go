@@ -26,6 +26,13 @@ func Raise(L *lua.LState, err error) {
 	L.Error(in.newError(err, in.frames(L)), 1)
 }
 
+// Must raises err unless it is nil.
+func Must(L *lua.LState, err error) {
+	if err != nil {
+		Raise(L, err)
+	}
+}
+
 // ErrorOf returns the Go error of a raised value, or nil.
 func ErrorOf(v lua.LValue) error {
 	if r := errorValueOf(v); r != nil {
@@ -61,24 +68,20 @@ func (in *Interp) openErrors() {
 			if r == nil {
 				return 0
 			}
-			L.Push(ToLua(L, errorField(r.err, L.CheckString(2))))
-			return 1
+			return Push(L, ToLua(L, errorField(r.err, L.CheckString(2))))
 		},
 		"__newindex": func(L *lua.LState) int {
 			Raise(L, fault.Of(&fault.ImmutableAttribute{}, "errors cannot be changed"))
 			return 0
 		},
 		"__tostring": func(L *lua.LState) int {
-			L.Push(lua.LString(errorText(L.Get(1))))
-			return 1
+			return Push(L, lua.LString(errorText(L.Get(1))))
 		},
 		"__concat": func(L *lua.LState) int {
-			L.Push(lua.LString(errorText(L.Get(1)) + errorText(L.Get(2))))
-			return 1
+			return Push(L, lua.LString(errorText(L.Get(1))+errorText(L.Get(2))))
 		},
 		"__eq": func(L *lua.LState) int {
-			L.Push(lua.LBool(sameError(ErrorOf(L.Get(1)), ErrorOf(L.Get(2)))))
-			return 1
+			return Push(L, lua.LBool(sameError(ErrorOf(L.Get(1)), ErrorOf(L.Get(2)))))
 		},
 	})
 	in.errors.RawSetString("__metatable", lua.LString("error"))

@@ -22,8 +22,7 @@ var Null = &lua.LUserData{Value: schema.Null{}, Metatable: nullMeta}
 
 var nullMeta = share(map[string]lua.LValue{"__metatable": lua.LString("null"),
 	"__tostring": &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
-		L.Push(lua.LString("null"))
-		return 1
+		return Push(L, lua.LString("null"))
 	}}})
 
 // listMeta marks an empty table as a list, so that [] does not come back as {}.
