@@ -132,9 +132,7 @@ func csvParse(c *module.Call) (any, error) {
 		}
 		vm.Work(c.L, 1+len(record))
 		row, err := t.row(c.L, record, t.in.Line())
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		rows.RawSetInt(n, row)
 	}
 }

@@ -84,9 +84,7 @@ func boxList(b orb.Bound) []any { return []any{b.Min[0], b.Min[1], b.Max[0], b.M
 // onPlane applies f to the argument geometry in its local plane.
 func onPlane(c *module.Call, f func(orb.Geometry) (orb.Geometry, error)) (any, error) {
 	g, err := geometry.OnPlane(shape(c, "geometry"), f)
-	if err != nil {
-		return nil, err
-	}
+	c.Must(err)
 	return geojson.Object(g), nil
 }
 

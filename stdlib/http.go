@@ -96,9 +96,7 @@ var responseType = &module.Type{
 			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				body, err := r.text()
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				v, err := decodeJSON(c, string(body), false)
 				if f, ok := err.(*fault.ValueError); ok {
 					err = fault.Hinted(f, "the answer is of type %s", cmp.Or(r.kind, "unknown"))

@@ -96,11 +96,7 @@ func jobsFuncs() []module.Func {
 					Optional: true})}},
 			Returns: "the job's ID, an integer",
 			Call: func(c *module.Call) (any, error) {
-				args, err := jobArguments(c.Value("args"))
-				if err != nil {
-					return nil, err
-				}
-				return submitJob(c, args)
+				return submitJob(c, jobArguments(c, c.Value("args"))), nil
 			},
 		},
 		{
@@ -123,20 +119,10 @@ func jobsFuncs() []module.Func {
 			Name: "wait", Doc: "Waits until jobs have ended, well or not.",
 			Params: []module.Param{jobArg, jobTimeout}, Returns: jobOutcome + "; of a list, a list of those in its order",
 			Call: func(c *module.Call) (any, error) {
-				ids, many, err := jobIDs(c)
-				if err != nil {
-					return nil, err
-				}
-				ended, err := waitForJobs(c, ids)
-				if err != nil {
-					return nil, err
-				}
-				results := c.L.NewTable()
+				ids, many := jobIDs(c)
+				ended, results := waitForJobs(c, ids), c.L.NewTable()
 				for i, id := range ids {
-					t, err := outcomeOf(c, ended[id])
-					if err != nil {
-						return nil, err
-					}
+					t := outcomeOf(c, ended[id])
 					if !many {
 						return t, nil
 					}
@@ -152,11 +138,7 @@ func jobsFuncs() []module.Func {
 			Returns: "what the script returned, nil for nothing",
 			Call: func(c *module.Call) (any, error) {
 				id := int64(c.Int("job"))
-				ended, err := waitForJobs(c, []int64{id})
-				if err != nil {
-					return nil, err
-				}
-				job := ended[id]
+				job := waitForJobs(c, []int64{id})[id]
 				if !job.OK && job.State != "done with failures" {
 					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed, its state is %s%s", id,
 						job.State, because(job.Message)), "transect jobs show %d", id)
@@ -178,75 +160,60 @@ func because(message string) string {
 }
 
 // jobQueue is where the script submits.
-func jobQueue(c *module.Call) (*vm.Jobs, error) {
-	if q := c.In.Options().Jobs; q != nil {
-		return q, nil
+func jobQueue(c *module.Call) *vm.Jobs {
+	q := c.In.Options().Jobs
+	if q == nil {
+		c.Raise(fault.Of(&fault.UnsupportedOperationError{}, "jobs are not available here"))
 	}
-	return nil, fault.Of(&fault.UnsupportedOperationError{}, "jobs are not available here")
+	return q
 }
 
 // submitJob queues a job with the options of the call.
-func submitJob(c *module.Call, args []string) (int64, error) {
-	q, err := jobQueue(c)
-	if err != nil {
-		return 0, err
-	}
+func submitJob(c *module.Call, args []string) (id int64) {
+	q := jobQueue(c)
 	if c.String("on") != "" && c.String("queue") != "" {
-		return 0, fault.Of(&fault.ParameterError{}, "the options queue and on exclude each other")
+		c.Raise(fault.Of(&fault.ParameterError{}, "the options queue and on exclude each other"))
 	}
-	if err := c.In.Permit(sandbox.Op, "jobs.submit"); err != nil {
-		return 0, err
-	}
+	c.Must(c.In.Permit(sandbox.Op, "jobs.submit"))
 	r := vm.JobRequest{Script: c.String("script"), Args: args, Delay: c.Seconds("delay"), Settings: jobSettings(c)}
-	var id int64
-	err = c.Blocking(func(ctx context.Context) (err error) { id, err = q.Submit(ctx, r); return err })
-	return id, err
+	c.Must(c.Blocking(func(ctx context.Context) (err error) { id, err = q.Submit(ctx, r); return err }))
+	return id
 }
 
 // jobArguments are the arguments of a script: a list, or one.
-func jobArguments(v lua.LValue) ([]string, error) {
-	list, ok := v.(*lua.LTable)
-	if !ok {
-		if v == lua.LNil {
-			return nil, nil
+func jobArguments(c *module.Call, v lua.LValue) (args []string) {
+	for i, v := range oneOrList(v) {
+		if !module.Accepts("string|number|boolean", v) {
+			c.Raise(fault.Of(&fault.ParameterError{},
+				"argument %d of the script: must be a string, a number or a boolean, got a %s", i+1, v.Type()))
 		}
-		text, err := jobArgument(v)
-		return []string{text}, err
+		args = append(args, v.String())
 	}
-	args := make([]string, list.Len())
-	for i := range args {
-		var err error
-		if args[i], err = jobArgument(list.RawGetInt(i + 1)); err != nil {
-			return nil, fault.Of(&fault.ParameterError{}, "argument %d of the script: %w", i+1, err)
-		}
-	}
-	return args, nil
+	return args
 }
 
-func jobArgument(v lua.LValue) (string, error) {
-	switch v.Type() {
-	case lua.LTString, lua.LTNumber, lua.LTBool:
-		return v.String(), nil
+// oneOrList is a value as a list: the elements of a table, none of nil.
+func oneOrList(v lua.LValue) (list []lua.LValue) {
+	t, ok := v.(*lua.LTable)
+	if !ok && v != lua.LNil {
+		return []lua.LValue{v}
 	}
-	return "", fault.Of(&fault.ParameterError{}, "must be a string, a number or a boolean, got a %s", v.Type())
+	for i := 1; ok && i <= t.Len(); i++ {
+		list = append(list, t.RawGetInt(i))
+	}
+	return list
 }
 
 // jobIDs are those of the argument job; many is false of one alone.
-func jobIDs(c *module.Call) (ids []int64, many bool, err error) {
-	list := []lua.LValue{c.Value("job")}
-	if t, ok := list[0].(*lua.LTable); ok {
-		list, many = nil, true
-		for i := 1; i <= t.Len(); i++ {
-			list = append(list, t.RawGetInt(i))
-		}
-	}
-	for _, v := range list {
+func jobIDs(c *module.Call) (ids []int64, many bool) {
+	_, many = c.Value("job").(*lua.LTable)
+	for _, v := range oneOrList(c.Value("job")) {
 		n, ok := v.(lua.LNumber)
 		if !ok || lua.LNumber(int64(n)) != n {
-			return nil, many, fault.Of(&fault.ParameterError{},
-				"argument job must be the ID of a job or a list of IDs, got a %s", v.Type())
+			c.Raise(fault.Of(&fault.ParameterError{}, "argument job must be the ID of a job or a list of IDs, got a %s",
+				v.Type()))
 		}
 		ids = append(ids, int64(n))
 	}
-	return ids, many, nil
+	return ids, many
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // outcomeOf is what became of a job, for scripts.
-func outcomeOf(c *module.Call, job vm.EndedJob) (*lua.LTable, error) {
+func outcomeOf(c *module.Call, job vm.EndedJob) *lua.LTable {
 	t := c.L.NewTable()
 	t.RawSetString("job", lua.LNumber(job.ID))
 	t.RawSetString("state", lua.LString(job.State))
@@ -28,38 +28,28 @@ func outcomeOf(c *module.Call, job vm.EndedJob) (*lua.LTable, error) {
 	}
 	if job.Result != nil {
 		v, err := vm.DecodeJSON(job.Result, false)
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		t.RawSetString("result", vm.ToLua(c.L, v))
 	}
-	return t, nil
+	return t
 }
 
 // waitForJobs waits until all of the jobs have ended, for at most the option
 // timeout.
-func waitForJobs(c *module.Call, ids []int64) (map[int64]vm.EndedJob, error) {
-	q, err := jobQueue(c)
-	if err != nil {
-		return nil, err
-	}
-	left := slices.Clone(ids)
+func waitForJobs(c *module.Call, ids []int64) map[int64]vm.EndedJob {
+	q, left := jobQueue(c), slices.Clone(ids)
 	all := map[int64]vm.EndedJob{}
 	until := time.Time{}
 	if limit := c.Seconds("timeout"); limit > 0 {
 		until = time.Now().Add(limit)
 	}
 	for len(left) > 0 {
-		ended, err := nextEnded(c, q, left, until)
-		if err != nil {
-			return nil, err
-		}
-		for _, job := range ended {
+		for _, job := range nextEnded(c, q, left, until) {
 			all[job.ID] = job
 		}
 		left = slices.DeleteFunc(left, func(id int64) bool { _, known := all[id]; return known })
 	}
-	return all, nil
+	return all
 }
 
 // How often is looked whether a job has ended: soon after the last one did, then
@@ -70,9 +60,9 @@ const (
 )
 
 // nextEnded waits until at least one of the jobs has ended.
-func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob, err error) {
+func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob) {
 	stop := vm.StopRequested(c.L)
-	err = c.Blocking(func(ctx context.Context) error {
+	c.Must(c.Blocking(func(ctx context.Context) error {
 		for pause := lookFirst; ; pause = min(2*pause, lookLast) {
 			var err error
 			if ended, err = q.Ended(ctx, ids); err != nil || len(ended) > 0 {
@@ -102,20 +92,16 @@ func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended 
 				return nil // the run is asked to stop
 			}
 		}
-	})
-	if err == nil && len(ended) == 0 {
+	}))
+	if len(ended) == 0 {
 		vm.Checkpoint(c.L)
 	}
-	return ended, err
+	return ended
 }
 
 // mapJobs submits a job for each item, and waits for all.
 func mapJobs(c *module.Call) (any, error) {
-	q, err := jobQueue(c)
-	if err != nil {
-		return nil, err
-	}
-	next := itemsOf(c, "items")
+	q, next := jobQueue(c), itemsOf(c, "items")
 	results, indexes := c.L.NewTable(), map[int64]int{} // by job
 	set := func(index int, t *lua.LTable) {
 		results.RawGetInt(index).(*lua.LTable).ForEach(t.RawSet)
@@ -130,13 +116,9 @@ func mapJobs(c *module.Call) (any, error) {
 			begun := c.L.NewTable()
 			begun.RawSetString("item", item[0])
 			results.RawSetInt(index, begun)
-			id, failed, err := submitItem(c, item)
-			switch {
-			case err != nil:
-				return nil, err
-			case failed != nil:
+			if id, failed := submitItem(c, item); failed != nil {
 				set(index, failed)
-			default:
+			} else {
 				indexes[id] = index
 			}
 			index++
@@ -144,16 +126,8 @@ func mapJobs(c *module.Call) (any, error) {
 		if len(indexes) == 0 {
 			continue
 		}
-		ended, err := nextEnded(c, q, slices.Sorted(maps.Keys(indexes)), time.Time{})
-		if err != nil {
-			return nil, err
-		}
-		for _, job := range ended {
-			t, err := outcomeOf(c, job)
-			if err != nil {
-				return nil, err
-			}
-			set(indexes[job.ID], t)
+		for _, job := range nextEnded(c, q, slices.Sorted(maps.Keys(indexes)), time.Time{}) {
+			set(indexes[job.ID], outcomeOf(c, job))
 			delete(indexes, job.ID)
 		}
 	}
@@ -162,7 +136,7 @@ func mapJobs(c *module.Call) (any, error) {
 
 // submitItem submits the job of an item. failed is its outcome when the script's
 // own function args has raised an error.
-func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable, err error) {
+func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable) {
 	given := item[0]
 	if f := c.Value("args"); f != lua.LNil {
 		values, caught := vm.Try(c.L, f, item...)
@@ -174,17 +148,9 @@ func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable
 			failed.RawSetString("state", lua.LString("not submitted"))
 			failed.RawSetString("ok", lua.LFalse)
 			failed.RawSetString("message", lua.LString(c.L.ToStringMeta(caught.Value).String()))
-			return 0, failed, nil
+			return 0, failed
 		}
-		given = lua.LNil
-		if len(values) > 0 {
-			given = values[0]
-		}
+		given = append(values, lua.LNil)[0]
 	}
-	args, err := jobArguments(given)
-	if err != nil {
-		return 0, nil, err
-	}
-	id, err = submitJob(c, args)
-	return id, nil, err
+	return submitJob(c, jobArguments(c, given)), nil
 }

@@ -98,9 +98,7 @@ func jsonFuncs() []module.Func {
 			Params: []module.Param{pathParam("the file"), jsonValue, jsonIndent(2)},
 			Call: func(c *module.Call) (any, error) {
 				text, err := encodeJSON(c, c.Go("value"), c.Int("indent"))
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				return nil, onFile(c, func(path string) error { return c.In.WriteFile(path, []byte(text+"\n")) })
 			},
 		},

@@ -10,7 +10,6 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 )
 
 // logger is the fields that all its messages have, sorted by name.
@@ -39,12 +38,8 @@ func logFuncs() []module.Func {
 			Params:  []module.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
 			Returns: "a logger, with the functions of this module as methods",
 			Call: func(c *module.Call) (any, error) {
-				fields, err := logFields(c)
-				if err != nil {
-					return nil, err
-				}
 				kept, _ := c.Self.(logger)
-				return module.NewObject(c.L, loggerType, kept.with(fields)), nil
+				return module.NewObject(c.L, loggerType, kept.with(logFields(c))), nil
 			},
 		},
 	}
@@ -58,13 +53,9 @@ func logFunc(name string, level slog.Level, doc string) module.Func {
 			{Name: "fields", Type: "table", Doc: "names and values written with it", Optional: true},
 		},
 		Call: func(c *module.Call) (any, error) {
-			fields, err := logFields(c)
-			if err != nil {
-				return nil, err
-			}
 			kept, _ := c.Self.(logger)
 			c.In.Options().Logger.LogAttrs(context.Background(), level, c.L.ToStringMeta(c.Value("message")).String(),
-				kept.with(fields)...)
+				kept.with(logFields(c))...)
 			return nil, nil
 		},
 	}
@@ -91,22 +82,17 @@ var logModule = &module.Module{
 	Lazy:  logFuncs,
 }
 
-func logFields(c *module.Call) ([]slog.Attr, error) {
-	t := c.Table("fields")
-	if t == nil {
-		return nil, nil
+func logFields(c *module.Call) (attrs []slog.Attr) {
+	if c.Table("fields") == nil {
+		return nil
 	}
-	v, err := vm.FromLua(c.L, t)
-	if err != nil {
-		return nil, fault.Of(&fault.ParameterError{}, "argument fields: %w", err)
-	}
+	v := c.Go("fields")
 	object, ok := v.(map[string]any)
 	if _, empty := v.(schema.Empty); !ok && !empty {
-		return nil, fault.Of(&fault.ParameterError{}, "argument fields must have names for keys")
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument fields must have names for keys"))
 	}
-	attrs := make([]slog.Attr, 0, len(object))
 	for name, value := range object {
 		attrs = append(attrs, slog.Any(name, value))
 	}
-	return attrs, nil
+	return attrs
 }

@@ -168,15 +168,8 @@ func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 }
 
 // texts reads an option that is a text or a list of them.
-func texts(c *module.Call, name string) []string {
-	var list []string
-	switch v := c.Value(name).(type) {
-	case *lua.LTable:
-		for i := 1; i <= v.Len(); i++ {
-			list = append(list, v.RawGetInt(i).String())
-		}
-	case *lua.LNilType:
-	default:
+func texts(c *module.Call, name string) (list []string) {
+	for _, v := range oneOrList(c.Value(name)) {
 		list = append(list, v.String())
 	}
 	return list

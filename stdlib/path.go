@@ -65,13 +65,9 @@ func pathFuncs() []module.Func {
 			Returns: "the path from there",
 			Call: func(c *module.Call) (any, error) {
 				from, err := filepath.Abs(c.In.Path(c.String("base")))
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				to, err := filepath.Abs(c.In.Path(c.String("path")))
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				way, err := filepath.Rel(from, to)
 				if err != nil {
 					return nil, fault.Of(&fault.ValueError{}, "there is no relative path from %s to %s", c.String("base"),

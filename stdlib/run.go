@@ -141,9 +141,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 	name := kind + c.String("name")
 	for {
 		text, known, err := k.get(c.In, name)
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		if known {
 			return vm.DecodeJSON(text, false)
 		}
@@ -163,18 +161,20 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 	defer close(now.done)
 	defer delete(k.making, name)
 	v := vm.Call(c.L, c.Value("f"))
-	text, err := keptText(c, v)
-	if err != nil {
-		return nil, err
+	text, err := keptText(c, v, longestKept)
+	switch {
+	case err != nil:
+		return nil, fault.Of(&fault.ParameterError{}, "what f returned for %q cannot be kept: %w", c.String("name"), err)
+	case text == nil:
+		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB",
+			c.String("name"), longestKept>>20), "write it to a file in run.dir")
 	}
 	if run := c.In.Options().InRun; run != nil {
 		err = run.Keep(name, text)
 	} else {
 		k.values[name] = text
 	}
-	if err != nil {
-		return nil, err
-	}
+	c.Must(err)
 	return vm.DecodeJSON(text, false) // what further starts get, to the order of its keys
 }
 
@@ -189,21 +189,17 @@ func (k *kept) get(in *vm.Interp, name string) ([]byte, bool, error) {
 // longestKept bounds a value that is kept for a run, in bytes.
 const longestKept = 1 << 20
 
-func keptText(c *module.Call, v lua.LValue) ([]byte, error) {
+// keptText is a value as JSON, nil when it is longer than the limit.
+func keptText(c *module.Call, v lua.LValue, limit int) (text []byte, err error) {
 	plain, err := vm.FromLua(c.L, v)
 	if err == nil {
 		err = schema.CheckText(plain)
 	}
-	var text []byte
-	if err == nil && encodedSize(plain, 0, 0, 2*longestKept) <= 2*longestKept {
+	if err == nil && encodedSize(plain, 0, 0, 2*limit) <= 2*limit {
 		text, err = json.Marshal(plain)
 	}
-	switch {
-	case err != nil:
-		return nil, fault.Of(&fault.ParameterError{}, "what f returned for %q cannot be kept: %w", c.String("name"), err)
-	case text == nil || len(text) > longestKept:
-		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB",
-			c.String("name"), longestKept>>20), "write it to a file in run.dir")
+	if len(text) > limit {
+		text = nil
 	}
-	return text, nil
+	return text, err
 }

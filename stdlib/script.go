@@ -36,9 +36,7 @@ func scriptFuncs() []module.Func {
 			Returns: "a table of the values",
 			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				opt := c.In.Options()
 				spec.Program = program(opt.Script)
 				if spec.HelpAsked(opt.Args) {
@@ -150,9 +148,7 @@ func scriptFuncs() []module.Func {
 				}
 				l, err := lock.Take(c.Context(),
 					lock.Request{Folder: LockFolder(c.In.StateDir()), Name: name, Script: opt.Script, Now: opt.Now})
-				if err != nil {
-					return nil, err
-				}
+				c.Must(err)
 				locks[name] = true
 				c.In.OnClose(l.Release)
 				return nil, nil

@@ -28,11 +28,10 @@ var stateFuncs = []module.Func{
 		Name: "get", Doc: "Reads a value.", Returns: "the value, or the default, or nil",
 		Params: []module.Param{stateKey, {Name: "default", Type: "any", Doc: "returned when there is no value"}},
 		Call: func(c *module.Call) (any, error) {
-			e, err := readState(c, c.String("key"))
-			if err != nil || e == nil {
-				return c.Value("default"), err
+			if e := readState(c, c.String("key")); e != nil {
+				return stateValue(c, e), nil
 			}
-			return stateValue(c, e)
+			return c.Value("default"), nil
 		},
 	},
 	{
@@ -40,23 +39,20 @@ var stateFuncs = []module.Func{
 		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"},
 			{Name: "options", Fields: []module.Param{stateTTL}}},
 		Call: func(c *module.Call) (any, error) {
-			next, err := stateEntry(c, c.Value("value"), expiry(c, nil))
-			if err != nil {
-				return nil, err
-			}
-			_, err = changeState(c, func(*keyvalue.Entry) (*keyvalue.Entry, error) { return next, nil })
-			return nil, err
+			next := stateEntry(c, c.Value("value"), expiry(c, nil))
+			changeState(c, func(*keyvalue.Entry) *keyvalue.Entry { return next })
+			return nil, nil
 		},
 	},
 	{
 		Name: "delete", Doc: "Deletes a value.", Params: []module.Param{stateKey}, Returns: "whether there was one",
 		Call: func(c *module.Call) (any, error) {
-			return changeState(c, func(*keyvalue.Entry) (*keyvalue.Entry, error) { return nil, nil })
+			return changeState(c, func(*keyvalue.Entry) *keyvalue.Entry { return nil }), nil
 		},
 	},
 	{
 		Name: "keys", Doc: "Lists the keys, sorted.", Params: []module.Param{statePrefix}, Returns: "a list of keys",
-		Call: func(c *module.Call) (any, error) { return stateKeys(c) },
+		Call: func(c *module.Call) (any, error) { return stateKeys(c), nil },
 	},
 	{
 		Name: "each", Doc: "Iterates over the values in the order of their keys.", Params: []module.Param{statePrefix},
@@ -73,15 +69,11 @@ var stateFuncs = []module.Func{
 		Returns: "the new value",
 		Call: func(c *module.Call) (any, error) {
 			var latest lua.LValue
-			_, err := changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
-				v, err := stateValue(c, old)
-				if err != nil {
-					return nil, err
-				}
-				latest = vm.Call(c.L, c.Value("f"), v)
+			changeState(c, func(old *keyvalue.Entry) *keyvalue.Entry {
+				latest = vm.Call(c.L, c.Value("f"), stateValue(c, old))
 				return stateEntry(c, latest, expiry(c, old))
 			})
-			return latest, err
+			return latest, nil
 		},
 	},
 	{
@@ -90,31 +82,28 @@ var stateFuncs = []module.Func{
 			{Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
 		Call: func(c *module.Call) (any, error) {
 			var sum lua.LNumber
-			_, err := changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
-				v, err := stateValue(c, old)
-				if err != nil {
-					return nil, err
-				}
+			changeState(c, func(old *keyvalue.Entry) *keyvalue.Entry {
+				v := stateValue(c, old)
 				n, isNumber := v.(lua.LNumber)
 				if v != lua.LNil && !isNumber {
-					return nil, fault.Of(&fault.TypeError{}, "the value of %q is a %s, not a number", c.String("key"), v.Type())
+					c.Raise(fault.Of(&fault.TypeError{}, "the value of %q is a %s, not a number", c.String("key"), v.Type()))
 				}
 				sum = n + lua.LNumber(c.Number("by"))
 				return stateEntry(c, sum, expiry(c, old))
 			})
-			return sum, err
+			return sum, nil
 		},
 	},
 	{
 		Name: "expire", Doc: "Sets the expiry of a value.", Params: []module.Param{stateKey,
 			stateTTL}, Returns: "whether there is such a value",
 		Call: func(c *module.Call) (any, error) {
-			return changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
+			return changeState(c, func(old *keyvalue.Entry) *keyvalue.Entry {
 				if old == nil {
-					return nil, nil
+					return nil
 				}
-				return &keyvalue.Entry{Text: old.Text, Expires: expiry(c, nil)}, nil
-			})
+				return &keyvalue.Entry{Text: old.Text, Expires: expiry(c, nil)}
+			}), nil
 		},
 	},
 	{
@@ -123,7 +112,7 @@ var stateFuncs = []module.Func{
 		Call: func(c *module.Call) (any, error) {
 			return onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (int64, error) {
 				return s.Clear(ctx, name, c.String("prefix"), now(c))
-			})
+			}), nil
 		},
 	},
 }
@@ -175,23 +164,14 @@ func expiry(c *module.Call, old *keyvalue.Entry) float64 {
 }
 
 func eachState(c *module.Call) (any, error) {
-	keys, err := stateKeys(c)
-	if err != nil {
-		return nil, err
-	}
+	keys := stateKeys(c)
 	return c.Iterator(func(c *module.Call) (module.Values, error) {
 		for len(keys) > 0 {
 			key := keys[0]
 			keys = keys[1:]
-			e, err := readState(c, key)
-			if e == nil && err == nil {
-				continue // deleted meanwhile
+			if e := readState(c, key); e != nil { // else deleted meanwhile
+				return module.Values{key, stateValue(c, e)}, nil
 			}
-			var v lua.LValue
-			if err == nil {
-				v, err = stateValue(c, e)
-			}
-			return module.Values{key, v}, err
 		}
 		return nil, nil
 	}), nil
