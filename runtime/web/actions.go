@@ -44,8 +44,8 @@ func (s *Server) actionRoutes() {
 	s.action("order-again", action{Title: "Order again", Verb: "Order",
 		Hint:  "The same analytic is ordered with the same inputs and parameters.",
 		about: s.aboutProduct, do: orderAgain})
-	s.get("/actions/order", s.permitted(s.orderPage))
-	s.post("/actions/order", s.permitted(bounded(s.order)))
+	s.get("/actions/order", s.permitted(s.connected(s.orderPage)))
+	s.post("/actions/order", s.permitted(bounded(s.connected(s.order))))
 }
 
 var errReadOnly = &refusal{"this page is read-only; start transect ui with --allow-actions to allow changes"}

@@ -113,11 +113,7 @@ func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main
 
 // download sends the file of a component, or the range that the browser asks
 // for, without the address it comes from.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) download(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	found, err := c.Datasets.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("dataset")}})
 	if err != nil {
 		return err

@@ -54,11 +54,7 @@ var otherFields = []string{"_id", "name", "type", "project", "mission", "compone
 	"acquisition_date", "geometry", "width", "height", "tiles", "footprint", "preview", "creation_date",
 	"modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
 
-func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	found, err := describeDatasets(r.Context(), c, client.IDs{r.PathValue("dataset")})
 	if err != nil {
 		return err

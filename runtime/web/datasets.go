@@ -15,10 +15,10 @@ import (
 
 // datasetRoutes registers the table of datasets and the page of one.
 func (s *Server) datasetRoutes() {
-	s.get("/datasets", s.datasetTable)
-	s.stream("/datasets.csv", s.datasetCSV)
-	s.get("/datasets/{dataset}", s.datasetPage)
-	s.stream("/datasets/{dataset}/files/{component}", s.download)
+	s.get("/datasets", s.connected(s.datasetTable))
+	s.stream("/datasets.csv", s.connected(s.datasetCSV))
+	s.get("/datasets/{dataset}", s.connected(s.datasetPage))
+	s.stream("/datasets/{dataset}/files/{component}", s.connected(s.download))
 }
 
 // datasetRow is a line of the table.
@@ -52,11 +52,7 @@ var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquis
 	"deletion_date", "size", "geometry",
 	"width", "height", "properties.transect", "components", "source"}
 
-func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	q := readDatasetQuery(r.URL.Query(), s.Now())
 	page, err := c.Datasets.Search.Page(r.Context(),
 		client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
@@ -165,11 +161,7 @@ func (r datasetRow) Pixels() string {
 }
 
 // datasetCSV sends all that the search finds as a CSV file, while it is found.
-func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	q := readDatasetQuery(r.URL.Query(), s.Now())
 	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: only(rowFields...)}}
 	if q.Sort != "" {

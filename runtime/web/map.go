@@ -13,10 +13,10 @@ import (
 
 // mapRoutes registers the map and what it shows.
 func (s *Server) mapRoutes() {
-	s.get("/map", s.mapPage)
-	s.stream("/api/map", s.mapData)
+	s.get("/map", s.connected(s.mapPage))
+	s.stream("/api/map", s.connected(s.mapData))
 	s.topic("map", s.watchMap)
-	s.stream("/report", s.reportPage)
+	s.stream("/report", s.connected(s.reportPage))
 	s.get("/tiles/{dataset}/{z}/{x}/{y}", s.tile)
 }
 
@@ -39,16 +39,13 @@ type mapView struct {
 	Report   string // address of the flight report
 }
 
-func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
 	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text",
 		Page: "/datasets/{id}", Background: s.Tiles, Topic: "map:" + t.values().Encode(),
 		Empty: [2]string{"Nothing here has a position yet.",
 			"Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
-	_, err := s.platform()
-	if err != nil {
-		return err
-	}
+	var err error
 	if v.Projects, err = s.projectsOf(ctx, target{}); err != nil {
 		return err
 	}
@@ -73,11 +70,8 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
 
 // mapData streams what the map shows. What fails after the first line is said in
 // a line of its own.
-func (s *Server) mapData(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) mapData(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
-	if _, err := s.platform(); err != nil {
-		return err
-	}
 	out := newLineStream(w)
 	if err := s.sendMap(ctx, t, out.send); err != nil {
 		if ctx.Err() != nil {

@@ -33,11 +33,7 @@ type slot struct {
 	Choices                       []string
 }
 
-func (s *Server) orderPage(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) orderPage(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	values := r.URL.Query()
 	found, err := c.Missions.Describe(r.Context(), client.Refs{IDs: client.IDs{values.Get("mission")}})
 	if err != nil {
@@ -103,11 +99,7 @@ func slots(raw json.RawMessage) (list []slot) {
 	return list
 }
 
-func (s *Server) order(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) order(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	in := client.OrderAnalytic{Analytic: client.ID(r.PostForm.Get("analytic")),
 		Mission: client.ID(r.PostForm.Get("mission")), Project: client.ID(r.PostForm.Get("project")),
 		Inputs: client.Object{}, Parameters: client.Object{}, Deliverables: r.PostForm["deliverable"]}

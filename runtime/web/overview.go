@@ -21,7 +21,7 @@ import (
 // wrong first, and the page of one project.
 func (s *Server) overviewRoutes() {
 	s.get("/", s.overview)
-	s.get("/projects/{project}", s.projectPage)
+	s.get("/projects/{project}", s.connected(s.projectPage))
 }
 
 const (
@@ -267,11 +267,7 @@ type projectView struct {
 
 const maxMissions = 100
 
-func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) projectPage(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	p, err := described(c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}}))
 	if err != nil {
 		return err

@@ -33,6 +33,17 @@ func (s *Server) platform() (*client.Client, error) {
 	return s.Client, nil
 }
 
+// connected makes a handler of one that asks the platform.
+func (s *Server) connected(h func(w http.ResponseWriter, r *http.Request, c *client.Client) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		c, err := s.platform()
+		if err != nil {
+			return err
+		}
+		return h(w, r, c)
+	}
+}
+
 // bounded makes a handler wait for the platform so long and no longer.
 func bounded(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {

@@ -36,11 +36,7 @@ type logLine struct {
 	Text  string `json:"text"`
 }
 
-func (s *Server) productPage(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) productPage(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	p, err := c.Products.Describe(r.Context(), client.Ref{ID: client.ID(r.PathValue("product"))})
 	if err != nil {
 		return err

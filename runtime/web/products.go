@@ -20,8 +20,8 @@ import (
 
 // productRoutes registers the list of products and the page of one.
 func (s *Server) productRoutes() {
-	s.get("/products", s.productList)
-	s.get("/products/{product}", s.productPage)
+	s.get("/products", s.connected(s.productList))
+	s.get("/products/{product}", s.connected(s.productPage))
 	s.topic("products", s.watchProducts)
 	s.topic("log", s.followProductLog)
 }
@@ -52,11 +52,7 @@ type productTable struct {
 
 const productsOnPage = 50
 
-func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.platform()
-	if err != nil {
-		return err
-	}
+func (s *Server) productList(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	values := r.URL.Query()
 	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates,
 		pager: pagerOf(values)}

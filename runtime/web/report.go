@@ -30,11 +30,8 @@ type flightReport struct {
 const maxReported = 60 // findings on paper
 
 // reportPage is the report of a mission or a project on the platform.
-func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) reportPage(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
-	if _, err := s.platform(); err != nil {
-		return err
-	}
 	v := flightReport{Title: "All photos", Back: "/map" + t.query()}
 	project := t.Project
 	switch {
