@@ -110,14 +110,10 @@ func givenName(c *module.Call, option string) string {
 func runIngest(c *module.Call, b *Binding) (any, error) {
 	s := newCallbacks(c.L, "ingest")
 	var in runOptions
-	if err := c.Fill(&in); err != nil {
-		return nil, err
-	}
+	c.Fill(&in)
 	connection := b.command(c.L)
 	o, err := in.read(c, s, connection)
-	if err != nil {
-		return nil, err
-	}
+	c.Must(err)
 	o.Stop, o.Started = vm.StopRequested(c.L), c.In.AddIngest
 	dry := o.DryRun || connection.Rehearses()
 	var show *meter.Meter
@@ -181,16 +177,12 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 func checkIngest(c *module.Call) (any, error) {
 	s := newCallbacks(c.L, "ingest")
 	var in checkOptions
-	if err := c.Fill(&in); err != nil {
-		return nil, err
-	}
+	c.Fill(&in)
 	if !in.filesGiven() {
 		return nil, noSource(c.Name)
 	}
 	o, err := in.read(c, s)
-	if err != nil {
-		return nil, err
-	}
+	c.Must(err)
 	o.Deep = in.Deep
 	var report any
 	err = s.serve(func(ctx context.Context) (err error) {
@@ -206,16 +198,12 @@ func checkIngest(c *module.Call) (any, error) {
 func ingestFits(c *module.Call, b *Binding) error {
 	s := newCallbacks(c.L, "ingest")
 	var in fitsOptions
-	if err := c.Fill(&in); err != nil {
-		return err
-	}
+	c.Fill(&in)
 	if !in.filesGiven() {
 		return noSource(c.Name)
 	}
 	o, err := in.read(c, s)
-	if err != nil {
-		return err
-	}
+	c.Must(err)
 	if o.Items != nil { // an iterator gives its files once
 		return nil
 	}
@@ -227,9 +215,7 @@ func ingestFits(c *module.Call, b *Binding) error {
 func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	s := newCallbacks(c.L, "ingest")
 	var in verifyOptions
-	if err := c.Fill(&in); err != nil {
-		return nil, err
-	}
+	c.Fill(&in)
 	onFile := forEach(s, in.OnFile, findingTable)
 	var verify func(ctx context.Context) (*ingest.Verification, error)
 	switch {
@@ -238,9 +224,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 			"option ingest takes the files from an earlier run; leave source and paths out")
 	case in.Ingest != nil:
 		earlier, err := earlierOutcomes(c, *in.Ingest)
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		connection := b.command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
 			return ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, onFile)
@@ -249,9 +233,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		return nil, noSource(c.Name)
 	default:
 		o, err := in.read(c, s)
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		connection := b.command(c.L)
 		if o.Target, err = in.target(c, connection); err != nil {
 			return nil, err
@@ -265,8 +247,6 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		v, err = verify(ctx)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	c.Must(err)
 	return verificationTable(v), nil
 }

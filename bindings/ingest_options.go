@@ -150,9 +150,7 @@ func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) 
 	}
 	if source, _ := in.Source.(string); source != "" {
 		full := c.In.Path(source)
-		if err := c.In.Permit(sandbox.Read, full); err != nil {
-			return err
-		}
+		c.Must(c.In.Permit(sandbox.Read, full))
 		info, err := os.Stat(full)
 		isFile := err == nil && !info.IsDir()
 		if isFile || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(source, "*?[{") {
@@ -175,9 +173,7 @@ func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) 
 		} else if !filepath.IsAbs(p) {
 			full = filepath.Join(o.Source.Root, p)
 		}
-		if err := c.In.Permit(sandbox.Read, full); err != nil {
-			return err
-		}
+		c.Must(c.In.Permit(sandbox.Read, full))
 		o.Source.Paths = append(o.Source.Paths, p)
 	}
 	return nil
@@ -231,9 +227,7 @@ func (in runOptions) read(c *module.Call, s *callbacks, connection *client.Clien
 	}
 	if in.Report != "" {
 		o.Report = c.In.Path(in.Report)
-		if err := c.In.Permit(sandbox.Write, o.Report); err != nil {
-			return o, err
-		}
+		c.Must(c.In.Permit(sandbox.Write, o.Report))
 	}
 	o.OnOutcome = forEach(s, in.OnFile, outcomeTable)
 	if o.Name, err = naming(in.Name, s); err != nil {
@@ -250,16 +244,12 @@ func (in runOptions) retry(c *module.Call, o *ingest.Options) error {
 	if in.filesGiven() {
 		return fault.Of(&fault.ParameterError{}, "retry_failed takes its files from the report; leave source and paths out")
 	}
-	if err := ingest.Retry(o, c.In.Path(in.RetryFailed), c.In.Path(".")); err != nil {
-		return err
-	}
+	c.Must(ingest.Retry(o, c.In.Path(in.RetryFailed), c.In.Path(".")))
 	for _, p := range append([]string{o.Source.Root}, o.Source.Paths...) {
 		if p == "" {
 			continue
 		}
-		if err := c.In.Permit(sandbox.Read, p); err != nil {
-			return err
-		}
+		c.Must(c.In.Permit(sandbox.Read, p))
 	}
 	return nil
 }

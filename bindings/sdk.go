@@ -79,7 +79,8 @@ func (b *Binding) command(L *lua.LState) *client.Client {
 	for b.shared == nil {
 		d := b.dialing
 		if d != nil {
-			wait(L, d.done)
+			_, err := vm.WaitFor(L, platform("sdk.connect"), d.done)
+			vm.Must(L, err)
 			if cancelled := (*fault.CancelledError)(nil); errors.As(d.err, &cancelled) {
 				continue // the task that dialled, not this one
 			}
@@ -100,41 +101,21 @@ type dialing struct {
 }
 
 func (b *Binding) dialOnce(L *lua.LState, d *dialing) {
-	var c *client.Client
 	d.err = fault.Of(&fault.CancelledError{}, "stopped") // unless it gets to its end
 	defer func() {
 		b.dialing = nil
 		close(d.done)
 	}()
-	d.err = vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) (err error) {
-		c, err = b.connect(ctx, nil)
-		return err
-	})
-	if d.err == nil {
-		b.shared = c
-	}
+	b.shared, d.err = b.dial(L, nil)
 }
 
-func wait(L *lua.LState, done <-chan struct{}) {
-	err := vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) error {
-		select {
-		case <-done:
-			return nil
-		case <-ctx.Done():
-			return fault.Stopped(ctx)
-		}
-	})
-	vm.Must(L, err)
-}
-
-func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
-	var c *client.Client
-	err := vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) (err error) {
+// dial connects, with the settings of the command line when own is nil.
+func (b *Binding) dial(L *lua.LState, own *client.Settings) (c *client.Client, err error) {
+	err = vm.BlockingFor(L, platform("sdk.connect"), func(ctx context.Context) (err error) {
 		c, err = b.connect(ctx, own)
 		return err
 	})
-	vm.Must(L, err)
-	return c
+	return c, err
 }
 
 // fill gives a table the attributes of a connection. A manager's table is
@@ -146,7 +127,8 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.RawSetString("connect", L.NewFunction(func(L *lua.LState) int {
 		own, err := settings(L)
 		vm.Must(L, err)
-		c := b.dial(L, own)
+		c, err := b.dial(L, own)
+		vm.Must(L, err)
 		t := L.NewTable()
 		b.fill(L, t, func(*lua.LState) *client.Client { return c })
 		return vm.Push(L, t)

@@ -15,9 +15,7 @@ import (
 )
 
 func decodeJSON(c *module.Call, text string, nulls bool) (any, error) {
-	if err := c.In.Fits(decodedSize(text)); err != nil {
-		return nil, err
-	}
+	c.Must(c.In.Fits(decodedSize(text)))
 	v, err := vm.DecodeJSON(unsafe.Slice(unsafe.StringData(text), len(text)), nulls) // which only reads
 	if err != nil {
 		return nil, jsonError(text, err)

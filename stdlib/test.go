@@ -87,9 +87,7 @@ func testFuncs() []module.Func {
 					if t, ok := row.(*lua.LTable); ok && t.RawGetString("name") != lua.LNil {
 						name = t.RawGetString("name").String()
 					}
-					if err := declareCase(c, c.String("name")+"/"+name, row); err != nil {
-						return nil, err
-					}
+					c.Must(declareCase(c, c.String("name")+"/"+name, row))
 				}
 				return nil, nil
 			},

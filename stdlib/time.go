@@ -63,9 +63,7 @@ func timeFuncs() []module.Func {
 				zoneOnly},
 			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
 			Call: func(c *module.Call) (any, error) {
-				if err := calendar.CheckLayout(c.String("layout")); err != nil {
-					return nil, err
-				}
+				c.Must(calendar.CheckLayout(c.String("layout")))
 				return calendar.Format(zonedTime(c, "time"), c.String("layout"))
 			},
 		},
@@ -91,9 +89,7 @@ func timeFuncs() []module.Func {
 				if !c.Has("layout") {
 					return since1970(calendar.Parse(c.String("text"), zone(c)))
 				}
-				if err := calendar.CheckLayout(c.String("layout")); err != nil {
-					return nil, err
-				}
+				c.Must(calendar.CheckLayout(c.String("layout")))
 				return since1970(calendar.Read(c.String("text"), c.String("layout"), zone(c)))
 			},
 		},

@@ -71,12 +71,10 @@ func (c *Call) Go(name string) any {
 }
 
 // Fill sets a struct from the options of its argument names. The options are
-// declared by the same struct: schema.TableOf.
-func (c *Call) Fill(in any) error {
+// declared by the same struct: schema.TableOf. It raises what is wrong with them.
+func (c *Call) Fill(in any) {
 	params, err := schema.FromStruct(reflect.TypeOf(in).Elem())
-	if err != nil {
-		return err
-	}
+	c.Must(err)
 	values := map[string]any{}
 	for i := range params {
 		p := &params[i]
@@ -91,10 +89,10 @@ func (c *Call) Fill(in any) error {
 		if values[p.Name], err = p.Check(v); err != nil {
 			f := fault.Find(err)
 			f.Facts().Message = "option " + f.Facts().Message
-			return f
+			c.Raise(f)
 		}
 	}
-	return schema.Fill(params, in, values, nil)
+	c.Must(schema.Fill(params, in, values, nil))
 }
 
 // Object is the Go value of an object argument, or nil.
