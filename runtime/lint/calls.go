@@ -137,18 +137,8 @@ func (w *walk) arguments(called string, params []module.Param, args []argument, 
 	}
 	if len(args) > len(params) && !(len(args) == len(params)+1 && openEnded(args)) {
 		w.report(args[len(params)].at, TooManyArguments,
-			fmt.Sprintf("%s takes %s, not %d", called, upTo(len(params)), len(args)), "")
+			fmt.Sprintf("%s takes %s, not %d", called, module.AtMost(len(params)), len(args)), "")
 	}
-}
-
-func upTo(n int) string {
-	switch n {
-	case 0:
-		return "no arguments"
-	case 1:
-		return "at most one argument"
-	}
-	return fmt.Sprintf("at most %d arguments", n)
 }
 
 func (w *walk) missing(called string, p module.Param, what string, at position) {

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/declare"
+	"transect/runtime/module"
 	"transect/runtime/vm/mistake"
 )
 
@@ -118,7 +119,7 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 func (w *walk) scripted(callee fact, args []argument, at position) fact {
 	most := len(callee.script.ParList.Names)
 	if !callee.script.ParList.HasVargs && len(args) > most && !(len(args) == most+1 && openEnded(args)) {
-		w.report(args[most].at, TooManyArguments, callee.name+" takes "+upTo(most)+", not "+
+		w.report(args[most].at, TooManyArguments, callee.name+" takes "+module.AtMost(most)+", not "+
 			lua.LNumber(len(args)).String(), "")
 	}
 	if !returns(callee.script.Stmts) {

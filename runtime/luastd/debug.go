@@ -161,34 +161,29 @@ func activeLines(L *lua.LState, f *lua.LFunction) *lua.LTable {
 	return t
 }
 
-func getLocal(L *lua.LState) int {
-	th, shift := thread(L)
+// level is the level of a thread that a function looks at. shift is how many arguments
+// name the thread.
+func level(L *lua.LState) (th *lua.LState, dbg *lua.Debug, shift int) {
+	th, shift = thread(L)
 	dbg, ok := th.GetStack(checkInt(L, shift+1))
 	if !ok || checkInt(L, shift+1) < 0 {
 		vm.ArgError(L, shift+1, "level out of range")
 	}
-	i := checkInt(L, shift+2)
-	if i < 1 {
-		return named(L, "", nil)
-	}
-	name, v := th.GetLocal(dbg, i)
-	return named(L, name, v)
+	return th, dbg, shift
 }
 
-// named returns a name and a value, or nil without a name.
-func named(L *lua.LState, name string, v lua.LValue) int {
-	if name == "" {
-		return vm.Push(L, lua.LNil)
+func getLocal(L *lua.LState) int {
+	th, dbg, shift := level(L)
+	if i := checkInt(L, shift+2); i >= 1 {
+		if name, v := th.GetLocal(dbg, i); name != "" {
+			return vm.Push(L, lua.LString(name), v)
+		}
 	}
-	return vm.Push(L, lua.LString(name), v)
+	return vm.Push(L, lua.LNil)
 }
 
 func setLocal(L *lua.LState) int {
-	th, shift := thread(L)
-	dbg, ok := th.GetStack(checkInt(L, shift+1))
-	if !ok || checkInt(L, shift+1) < 0 {
-		vm.ArgError(L, shift+1, "level out of range")
-	}
+	th, dbg, shift := level(L)
 	v := checkAny(L, shift+3)
 	if name := th.SetLocal(dbg, checkInt(L, shift+2), v); name != "" {
 		return vm.Push(L, lua.LString(name))
@@ -206,7 +201,7 @@ func getUpvalue(L *lua.LState) int {
 	if name == "" {
 		return 0
 	}
-	return named(L, name, v)
+	return vm.Push(L, lua.LString(name), v)
 }
 
 func setUpvalue(L *lua.LState) int {

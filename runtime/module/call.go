@@ -2,12 +2,12 @@ package module
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
@@ -111,19 +111,17 @@ func (c *Call) check(f *Func, self *Type) error {
 		}
 	}
 	if len(given) > len(f.Params) {
-		return fault.Of(&fault.ParameterError{}, "takes %s, got %d", count(len(f.Params)), len(given))
+		return fault.Of(&fault.ParameterError{}, "takes %s, got %d", AtMost(len(f.Params)), len(given))
 	}
 	return nil
 }
 
-func count(n int) string {
-	switch n {
-	case 0:
+// AtMost says how many arguments a function takes.
+func AtMost(n int) string {
+	if n == 0 {
 		return "no arguments"
-	case 1:
-		return "at most 1 argument"
 	}
-	return fmt.Sprintf("at most %d arguments", n)
+	return "at most " + human.Count(n, "argument")
 }
 
 // bindParam checks one argument, or one option of a table.
