@@ -94,6 +94,9 @@ func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, se
 	}()
 	select {
 	case <-ctx.Done():
+		if !secret {
+			fmt.Fprintln(out)
+		}
 		return "", context.Cause(ctx)
 	case err := <-answered:
 		switch answer = strings.TrimRight(answer, "\r\n"); {

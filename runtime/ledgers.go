@@ -12,25 +12,12 @@ import (
 // ReadLedger calls f with the ledger of a run, which is that of a job in the
 // database of jobs. It fails with fs.ErrNotExist when the run has none.
 func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
-	job := jobs.JobOfRun(run)
-	if job == 0 {
-		l, err := ledger.OpenToRead(p.LedgerFolder(), run)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return f(l)
+	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) {
+		_, err := s.Get(ctx, job)
+		return s.Ledger(ctx, job, 0), err
 	}
-	return p.withJobs(ctx, jobsURL, func(s *jobs.Store) error {
-		if _, err := s.Get(ctx, job); err != nil {
-			return err
-		}
-		l, err := ledger.OpenRemoteToEdit(run, s.Ledger(ctx, job, 0))
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		if len(l.Starts()) == 0 {
+	return p.withLedger(ctx, jobsURL, run, ledger.OpenToRead, records, func(l *ledger.Ledger) error {
+		if jobs.JobOfRun(run) > 0 && len(l.Starts()) == 0 {
 			return fs.ErrNotExist
 		}
 		return f(l)
@@ -40,36 +27,35 @@ func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*l
 // EditLedger is ReadLedger for decisions about writes of a run that is not in
 // progress.
 func (p *Process) EditLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
-	job := jobs.JobOfRun(run)
-	if job == 0 {
-		l, err := ledger.OpenToEdit(p.LedgerFolder(), run)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return f(l)
-	}
-	return p.withJobs(ctx, jobsURL, func(s *jobs.Store) error {
-		records, err := s.EditLedger(ctx, job)
-		if err != nil {
-			return err
-		}
-		l, err := ledger.OpenRemoteToEdit(run, records)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return f(l)
-	})
+	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) { return s.EditLedger(ctx, job) }
+	return p.withLedger(ctx, jobsURL, run, ledger.OpenToEdit, records, f)
 }
 
-func (p *Process) withJobs(ctx context.Context, url string, f func(*jobs.Store) error) error {
-	s, err := p.OpenJobs(ctx, url)
+// withLedger opens the ledger of a run: a file, or the records of a job.
+func (p *Process) withLedger(ctx context.Context, jobsURL, run string,
+	file func(dir, run string) (*ledger.Ledger, error), records func(*jobs.Store, int64) (*jobs.Ledger, error),
+	f func(*ledger.Ledger) error) error {
+	open := func() (*ledger.Ledger, error) { return file(p.LedgerFolder(), run) }
+	if job := jobs.JobOfRun(run); job > 0 {
+		s, err := p.OpenJobs(ctx, jobsURL)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		open = func() (*ledger.Ledger, error) {
+			r, err := records(s, job)
+			if err != nil {
+				return nil, err
+			}
+			return ledger.OpenRemoteToEdit(run, r)
+		}
+	}
+	l, err := open()
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	return f(s)
+	defer l.Close()
+	return f(l)
 }
 
 // OpenJobs opens the database of jobs at an address, else that of TRANSECT_JOBS or

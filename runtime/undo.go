@@ -218,7 +218,11 @@ func (u *undo) keep(w written, id, reason string) {
 	if id != "" && w.spec.Effect != declare.Set && u.seen[id] {
 		return
 	}
-	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: reason})
+	u.found(w, id, OutcomeKept, reason)
+}
+
+func (u *undo) found(w written, id, outcome, reason string) {
+	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: outcome, Reason: reason})
 }
 
 // remove deletes a thing that the run made.
@@ -229,20 +233,18 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 	u.seen[id] = true
 	remove := u.c.Manager(w.spec.Makes).Remove()
 	if remove == nil {
-		u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept,
-			Reason: w.spec.Makes + " cannot be deleted"})
+		u.found(w, id, OutcomeKept, w.spec.Makes+" cannot be deleted")
 		return nil
 	}
 	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && !there {
 		if err == nil {
-			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeGone})
+			u.found(w, id, OutcomeGone, "")
 		}
 		return err
 	}
 	if others, err := u.ofOthers(ctx, w, id); err != nil || others != "" {
 		if err == nil {
-			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept,
-				Reason: others + "; delete it by hand if you do not need it"})
+			u.found(w, id, OutcomeKept, others+"; delete it by hand if you do not need it")
 		}
 		return err
 	}
@@ -253,7 +255,7 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, id string) error {
 	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && there {
 		if err == nil {
-			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeGone})
+			u.found(w, id, OutcomeGone, "")
 		}
 		return err
 	}
@@ -262,22 +264,22 @@ func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, 
 
 // done calls an operation with the ID, and reports what came of it.
 func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec, outcome string) error {
-	f := Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: outcome}
 	if u.dry {
-		u.report(f)
+		u.found(w, id, outcome, "")
 		return nil
 	}
 	_, err := how.Invoke(ctx, declare.Args{Values: map[string]any{how.Params[0].Name: id}})
 	response, refused := errors.AsType[*fault.ResponseError](err)
 	switch {
 	case refused && response.Status == http.StatusNotFound && outcome == OutcomeDeleted:
-		f.Outcome = OutcomeGone
+		outcome = OutcomeGone
 	case refused && response.Status < 500 && response.Status != http.StatusUnauthorized:
-		f.Outcome, f.Reason = OutcomeFailed, response.Message
+		u.found(w, id, OutcomeFailed, response.Message)
+		return nil
 	case err != nil:
 		return err
 	}
-	u.report(f)
+	u.found(w, id, outcome, "")
 	return nil
 }
 

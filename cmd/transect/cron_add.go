@@ -45,14 +45,7 @@ platform, with a file that does not exist, or with an argument that the script
 does not declare.`,
 		Example: `  transect cron add nightly '30 2 * * *' --config platform.json sync.lua flights/
   transect cron add --dry-run check '*/15 8-18 * * mon-fri' --local --ping https://hc.example.com/x check.lua`,
-		Args: func(_ *cobra.Command, args []string) error {
-			for i, what := range []string{"NAME", "EXPR, such as '30 2 * * *',", "SCRIPT"} {
-				if len(args) <= i {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is missing", what), "see: transect cron add --help")
-				}
-			}
-			return nil
-		},
+		Args: atLeast("NAME", "EXPR, such as '30 2 * * *',", "SCRIPT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, err := filepath.Abs(a.process.Dir)
 			if err != nil {

@@ -31,22 +31,11 @@ sets, but with its output on the terminal. The exit code is that of the run.`,
 			command := j.Command
 			if folder, env, words, err := j.Words(); err == nil {
 				words = slices.DeleteFunc(words, func(w string) bool { return w == "--quiet" })
-				command = "cd " + cron.Join([]string{folder}) + " && " + strings.Join(append(assignments(env), cron.Join(words)),
-					" ")
+				command = cron.Command(folder, env, words)
 			}
 			return a.runJob(command, t.Environment(j.Name))
 		},
 	}
-}
-
-// assignments quotes the values of NAME=value.
-func assignments(env []string) []string {
-	quoted := make([]string, len(env))
-	for i, word := range env {
-		name, value, _ := strings.Cut(word, "=")
-		quoted[i] = name + "=" + cron.Join([]string{value})
-	}
-	return quoted
 }
 
 // runJob runs a command with the environment of cron.
@@ -227,18 +216,10 @@ func splitEdited(text string) (when string, rest []string, err error) {
 		return "", nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the job must be one line, not %d; it is unchanged",
 			len(lines)), "transect cron remove removes a job")
 	}
-	parts := 5
-	if strings.HasPrefix(lines[0], "@") {
-		parts = 1
-	}
-	fields := strings.Fields(lines[0])
-	if len(fields) <= parts {
+	when, line := cron.CutExpr(lines[0])
+	if line == "" {
 		return "", nil, fault.Of(&fault.UsageError{}, "the script is missing; the job is unchanged")
 	}
-	line := lines[0]
-	for range parts {
-		_, line, _ = strings.Cut(strings.TrimLeft(line, " \t"), " ")
-	}
 	rest, err = cron.Split(line)
-	return strings.Join(fields[:parts], " "), rest, err
+	return when, rest, err
 }

@@ -151,6 +151,16 @@ func anEntry(name string, entry *reference.Entry) string {
 	return "transect doc " + name + " explains it; transect ls and transect find list what there is"
 }
 
+// atLeast checks that there is an argument for each name.
+func atLeast(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is missing", names[len(args)]), "%s", helpFor(cmd))
+		}
+		return nil
+	}
+}
+
 // exactArgs checks the number of arguments. what names the missing one.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -126,7 +126,7 @@ func (a *app) onJobs(name, short, long, done string,
 	cmd := &cobra.Command{
 		Use: name + " ID...", Short: short, Long: long,
 		Example: "  transect jobs " + name + " 42",
-		Args:    someIDs,
+		Args:    atLeast("ID"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		return a.eachJob(args, done, func(id int64) error { return act(store, ctx, id) })
@@ -163,13 +163,6 @@ func (a *app) eachJob(args []string, done string, act func(int64) error) error {
 		"see: transect jobs")
 }
 
-func someIDs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "ID is missing"), "%s", helpFor(cmd))
-	}
-	return nil
-}
-
 func (a *app) jobsRemove() *cobra.Command {
 	var age time.Duration
 	cmd := &cobra.Command{
@@ -181,7 +174,7 @@ after 90; jobs that need a decision stay.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if age == 0 {
-				return someIDs(cmd, args)
+				return atLeast("ID")(cmd, args)
 			}
 			return nil
 		},

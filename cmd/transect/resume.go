@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -144,7 +145,7 @@ func (a *app) commandOf(run *history.Summary) ([]string, error) {
 			"the arguments of the run %s held secrets, which the history does not keep", run.RunID()),
 			"give them once more: transect run --run %s %s ARGS", run.RunID(), run.Script)
 	}
-	if _, err := os.Stat(cmpFolder(run.Folder)); err != nil {
+	if _, err := os.Stat(cmp.Or(run.Folder, ".")); err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s, in which the run %s was started, is gone",
 			run.Folder, run.RunID()),
 			"name script and arguments: transect run --run %s SCRIPT ARGS", run.RunID())
@@ -160,13 +161,6 @@ func (a *app) commandOf(run *history.Summary) ([]string, error) {
 	again := append([]string{"run"}, then...)
 	again = append(again, now...)
 	return append(append(again, "--run="+run.RunID()), positional...), nil
-}
-
-func cmpFolder(folder string) string {
-	if folder == "" {
-		return "."
-	}
-	return folder
 }
 
 // runFlags splits a command line of transect run into its flags, without those

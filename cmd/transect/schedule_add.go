@@ -78,14 +78,7 @@ means their variable NAME.`,
       season.lua --day '{slot_date}'
   transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip \
       --on-failure mailto:ops@example.com sync.lua`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			for i, what := range []string{"NAME is missing", "EXPR is missing, such as '30 2 * * *'", "SCRIPT is missing"} {
-				if len(args) <= i {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", what), "%s", helpFor(cmd))
-				}
-			}
-			return nil
-		},
+		Args: atLeast("NAME", "EXPR, such as '30 2 * * *',", "SCRIPT"),
 	}
 	f = a.scheduleFlags(cmd)
 	cmd.Flags().Lookup("when").Hidden = true // it is an argument
@@ -177,12 +170,7 @@ they are.`,
 		Example: `  transect schedule edit nightly --when '0 4 * * *'
   transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
   transect schedule edit nightly --local survey.lua flights/`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "NAME is missing"), "%s", helpFor(cmd))
-			}
-			return nil
-		},
+		Args: atLeast("NAME"),
 	}
 	f = a.scheduleFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

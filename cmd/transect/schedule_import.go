@@ -98,8 +98,8 @@ func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zon
 		return err
 	}
 	if dryRun {
-		fmt.Fprintf(a.stdout, "cd %s && %s\n", cron.Join([]string{folder}), strings.Join(append(assignments(env),
-			cron.Join(append([]string{"transect", "schedule", "add", j.Name, j.Expr}, words...))), " "))
+		fmt.Fprintln(a.stdout, cron.Command(folder, env,
+			append([]string{"transect", "schedule", "add", j.Name, j.Expr}, words...)))
 		return nil
 	}
 	other.stdout = a.stdout

@@ -105,35 +105,7 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 	ctx, release := p.CancelOnSignal(ctx)
 	defer release()
-	yes := ask(ctx, p, "Carry this out?")
-	return yes, context.Cause(ctx)
-}
-
-// ask asks a question at the terminal; everything but yes is no.
-func ask(ctx context.Context, p *runtime.Process, question string) bool {
-	fmt.Fprintf(p.Stderr, "%s (yes/no) [no]: ", question)
-	answer := make(chan string, 1)
-	go func() { answer <- readLine(p.Stdin) }() // until the process ends, when it is not answered
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(p.Stderr)
-		return false
-	case line := <-answer:
-		return line == "y" || line == "yes"
-	}
-}
-
-// readLine reads a line, and no byte of the next one.
-func readLine(in io.Reader) string {
-	var line []byte
-	var b [1]byte
-	for {
-		n, err := in.Read(b[:])
-		if n == 0 || err != nil || b[0] == '\n' {
-			return string(line)
-		}
-		line = append(line, b[0])
-	}
+	return p.Confirm(ctx, "Carry this out?")
 }
 
 // applied carries out the plan of a file.
@@ -153,7 +125,10 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	job.DryRun, job.Recorder = false, nil
 	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects}
 	if p.IsTerminal(p.Stdin) {
-		job.Gate.Ask = func(ctx context.Context, question string) bool { return ask(ctx, p, question) }
+		job.Gate.Ask = func(ctx context.Context, question string) bool {
+			yes, _ := p.Confirm(ctx, question)
+			return yes
+		}
 	}
 	job.Gate.File = o.Apply
 	if job.Link == nil { // a job is a run of its own
@@ -177,19 +152,19 @@ func (r *run) gated(err error) error {
 		err = refused
 	}
 	result := g.Result()
-	r.tell(result.Text())
+	r.tell(result.Text(), "")
 	if err == nil && len(result.Missing) > 0 {
 		err = &vm.Exit{Code: runtime.ExitPartial}
 	}
 	return err
 }
 
-// tell prints a line about the run, and notes it in its log.
-func (r *run) tell(text string) {
+// tell prints a line about the run after a prefix, and notes it in its log.
+func (r *run) tell(text, prefix string) {
 	r.note(text)
 	var out io.Writer = r.process.Stderr
 	if r.buffer != nil {
 		out = r.buffer.Stream(1)
 	}
-	fmt.Fprintln(out, r.redact.all(text))
+	fmt.Fprintln(out, prefix+r.redact.all(text))
 }

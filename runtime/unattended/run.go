@@ -259,12 +259,7 @@ func (r *run) note(text string) {
 // warn reports what does not stop the run, in the logs and on the screen, of a
 // quiet run only once it has failed.
 func (r *run) warn(text string) {
-	r.note(text)
-	var out io.Writer = r.process.Stderr
-	if r.buffer != nil {
-		out = r.buffer.Stream(1)
-	}
-	fmt.Fprintf(out, "transect: %s\n", r.redact.all(text))
+	r.tell(text, "transect: ")
 }
 
 // CheckWritable reports a file that the run could not create; none without a path.

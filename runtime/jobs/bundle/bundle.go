@@ -10,7 +10,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"io"
 	"maps"
@@ -81,25 +80,11 @@ func Hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// oldHash named the bundles of earlier versions: that of the names and contents.
-func oldHash(files map[string][]byte) string {
-	sum := sha256.New()
-	part := func(b []byte) {
-		_ = binary.Write(sum, binary.BigEndian, int64(len(b))) // a hash never fails
-		sum.Write(b)
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		part([]byte(name))
-		part(files[name])
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
 // Unpack writes a bundle to a folder, which must not exist yet. It fails when
 // the content is not that of the hash.
 func Unpack(content []byte, want, dir string) (Script, error) {
 	files, err := read(content)
-	if err != nil || Hash(content) != want && oldHash(files) != want {
+	if err != nil || Hash(content) != want {
 		return Script{}, fault.Hinted(fault.Of(&fault.FileError{},
 			"the script of the job is damaged: its content does not match %.12s", want), "submit it again")
 	}

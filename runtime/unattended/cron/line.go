@@ -34,15 +34,7 @@ type Job struct {
 
 // NewJob makes a job. The command runs in folder.
 func NewJob(name string, when *timetable.Times, folder string, env, command []string) (*Job, error) {
-	words := make([]string, 0, len(env)+len(command))
-	for _, word := range env {
-		key, value, _ := strings.Cut(word, "=")
-		words = append(words, key+"="+quote(value))
-	}
-	for _, word := range command {
-		words = append(words, quote(word))
-	}
-	text := "cd " + quote(folder) + " && " + strings.Join(words, " ")
+	text := Command(folder, env, command)
 	if strings.ContainsAny(text, "\n\r\x00") {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains a line break, which a crontab cannot"),
 			"put it into the script or a file")
@@ -148,6 +140,30 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
+// Command is a command for a shell: it sets the variables, each NAME=value, and runs
+// the words in a folder.
+func Command(folder string, env, words []string) string {
+	text := "cd " + quote(folder) + " && "
+	for _, word := range env {
+		name, value, _ := strings.Cut(word, "=")
+		text += name + "=" + quote(value) + " "
+	}
+	return text + Join(words)
+}
+
+// CutExpr splits a line into its expression and what follows.
+func CutExpr(line string) (expr, rest string) {
+	parts := 5
+	if rest = strings.TrimLeft(line, " \t"); strings.HasPrefix(rest, "@") {
+		parts = 1
+	}
+	for range parts {
+		end := strings.IndexAny(rest+" ", " \t")
+		expr, rest = expr+" "+rest[:end], strings.TrimLeft(rest[end:], " \t")
+	}
+	return strings.TrimSpace(expr), strings.TrimSpace(rest)
+}
+
 // parseLine parses a line of a crontab; nil when it is not ours.
 func parseLine(line string) *Job {
 	at := strings.LastIndex(line, mark)
@@ -163,16 +179,7 @@ func parseLine(line string) *Job {
 	if strings.HasPrefix(rest, "#") {
 		j.Off, rest = true, strings.TrimLeft(rest, "# \t")
 	}
-	parts := 5
-	if strings.HasPrefix(rest, "@") {
-		parts = 1
-	}
-	for range parts {
-		word, after, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
-		j.Expr = strings.TrimSpace(j.Expr + " " + word)
-		rest = after
-	}
-	j.Command = strings.TrimSpace(rest)
+	j.Expr, j.Command = CutExpr(rest)
 	if times, err := timetable.System(j.Expr).Times(); err == nil { // it may have been edited by hand
 		j.Times = times
 	}
