@@ -65,11 +65,7 @@ func (a *app) jobsShow() *cobra.Command {
 
 func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMessage) {
 	now := a.process.Now()
-	line := func(name, format string, args ...any) {
-		if text := jobs.Plain(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(a.stdout, "%-11s %s\n", name, text)
-		}
-	}
+	line := a.fact
 	line("job", "%d", job.ID)
 	line("state", "%s", stateLine(job))
 	line("next", "%s", job.Next())
@@ -192,18 +188,10 @@ Output of the job goes to standard output, its messages to standard error.`,
 			_, err := store.Follow(ctx, ids[0], at, show)
 			return err
 		}
-		for {
-			list, err := store.Log(ctx, ids[0], at)
-			if err != nil || len(list) == 0 || lines > 0 {
-				return err
-			}
-			for _, b := range list {
-				if err := show(b); err != nil {
-					return err
-				}
-				at = jobs.Position{Run: b.Run, Seq: b.Seq}
-			}
+		if lines > 0 {
+			return nil
 		}
+		return store.ReadLog(ctx, ids[0], &at, show)
 	})
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they arrive, until the job ends")
 	cmd.Flags().BoolVarP(&times, "times", "t", false, "print each line with its attempt and time")

@@ -14,6 +14,7 @@ import (
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/timetable"
 	"transect/runtime/unattended/cron"
+	"transect/runtime/unattended/history"
 )
 
 // planned is what runs at fixed times, whoever fires it, as --json prints it.
@@ -52,6 +53,7 @@ func (a *app) ofCron(j *cron.Job) *planned {
 		}
 	}
 	for _, run := range a.jobRuns(j.Name, 1) {
+		p.Overdue = run.State != history.Running && !j.Overdue(run.Started, now).IsZero()
 		p.Last, p.last = run, run.Started.In(now.Location()).Format("2006-01-02 15:04")+"  "+outcome(run)
 	}
 	if folder, env, words, err := j.Words(); err == nil {

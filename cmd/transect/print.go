@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"transect/client/human"
+	"transect/runtime/jobs"
 )
 
 // printJSON prints a value on one line, or indented.
@@ -17,6 +18,13 @@ func writeJSON(to io.Writer, v any, indent string) error {
 	out.SetEscapeHTML(false)
 	out.SetIndent("", indent)
 	return out.Encode(v)
+}
+
+// fact prints a line with a name and a text, unless that is empty.
+func (a *app) fact(name, format string, args ...any) {
+	if text := jobs.Plain(fmt.Sprintf(format, args...)); text != "" {
+		fmt.Fprintf(a.stdout, "%-11s %s\n", name, text)
+	}
 }
 
 // printTable prints a table without borders.

@@ -232,20 +232,14 @@ const jobOutput = 1000
 
 func (a *app) printRun(run *history.Summary) {
 	now := a.process.Now()
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(a.stdout, "%-11s %s\n", name, fmt.Sprintf(format, args...))
-	}
+	line := a.fact
 	line("run", "%s", run.ID)
 	line("script", "%s", strings.Join(append([]string{run.Script}, run.Arguments...), " "))
-	if run.Job != "" {
-		line("job", "%s", run.Job)
-	}
+	line("job", "%s", run.Job)
 	if run.Lock != "" && run.Lock != run.Job {
 		line("lock", "%s", run.Lock)
 	}
-	if run.AskedBy != "" {
-		line("asked by", "%s", human.Line(run.AskedBy))
-	}
+	line("asked by", "%s", run.AskedBy)
 	line("start", "%s", run.Started.In(now.Location()).Format(time.DateTime+" MST"))
 	e := run.End
 	if e == nil {
@@ -254,18 +248,14 @@ func (a *app) printRun(run *history.Summary) {
 	}
 	line("end", "%s, after %s", e.At.In(now.Location()).Format(time.DateTime+" MST"), human.Duration(run.Duration(now)))
 	line("outcome", "%s, exit code %d", run.Outcome(), e.ExitCode)
-	if items := itemCount(e); items != "" {
-		line("items", "%s", items)
-	}
+	line("items", "%s", itemCount(e))
 	var files []string
 	for _, v := range verdict.All {
 		if n := e.Files[string(v)]; n > 0 {
 			files = append(files, fmt.Sprintf("%d %s", n, v.Text()))
 		}
 	}
-	if files != nil {
-		line("files", "%s", strings.Join(files, ", "))
-	}
+	line("files", "%s", strings.Join(files, ", "))
 	if len(e.Operations) > 0 {
 		total := int64(0)
 		for _, n := range e.Operations {

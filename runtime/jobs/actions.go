@@ -33,7 +33,7 @@ func (s *Store) CancelTx(ctx context.Context, tx *Tx, id int64) error {
 		return err
 	}
 	if job.State == rivertype.JobStateCancelled {
-		_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2",
+		_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.Now+" where job_id = $2",
 			string(Cancelled), id)
 	}
 	return errors.Join(err, s.NotifyTx(ctx, tx, id))
@@ -223,14 +223,14 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 	day := int64(24 * time.Hour / time.Millisecond)
 	if keep.Logs > 0 {
 		if _, err := s.db.ExecContext(ctx,
-			"delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.now+" - $1)",
+			"delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.Now+" - $1)",
 			keep.Logs.Milliseconds()); err != nil {
 			return removed, s.Explain(err)
 		}
 	}
 	for _, statement := range []string{
-		"delete from tr_worker where dead_at < " + s.now + " - $1",
-		"delete from tr_bundle where at < " + s.now + ` - $1 and not exists (select 1 from tr_job where bundle = hash)
+		"delete from tr_worker where dead_at < " + s.Now + " - $1",
+		"delete from tr_bundle where at < " + s.Now + ` - $1 and not exists (select 1 from tr_job where bundle = hash)
 			and not exists (select 1 from tr_schedule where spec like '%' || hash || '%')`,
 	} {
 		if _, err := s.db.ExecContext(ctx, statement, day); err != nil {
@@ -242,7 +242,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 
 func (s *Store) ended(ctx context.Context, age time.Duration) (ids []int64, err error) {
 	ids, err = Column[int64](ctx, s.db, `select j.id from river_job j join tr_job t on t.job_id = j.id
-		where t.ended_at > 0 and t.ended_at < `+s.now+
+		where t.ended_at > 0 and t.ended_at < `+s.Now+
 		` - $1 and j.state in ('completed', 'discarded', 'cancelled') and t.outcome <> $2
 		order by t.ended_at limit $3`, age.Milliseconds(), string(NeedsDecision), pruneAtOnce)
 	return ids, s.Explain(err)

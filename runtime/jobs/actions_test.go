@@ -44,10 +44,10 @@ func exec(t *testing.T, s *jobs.Store, statements ...string) {
 func startRun(t *testing.T, s *jobs.Store, id int64, worker string, attempt int) (run int64) {
 	t.Helper()
 	exec(t, s,
-		fmt.Sprintf("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('%[1]s', '%[1]s', 'h', 1, 'default,%[1]s', 2, %[2]s, %[2]s + 15000) on conflict do nothing", worker, s.Now()),
+		fmt.Sprintf("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('%[1]s', '%[1]s', 'h', 1, 'default,%[1]s', 2, %[2]s, %[2]s + 15000) on conflict do nothing", worker, s.Now),
 		fmt.Sprintf("update river_job set state = 'running', finalized_at = null where id = %d", id),
-		fmt.Sprintf("update tr_job set epoch = epoch + 1, outcome = '', started_at = %s where job_id = %d", s.Now(), id),
-		fmt.Sprintf("insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values (%[1]d, %[2]d, %[2]d, '%[3]s', '%[3]s', %[4]s)", id, attempt, worker, s.Now()))
+		fmt.Sprintf("update tr_job set epoch = epoch + 1, outcome = '', started_at = %s where job_id = %d", s.Now, id),
+		fmt.Sprintf("insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values (%[1]d, %[2]d, %[2]d, '%[3]s', '%[3]s', %[4]s)", id, attempt, worker, s.Now))
 	attempts, err := s.Attempts(t.Context(), id)
 	if err != nil || len(attempts) == 0 {
 		t.Fatal(attempts, err)
@@ -63,8 +63,8 @@ func endRun(t *testing.T, s *jobs.Store, id, run int64, code int) {
 		state = "completed"
 	}
 	exec(t, s, fmt.Sprintf("update river_job set state = '%s', finalized_at = current_timestamp where id = %d", state, id),
-		fmt.Sprintf("update tr_run set ended_at = %s, exit_code = %d, outcome = '%s' where id = %d", s.Now(), code, outcome, run),
-		fmt.Sprintf("update tr_job set ended_at = %s, exit_code = %d, outcome = '%s' where job_id = %d", s.Now(), code, outcome, id))
+		fmt.Sprintf("update tr_run set ended_at = %s, exit_code = %d, outcome = '%s' where id = %d", s.Now, code, outcome, run),
+		fmt.Sprintf("update tr_job set ended_at = %s, exit_code = %d, outcome = '%s' where job_id = %d", s.Now, code, outcome, id))
 }
 
 func fails(t *testing.T, err error, want string) {

@@ -83,10 +83,10 @@ func fill(b *testing.B, s *jobs.Store, n int) {
 	if err := s.Tx(b.Context(), func(tx *jobs.Tx) error {
 		for _, statement := range []string{
 			"insert into river_job (args, kind, max_attempts, state, finalized_at) " + numbers + fmt.Sprintf("select '%s', 'transect', 30000, %s, %s from n", spec,
-				map[bool]string{true: "case when i % 10 = 0 then 'discarded' else 'completed' end::river_job_state", false: "case when i % 10 = 0 then 'discarded' else 'completed' end"}[s.Postgres()], now),
-			"insert into tr_job (job_id, title, outcome, exit_code, started_at, ended_at) " + numbers + "select i, 'survey.lua flights/2026-11-22/field-7', " + outcome + ", 0, " + s.Now() + " - 5000, " + s.Now() + " from n",
-			"insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at, ended_at, exit_code, outcome) " + numbers + "select i, 1, 1, 'w', 'alpha', " + s.Now() + " - 5000, " + s.Now() + ", 0, 'done' from n",
-			"insert into tr_log (run_id, seq, at, stream, lines) " + numbers + "select i, 1, " + s.Now() + ", 'out', '" + strings.Repeat("image DJI_20261122143025_0007_V.JPG uploaded: 8.2 MB in 1.4 s, dataset 4711 of field 7, orthomosaic\n", 200) + "' from n",
+				map[bool]string{true: "case when i % 10 = 0 then 'discarded' else 'completed' end::river_job_state", false: "case when i % 10 = 0 then 'discarded' else 'completed' end"}[s.Postgres], now),
+			"insert into tr_job (job_id, title, outcome, exit_code, started_at, ended_at) " + numbers + "select i, 'survey.lua flights/2026-11-22/field-7', " + outcome + ", 0, " + s.Now + " - 5000, " + s.Now + " from n",
+			"insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at, ended_at, exit_code, outcome) " + numbers + "select i, 1, 1, 'w', 'alpha', " + s.Now + " - 5000, " + s.Now + ", 0, 'done' from n",
+			"insert into tr_log (run_id, seq, at, stream, lines) " + numbers + "select i, 1, " + s.Now + ", 'out', '" + strings.Repeat("image DJI_20261122143025_0007_V.JPG uploaded: 8.2 MB in 1.4 s, dataset 4711 of field 7, orthomosaic\n", 200) + "' from n",
 		} {
 			if _, err := tx.Exec(statement); err != nil {
 				return fmt.Errorf("%.200s: %w", statement, err)

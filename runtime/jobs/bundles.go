@@ -16,7 +16,7 @@ func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error)
 		return "", fault.Of(&fault.ValueError{}, "the packed script does not match its hash %.12s", b.Hash)
 	}
 	_, err := s.db.ExecContext(ctx,
-		"insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.now,
+		"insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.Now,
 		b.Hash, b.Content, len(b.Content))
 	return b.Hash, s.Explain(err)
 }

@@ -20,7 +20,7 @@ const (
 // NotifyTx announces a change of a job when the transaction is committed. On
 // SQLite readers poll.
 func (s *Store) NotifyTx(ctx context.Context, tx *Tx, id int64) error {
-	if !s.postgres {
+	if !s.Postgres {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, "select pg_notify($1, $2)", channel, strconv.FormatInt(id, 10))
@@ -45,7 +45,7 @@ func (s *Store) changes(ctx context.Context, id int64) *changes {
 
 // listen opens a connection of its own: one of the pool would be missed there.
 func (c *changes) listen(ctx context.Context) {
-	if !c.store.postgres || c.conn != nil {
+	if !c.store.Postgres || c.conn != nil {
 		return
 	}
 	conn, err := pgx.ConnectConfig(ctx, c.store.pool.Config().ConnConfig)
@@ -63,7 +63,7 @@ func (c *changes) listen(ctx context.Context) {
 // context ends.
 func (c *changes) wait(ctx context.Context) error {
 	interval := pollAlone
-	if c.store.postgres {
+	if c.store.Postgres {
 		interval = pollListening
 		c.listen(ctx)
 	}

@@ -8,15 +8,15 @@ import (
 // dialect is what differs between the two databases. Statements with $1, $2 …
 // are understood by both.
 type dialect struct {
-	postgres bool
+	Postgres bool              // the database is PostgreSQL, else SQLite
 	words    *strings.Replacer // in the files of schema
-	now      string            // milliseconds of the database's clock
+	Now      string            // expression: milliseconds of the database's clock
 	millis   string            // format of a column of River's as milliseconds
-	due      string            // condition: the time of a row of river_job has come
+	Due      string            // condition: the time of a row of river_job has come
 	after    string            // format of a column of River's: some milliseconds from now
 	json     string            // the JSON $1 as a column of River's
 	args     string            // the arguments of a row of river_job j, as JSON
-	owner    string            // the worker that fetched a row of river_job j last
+	Owner    string            // expression: the worker that fetched a row of river_job j last
 	uncancel string            // the metadata of a row of river_job, when it is to be cancelled no longer
 	running  string            // the jobs that a row of tr_worker w runs, separated by commas
 	tables   string            // query: the names of all tables
@@ -35,13 +35,13 @@ var (
 		words: strings.NewReplacer("{id}", "integer primary key autoincrement", "{bytes}", "blob", "{now}",
 			"("+nowSQLite+")", "{user}", "''"),
 		user:     "''",
-		now:      nowSQLite,
+		Now:      nowSQLite,
 		millis:   "cast(coalesce(unixepoch(%s, 'subsec'), 0) * 1000 as integer)",
-		due:      "scheduled_at <= datetime('now', 'subsec')",
+		Due:      "scheduled_at <= datetime('now', 'subsec')",
 		after:    "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', (%s / 1000.0) || ' seconds')",
 		json:     "jsonb($1)",
 		args:     "json(j.args)",
-		owner:    "json_extract(j.attempted_by, '$[#-1]')",
+		Owner:    "json_extract(j.attempted_by, '$[#-1]')",
 		uncancel: "jsonb_remove(metadata, '$.cancel_attempted_at')",
 		running: "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = " +
 			"w.id and ended_at is null order by id) x)",
@@ -50,17 +50,17 @@ var (
 		lastID: "select coalesce((select seq from sqlite_sequence where name = 'river_job'), 0)",
 	}
 	postgres = dialect{
-		postgres: true,
+		Postgres: true,
 		words: strings.NewReplacer("{id}", "bigint generated always as identity primary key", "{bytes}", "bytea",
 			"{now}", nowPostgres, "{user}", "session_user"),
 		user:     "session_user",
-		now:      nowPostgres,
+		Now:      nowPostgres,
 		millis:   "cast(coalesce(extract(epoch from %s), 0) * 1000 as bigint)",
-		due:      "scheduled_at <= now()",
+		Due:      "scheduled_at <= now()",
 		after:    "clock_timestamp() + cast(%s as bigint) * interval '1 millisecond'",
 		json:     "cast($1 as jsonb)",
 		args:     "j.args",
-		owner:    "j.attempted_by[array_upper(j.attempted_by, 1)]",
+		Owner:    "j.attempted_by[array_upper(j.attempted_by, 1)]",
 		uncancel: "metadata - 'cancel_attempted_at'",
 		running: "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where " +
 			"worker_id = w.id and ended_at is null)",
@@ -73,26 +73,11 @@ var (
 // Lock ends a select that locks its rows, such as "for update". It is empty on
 // SQLite, where one transaction writes at a time.
 func (d dialect) Lock(clause string) string {
-	if d.postgres {
+	if d.Postgres {
 		return " " + clause
 	}
 	return ""
 }
 
-// Postgres reports whether the database is PostgreSQL.
-func (d dialect) Postgres() bool { return d.postgres }
-
-// Now is an SQL expression: milliseconds of the database's clock.
-func (d dialect) Now() string { return d.now }
-
-// Due is an SQL condition: the time of a row of river_job has come.
-func (d dialect) Due() string { return d.due }
-
 // After is an SQL expression for a column of River's: some milliseconds from now.
 func (d dialect) After(ms string) string { return fmt.Sprintf(d.after, ms) }
-
-// Args is an SQL expression: the arguments of a row of river_job j, as JSON.
-func (d dialect) Args() string { return d.args }
-
-// Owner is an SQL expression: the worker that fetched a row of river_job j last.
-func (d dialect) Owner() string { return d.owner }

@@ -41,7 +41,7 @@ func newEngine[T any](driver riverdriver.Driver[T], use func(*Tx, func(T) error)
 }
 
 func (s *Store) newEngine() (engine, error) {
-	if s.postgres {
+	if s.Postgres {
 		return newEngine(riverpgxv5.New(s.pool), usePgx)
 	}
 	return newEngine(riversqlite.New(s.db), useSQL)

@@ -24,7 +24,7 @@ func (s *Store) Explain(err error) error {
 	switch {
 	case err == nil || fault.Find(err) != nil || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows):
 		return err
-	case s.postgres:
+	case s.Postgres:
 		return explainPostgres(s.url, err)
 	}
 	return explainSQLite(s.path, err)

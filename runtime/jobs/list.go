@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +116,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 		add("t.submitted_at >= %s", Millis(f.Since))
 	}
 	if f.EndedWithin > 0 {
-		add("t.ended_at >= "+s.now+" - %s", f.EndedWithin.Milliseconds())
+		add("t.ended_at >= "+s.Now+" - %s", f.EndedWithin.Milliseconds())
 	}
 	if f.Before > 0 {
 		add("j.id < %s", f.Before)
@@ -129,12 +128,15 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	if len(where) > 0 {
 		tail = " where " + strings.Join(where, " and ") + tail
 	}
-	return s.jobs(ctx, tail, args...)
+	return s.jobs(ctx, s.db, tail, args...)
 }
 
 // Get returns a job. An unknown id is a *fault.KeyError.
-func (s *Store) Get(ctx context.Context, id int64) (*Job, error) {
-	list, err := s.jobs(ctx, " where j.id = $1", id)
+func (s *Store) Get(ctx context.Context, id int64) (*Job, error) { return s.GetFrom(ctx, s.db, id) }
+
+// GetFrom is Get, also in a transaction.
+func (s *Store) GetFrom(ctx context.Context, q Querier, id int64) (*Job, error) {
+	list, err := s.jobs(ctx, q, " where j.id = $1", id)
 	if err != nil {
 		return nil, err
 	}
@@ -149,48 +151,32 @@ func unknown(id int64) error {
 }
 
 // jobs reads jobs; the newest attempt is that of the current epoch or the last one.
-func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job, err error) {
+func (s *Store) jobs(ctx context.Context, q Querier, tail string, args ...any) ([]*Job, error) {
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
-	rows, err := s.db.QueryContext(ctx, `select j.id, `+s.args+`, j.queue, j.priority, `+StateSQL+
-		`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
-		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`,
-		t.submitter, n.on_failure, n.ping
-		from river_job j join tr_job t on t.job_id = j.id left join tr_target n on n.job_id = j.id
-		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)
-	if err != nil {
-		return nil, s.Explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	list, err := Collect(ctx, q, func(rows *sql.Rows) (*Job, error) {
 		job := &Job{}
 		var spec []byte
-		var queue string
+		var queue, submitter string
 		var priority int
-		var exit sql.NullInt64
-		var submitter string
 		var onFailure, ping sql.NullString
 		var submitted, due, started, ended int64
-		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit,
-			&job.Message,
-			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled,
+		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries,
+			&job.ExitCode, &job.Message, &submitted, &due, &started, &ended, &job.Worker, &job.Cancelled,
 			&submitter, &onFailure, &ping); err != nil {
-			return nil, s.Explain(err)
+			return nil, err
 		}
 		if err := json.Unmarshal(spec, &job.Spec); err != nil {
 			return nil, fmt.Errorf("job %d: %w", job.ID, err)
 		}
 		job.SetTargets(onFailure, ping)
 		job.Queue, job.Priority, job.Submitter = queue, priority, submitter
-		if exit.Valid {
-			code := int(exit.Int64)
-			job.ExitCode = &code
-		}
 		job.Submitted, job.Due, job.Started, job.Ended = FromMillis(submitted), FromMillis(due), FromMillis(started),
 			FromMillis(ended)
-		list = append(list, job)
-	}
-	if err := rows.Err(); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, s.Explain(err)
-	}
-	return list, nil
+		return job, nil
+	}, `select j.id, `+s.args+`, j.queue, j.priority, `+StateSQL+`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
+		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`,
+		t.submitter, n.on_failure, n.ping
+		from river_job j join tr_job t on t.job_id = j.id left join tr_target n on n.job_id = j.id
+		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)
+	return list, s.Explain(err)
 }

@@ -32,11 +32,11 @@ const (
 // declared dead, and reports whether it was. A batch that was added before is not
 // added again.
 func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bool, err error) {
-	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.now +
+	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.Now +
 		`, $3, $4 from tr_worker where id = $5 and dead_at is null`
 	var args = []any{b.Run, b.Seq, b.Stream, b.Lines, worker}
 	conflict := ` on conflict (run_id, seq) do update set seq = excluded.seq`
-	if !s.postgres {
+	if !s.Postgres {
 		result, err := s.db.ExecContext(ctx, insert+conflict, args...)
 		if err != nil {
 			return false, s.Explain(err)
@@ -96,19 +96,29 @@ func (s *Store) batches(ctx context.Context, query string, args ...any) ([]Batch
 // returns the job. While the database is away it waits, for a few minutes.
 func (s *Store) Follow(ctx context.Context, id int64, after Position, each func(Batch) error) (*Job, error) {
 	return s.until(ctx, id, func() error {
-		for {
-			list, err := s.Log(ctx, id, after)
-			if err != nil || len(list) == 0 {
+		return s.ReadLog(ctx, id, &after, func(b Batch) error {
+			if err := each(b); err != nil {
+				return &stop{err}
+			}
+			return nil
+		})
+	})
+}
+
+// ReadLog passes what there is of the log of a job to each, and moves the position.
+func (s *Store) ReadLog(ctx context.Context, id int64, after *Position, each func(Batch) error) error {
+	for {
+		list, err := s.Log(ctx, id, *after)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, b := range list {
+			if err := each(b); err != nil {
 				return err
 			}
-			for _, b := range list {
-				if err := each(b); err != nil {
-					return &stop{err}
-				}
-				after = Position{b.Run, b.Seq}
-			}
+			*after = Position{b.Run, b.Seq}
 		}
-	})
+	}
 }
 
 // Wait waits until a job has ended.

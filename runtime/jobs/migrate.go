@@ -43,7 +43,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs in %s were made by a newer version of transect",
 			s.Name()), "update transect on this machine")
 	}
-	if s.postgres {
+	if s.Postgres {
 		return s.migratePostgres(ctx, files)
 	}
 	return s.Tx(ctx, func(tx *Tx) error {

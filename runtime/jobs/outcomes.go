@@ -21,7 +21,7 @@ type Outcome struct {
 // Outcomes counts the jobs that ended within a time, by what they belong to and
 // their state.
 func (s *Store) Outcomes(ctx context.Context, within time.Duration) ([]Outcome, error) {
-	return s.outcomes(ctx, "ended_at >= "+s.now+" - $1 and outcome <> ''", within.Milliseconds())
+	return s.outcomes(ctx, "ended_at >= "+s.Now+" - $1 and outcome <> ''", within.Milliseconds())
 }
 
 // Undecided counts the jobs that need a decision, whenever they ended, by what

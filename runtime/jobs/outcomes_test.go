@@ -23,7 +23,7 @@ func TestOutcomes(t *testing.T) {
 		ends := func(state jobs.State, ids ...int64) {
 			t.Helper()
 			for _, id := range ids {
-				exec(t, s, fmt.Sprintf("update tr_job set outcome = '%s', ended_at = %s where job_id = %d", state, s.Now(), id),
+				exec(t, s, fmt.Sprintf("update tr_job set outcome = '%s', ended_at = %s where job_id = %d", state, s.Now, id),
 					fmt.Sprintf("update river_job set state = 'completed', finalized_at = scheduled_at where id = %d", id))
 			}
 		}

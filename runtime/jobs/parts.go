@@ -96,7 +96,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.jobs(ctx, " where j.id in ("+idList(ids)+")")
+	found, err := s.jobs(ctx, s.db, " where j.id in ("+idList(ids)+")")
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestRecord(t *testing.T) {
 		if r := is(history.Running, "/x/survey.lua", 0); r.Progress.ItemsDone != 3 {
 			t.Errorf("%+v", r.Progress)
 		}
-		exec(t, s, fmt.Sprintf("update tr_run set ended_at = %s, outcome = 'lost' where id = %d", s.Now(), first))
+		exec(t, s, fmt.Sprintf("update tr_run set ended_at = %s, outcome = 'lost' where id = %d", s.Now, first))
 		is(history.Lost, "/x/survey.lua", 0)
 
 		second := startRun(t, s, id, "beta", 2)

@@ -30,7 +30,7 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict "+
-			"(job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
+			"(job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.Now,
 			id, epoch, value)
 		return err
 	})

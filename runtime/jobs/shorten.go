@@ -22,7 +22,7 @@ const (
 func (s *Store) ShortenLedgers(ctx context.Context, may func(op string, r *ledger.Result) bool) (n int, err error) {
 	ids, err := Column[int64](ctx, s.db,
 		`select t.job_id from tr_job t join river_job j on j.id = t.job_id and j.state = 'completed'
-		where t.outcome = $1 and t.ended_at > 0 and t.ended_at < `+s.now+` - $2
+		where t.outcome = $1 and t.ended_at > 0 and t.ended_at < `+s.Now+` - $2
 		and exists (select 1 from tr_ledger l where l.run = 'job-' || t.job_id and l.epoch > $3) order by t.job_id limit $4`,
 		string(Done), shortenAfter.Milliseconds(), shortened, shortenAtOnce)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestLedgersAreShortened(t *testing.T) {
 				t.Fatal(err)
 			}
 			end(t, s, id, state)
-			if _, err := s.DB().Exec("update tr_job set ended_at = "+s.Now()+" - $1 where job_id = $2", ago.Milliseconds(), id); err != nil {
+			if _, err := s.DB().Exec("update tr_job set ended_at = "+s.Now+" - $1 where job_id = $2", ago.Milliseconds(), id); err != nil {
 				t.Fatal(err)
 			}
 			return id

@@ -21,7 +21,7 @@ type Stats struct {
 // Stats sums up the jobs, those that ended within a time.
 func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error) {
 	stats := &Stats{Queues: map[string]Tally{}, Ended: Tally{}}
-	now, err := ReadTime(ctx, s.db, s.now)
+	now, err := ReadTime(ctx, s.db, s.Now)
 	if err != nil {
 		return nil, s.Explain(err)
 	}

@@ -46,7 +46,7 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 	default:
 		return nil, badURL("its scheme is %q; it must be postgres or sqlite", scheme)
 	}
-	if s.postgres {
+	if s.Postgres {
 		err = s.openPostgres(ctx)
 	} else {
 		s.db, err = openSQLite(ctx, s.path)
@@ -83,7 +83,7 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // Name is the address without its password, or the file.
 func (s *Store) Name() string {
-	if s.postgres {
+	if s.Postgres {
 		return Redacted(s.url)
 	}
 	return s.path

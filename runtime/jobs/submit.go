@@ -24,7 +24,7 @@ func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) 
 	options := &river.InsertOpts{Queue: spec.Queue, Priority: spec.Priority, MaxAttempts: maxAttempts,
 		ScheduledAt: spec.At}
 	if spec.In > 0 {
-		now, err := ReadTime(ctx, tx, s.now)
+		now, err := ReadTime(ctx, tx, s.Now)
 		if err != nil {
 			return 0, err
 		}

@@ -59,7 +59,7 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		return w, nil
 	}, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox,
 		w.stopping, w.started_at, w.lease_until,
-		w.dead_at is null, coalesce(w.dead_at >= w.lease_until, false), `+s.running+`, `+s.now+
+		w.dead_at is null, coalesce(w.dead_at >= w.lease_until, false), `+s.running+`, `+s.Now+
 		` - w.lease_until from tr_worker w`+where+" order by w.started_at, w.id")
 	return list, s.Explain(err)
 }

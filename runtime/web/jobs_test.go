@@ -116,7 +116,7 @@ func TestNight(t *testing.T) {
 	ends := func(id int64, state jobs.State, code int, message string) {
 		t.Helper()
 		for _, statement := range []string{
-			fmt.Sprintf("update tr_job set outcome = '%s', exit_code = %d, message = '%s', ended_at = %s, started_at = %s where job_id = %d", state, code, message, store.Now(), store.Now(), id),
+			fmt.Sprintf("update tr_job set outcome = '%s', exit_code = %d, message = '%s', ended_at = %s, started_at = %s where job_id = %d", state, code, message, store.Now, store.Now, id),
 			fmt.Sprintf("update river_job set state = 'discarded', finalized_at = scheduled_at where id = %d", id),
 		} {
 			if _, err := store.DB().ExecContext(t.Context(), statement); err != nil {
@@ -142,11 +142,11 @@ func TestNight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
-		"update tr_schedule set next_at = " + store.Now() + " - 7200000",
+		"update tr_schedule set next_at = " + store.Now + " - 7200000",
 		"insert into tr_worker (id, name, host, pid, queues, slots, stopping, started_at, lease_until, dead_at) values" +
-			" ('1', 'm1', 'field', 1, 'm1,default', 4, 1, 1, " + store.Now() + " + 15000, null)," +
-			" ('2', 'm2', 'office', 2, 'm2,default', 4, 0, 1, " + store.Now() + " - 60000, " + store.Now() + ")," +
-			" ('3', 'm3', 'office', 3, 'm3,default', 4, 0, 1, " + store.Now() + " + 15000, " + store.Now() + ")", // left
+			" ('1', 'm1', 'field', 1, 'm1,default', 4, 1, 1, " + store.Now + " + 15000, null)," +
+			" ('2', 'm2', 'office', 2, 'm2,default', 4, 0, 1, " + store.Now + " - 60000, " + store.Now + ")," +
+			" ('3', 'm3', 'office', 3, 'm3,default', 4, 0, 1, " + store.Now + " + 15000, " + store.Now + ")", // left
 	} {
 		if _, err := store.DB().ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)

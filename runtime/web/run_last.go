@@ -30,9 +30,6 @@ const (
 	maxScripts = 60
 )
 
-// startLate is how late cron may start a job: it looks at its table once a minute.
-const startLate = 2 * time.Minute
-
 // subjects are the jobs of cron and the scripts of the runs, those first that
 // somebody should look at, then the latest.
 func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject {
@@ -65,12 +62,8 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		}
 	}
 	for _, j := range table {
-		b := byName["job "+j.Name]
-		if b.Last == nil || j.Times == nil || j.Off || b.Last.State == history.Running {
-			continue
-		}
-		if due := j.Times.Next(b.Last.Started.In(s.Now().Location()), 1); len(due) > 0 && s.Now().Sub(due[0]) > startLate {
-			b.Overdue = due[0]
+		if b := byName["job "+j.Name]; b.Last != nil && b.Last.State != history.Running {
+			b.Overdue = j.Overdue(b.Last.Started, s.Now())
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *subject) int {

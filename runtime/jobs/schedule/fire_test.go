@@ -96,7 +96,7 @@ func finish(t testing.TB, store *jobs.Store, id int64, outcome jobs.State, code 
 		if _, err := tx.Exec("update river_job set state = '"+state+"', finalized_at = current_timestamp where id = $1", id); err != nil {
 			return err
 		}
-		_, err := tx.Exec("update tr_job set outcome = $2, exit_code = $3, message = 'boom', started_at = "+store.Now()+", ended_at = "+store.Now()+" where job_id = $1", id, string(outcome), code)
+		_, err := tx.Exec("update tr_job set outcome = $2, exit_code = $3, message = 'boom', started_at = "+store.Now+", ended_at = "+store.Now+" where job_id = $1", id, string(outcome), code)
 		return err
 	})
 	if err != nil {

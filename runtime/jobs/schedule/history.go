@@ -89,8 +89,8 @@ type Listed struct {
 func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, err error) {
 	var now int64
 	if err := store.DB().QueryRowContext(ctx,
-		"select "+store.Now()+", (select count(*) from tr_worker where dead_at is null and lease_until "+
-			"> "+store.Now()+")").Scan(&now, &workers); err != nil {
+		"select "+store.Now+", (select count(*) from tr_worker where dead_at is null and lease_until "+
+			"> "+store.Now+")").Scan(&now, &workers); err != nil {
 		return nil, 0, store.Explain(err)
 	}
 	list, err = jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (l *Listed, err error) {

@@ -24,7 +24,7 @@ import (
 
 // fast is a clock of the database on which a second takes 100 minutes.
 func fast(store *jobs.Store, base int64) string {
-	return fmt.Sprintf("(cast(%d as bigint) + (%s - %d) * 6000)", base, store.Now(), base)
+	return fmt.Sprintf("(cast(%d as bigint) + (%s - %d) * 6000)", base, store.Now, base)
 }
 
 // each minutely schedule of a race.
@@ -45,7 +45,7 @@ func addRacers(t testing.TB, store *jobs.Store) (base int64) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.DB().QueryRow("select " + store.Now()).Scan(&base); err != nil {
+	if err := store.DB().QueryRow("select " + store.Now).Scan(&base); err != nil {
 		t.Fatal(err)
 	}
 	return base

@@ -53,7 +53,7 @@ func newRunner(store *jobs.Store, o Options, ahead time.Duration) *runner {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return &runner{Options: o, store: store, clock: fmt.Sprintf("(%s + %d)", store.Now(), ahead.Milliseconds()),
+	return &runner{Options: o, store: store, clock: fmt.Sprintf("(%s + %d)", store.Now, ahead.Milliseconds()),
 		broken: map[string]delay{}, refused: map[int64]bool{}, senders: make(chan struct{}, 4)}
 }
 

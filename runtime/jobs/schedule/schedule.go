@@ -96,7 +96,7 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 // is to be replaced; its history stays.
 func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) error {
 	return store.Tx(ctx, func(tx *jobs.Tx) error {
-		now, err := jobs.ReadTime(ctx, tx, store.Now())
+		now, err := jobs.ReadTime(ctx, tx, store.Now)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error
 	}
 	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, "+
 		"paused = $7, next_at = $8, late = $9, updated_at = "+
-		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused),
+		store.Now+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused),
 		jobs.Millis(s.Next), late)
 	if err == nil {
 		err = store.PutTargetsTx(ctx, tx, 0, s.Name, s.Spec)
@@ -192,7 +192,7 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 		if err := change(s); err != nil {
 			return err
 		}
-		now, err := jobs.ReadTime(ctx, tx, store.Now())
+		now, err := jobs.ReadTime(ctx, tx, store.Now)
 		if err != nil {
 			return err
 		}

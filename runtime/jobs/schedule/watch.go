@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/notice"
 	"transect/stdlib/notify"
@@ -39,21 +39,14 @@ func (r *runner) watch(ctx context.Context) (told bool, err error) {
 
 // watched is a job as its notices tell of it.
 type watched struct {
-	id             int64
-	title, worker  string
-	message        string
-	state          jobs.State
-	exit           sql.NullInt64
-	started, ended int64
-	waiting        string
-	spec           jobs.Spec
-	starts, late   int64 // of tr_watch
+	*jobs.Job
+	starts, late int64 // of tr_watch
 }
 
 // watchJob writes the notices about one job that are due, unless another process
 // does so at this moment.
 func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
-	w := watched{id: id}
+	var w watched
 	err := tx.QueryRowContext(ctx,
 		"select starts, late_at from tr_watch where job_id = $1"+r.store.Lock("for update skip locked"), id).Scan(&w.starts,
 		&w.late)
@@ -67,39 +60,29 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 	if err != nil {
 		return err
 	}
-	var spec []byte
-	var onFailure, ping sql.NullString
-	err = tx.QueryRowContext(ctx, `select `+r.store.Args()+`, t.title, `+jobs.StateSQL+
-		`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
-		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), ''), n.on_failure, n.ping
-		from river_job j join tr_job t on t.job_id = j.id left join tr_target n on n.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting,
-		&w.exit, &w.message, &w.started, &w.ended, &w.worker, &onFailure, &ping)
-	if errors.Is(err, sql.ErrNoRows) { // removed
+	w.Job, err = r.store.GetFrom(ctx, tx, id)
+	if errors.As(err, new(*fault.KeyError)) { // removed
 		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
 		return err
-	}
-	if err == nil {
-		err = json.Unmarshal(spec, &w.spec)
-		w.spec.SetTargets(onFailure, ping)
 	}
 	if err != nil {
 		return err
 	}
-	if w.state.Final() {
+	if w.State.Final() {
 		if err := r.enqueueEnd(ctx, tx, &w); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
 		return err
 	}
-	if w.starts == 1 && w.started > 0 {
+	if w.starts == 1 && !w.Started.IsZero() {
 		w.starts = 0
 		if err := r.ping(ctx, tx, &w, notify.Start, w.about()); err != nil {
 			return err
 		}
 	}
-	if w.late > 0 && (w.started > 0 || w.late <= now.UnixMilli()) {
-		if w.late = 0; w.started == 0 {
+	if w.late > 0 && (!w.Started.IsZero() || w.late <= now.UnixMilli()) {
+		if w.late = 0; w.Started.IsZero() {
 			if err := r.lateJob(ctx, tx, &w); err != nil {
 				return err
 			}
@@ -111,18 +94,18 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 
 // about names a job.
 func (w *watched) about() string {
-	text := fmt.Sprintf("job %d", w.id)
-	if w.spec.Schedule != "" {
-		text += " of the schedule " + w.spec.Schedule
+	text := fmt.Sprintf("job %d", w.ID)
+	if w.Schedule != "" {
+		text += " of the schedule " + w.Schedule
 	}
-	return text + " (" + w.title + ")"
+	return text + " (" + w.Title() + ")"
 }
 
 func (w *watched) code() int {
 	switch {
-	case w.exit.Valid:
-		return int(w.exit.Int64)
-	case w.state == jobs.Done:
+	case w.ExitCode != nil:
+		return *w.ExitCode
+	case w.State == jobs.Done:
 		return 0
 	}
 	return 1
@@ -130,80 +113,79 @@ func (w *watched) code() int {
 
 // enqueueEnd writes the notices of the end of a job.
 func (r *runner) enqueueEnd(ctx context.Context, tx *jobs.Tx, w *watched) error {
-	lines, err := lastLines(ctx, tx, w.id)
+	lines, err := lastLines(ctx, tx, w.ID)
 	if err != nil {
 		return err
 	}
 	seconds := 0.0
-	if w.ended > 0 && w.started > 0 {
-		seconds = float64(w.ended-w.started) / 1000
+	if !w.Ended.IsZero() && !w.Started.IsZero() {
+		seconds = w.Ended.Sub(w.Started).Seconds()
 	}
-	if w.spec.Ping != "" {
+	if w.Ping != "" {
 		event := notify.Success
-		if w.state == jobs.Cancelled {
+		if w.State == jobs.Cancelled {
 			event = notify.Log // neither success nor failure
-		} else if w.state != jobs.Done {
+		} else if w.State != jobs.Done {
 			event = strconv.Itoa(cmp.Or(w.code(), 1))
 		}
-		if err := r.ping(ctx, tx, w, event, fmt.Sprintf("%s: %s after %.1f s\n%s", w.about(), w.state, seconds,
+		if err := r.ping(ctx, tx, w, event, fmt.Sprintf("%s: %s after %.1f s\n%s", w.about(), w.State, seconds,
 			lines)); err != nil {
 			return err
 		}
 	}
-	if w.spec.OnFailure == "" || w.state == jobs.Done || w.state == jobs.Cancelled {
+	if w.OnFailure == "" || w.State == jobs.Done || w.State == jobs.Cancelled {
 		return nil
 	}
 	where := ""
-	if w.worker != "" {
-		where = " on " + w.worker
+	if w.Worker != "" {
+		where = " on " + w.Worker
 	}
-	headline := fmt.Sprintf("%s failed%s: exit code %d (%s)", w.about(), where, w.code(), w.state)
-	if !w.exit.Valid {
-		headline = fmt.Sprintf("%s failed%s: %s", w.about(), where, cmp.Or(w.message, string(w.state)))
+	headline := fmt.Sprintf("%s failed%s: exit code %d (%s)", w.about(), where, w.code(), w.State)
+	if w.ExitCode == nil {
+		headline = fmt.Sprintf("%s failed%s: %s", w.about(), where, cmp.Or(w.Message, string(w.State)))
 	}
-	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "",
-		message{Notice: w.notice(headline, string(w.state), lines, seconds)})
+	return r.enqueue(ctx, tx, w.about(), w.OnFailure, "",
+		message{Notice: w.notice(headline, string(w.State), lines, seconds)})
 }
 
 // notice tells of a job as transect run does of a run.
 func (w *watched) notice(headline, outcome, lines string, seconds float64) notice.Notice {
-	o := notice.Outcome{Script: w.title, Run: jobs.RunID(w.id), Host: w.worker, Outcome: outcome, Seconds: seconds,
-		Message: w.message, Job: w.id,
-		Schedule: w.spec.Schedule, Slot: jobs.FromMillis(w.spec.Slot)}
-	if w.state.Final() {
+	o := notice.Outcome{Script: w.Title(), Run: jobs.RunID(w.ID), Host: w.Worker, Outcome: outcome, Seconds: seconds,
+		Message: w.Message, Job: w.ID,
+		Schedule: w.Schedule, Slot: jobs.FromMillis(w.Slot)}
+	if w.State.Final() {
 		code := w.code()
 		o.ExitCode = &code
 	}
-	if w.message != "" {
-		o.Error = map[string]string{"message": w.message}
+	if w.Message != "" {
+		o.Error = map[string]string{"message": w.Message}
 	}
 	return notice.Of(headline, lines, o)
 }
 
 // lateJob writes the notice of a job that should have started.
 func (r *runner) lateJob(ctx context.Context, tx *jobs.Tx, w *watched) error {
-	queue := cmp.Or(w.spec.Queue, jobs.DefaultQueue)
 	var workers int
 	if err := tx.QueryRowContext(ctx, "select count(*) from tr_worker where dead_at is null and lease_until > "+r.clock+
-		" and ',' || queues || ',' like '%,' || cast($1 as text) || ',%'", queue).Scan(&workers); err != nil {
+		" and ',' || queues || ',' like '%,' || cast($1 as text) || ',%'", w.Queue).Scan(&workers); err != nil {
 		return err
 	}
-	why := fmt.Sprintf("all workers of the queue %s are busy", queue)
+	why := fmt.Sprintf("all workers of the queue %s are busy", w.Queue)
 	switch {
-	case w.waiting != "":
-		why = "it waits for " + w.waiting
+	case w.Waiting != "":
+		why = "it waits for " + w.Waiting
 	case workers == 0:
-		why = "no worker serves the queue " + queue
-	case w.state == jobs.Retrying:
+		why = "no worker serves the queue " + w.Queue
+	case w.State == jobs.Retrying:
 		why = "it is being retried"
 	}
-	headline := fmt.Sprintf("%s is late: it has not started within %s of its time: %s", w.about(), w.spec.Late, why)
-	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, "late", "", 0)})
+	headline := fmt.Sprintf("%s is late: it has not started within %s of its time: %s", w.about(), w.Late, why)
+	return r.enqueue(ctx, tx, w.about(), w.OnFailure, "", message{Notice: w.notice(headline, "late", "", 0)})
 }
 
 func (r *runner) ping(ctx context.Context, tx *jobs.Tx, w *watched, event, body string) error {
-	return r.enqueue(ctx, tx, w.about(), w.spec.Ping, event, message{Notice: notice.Notice{Text: body},
-		Run: jobs.RunID(w.id)})
+	return r.enqueue(ctx, tx, w.about(), w.Ping, event, message{Notice: notice.Notice{Text: body},
+		Run: jobs.RunID(w.ID)})
 }
 
 const (

@@ -100,8 +100,8 @@ func submit(t testing.TB, store *jobs.Store, spec jobs.Spec) int64 {
 
 func start(t testing.TB, store *jobs.Store, id int64) {
 	t.Helper()
-	for _, statement := range []string{"update river_job set state = 'running' where id = $1", "update tr_job set started_at = " + store.Now() + " where job_id = $1",
-		"insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, 1, 1, 'w', 'alpha', " + store.Now() + ")",
+	for _, statement := range []string{"update river_job set state = 'running' where id = $1", "update tr_job set started_at = " + store.Now + " where job_id = $1",
+		"insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, 1, 1, 'w', 'alpha', " + store.Now + ")",
 		"insert into tr_log (run_id, seq, at, stream, lines) select max(id), 1, 0, 'out', 'first' || chr || 'last' || chr from tr_run, (select cast('\n' as text) as chr) c where job_id = $1 group by chr"} {
 		if _, err := store.DB().Exec(statement, id); err != nil {
 			t.Fatal(statement, err)
@@ -192,11 +192,11 @@ func TestLateJob(t *testing.T) {
 		later := submit(t, store, jobs.Spec{In: time.Hour, Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute}})
 		started := submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL, Late: time.Minute}})
 		start(t, store, started)
-		if _, err := store.DB().Exec("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('w', 'alpha', 'alpha', 1, 'default,alpha', 1, 0, " + store.Now() + " + 10000000)"); err != nil {
+		if _, err := store.DB().Exec("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('w', 'alpha', 'alpha', 1, 'default,alpha', 1, 0, " + store.Now + " + 10000000)"); err != nil {
 			t.Fatal(err)
 		}
 		pass(t, r)
-		r.clock = fmt.Sprintf("(%s + 61000)", store.Now())
+		r.clock = fmt.Sprintf("(%s + 61000)", store.Now)
 		for range 2 {
 			pass(t, r)
 		}
@@ -268,7 +268,7 @@ func TestToldAgain(t *testing.T) {
 		web.fail(false)
 		second, third := sender(t, store, Options{}), sender(t, store, Options{})
 		ahead := func(d time.Duration) {
-			second.clock = fmt.Sprintf("(%s + %d)", store.Now(), d.Milliseconds())
+			second.clock = fmt.Sprintf("(%s + %d)", store.Now, d.Milliseconds())
 			third.clock = second.clock
 		}
 		pass(t, second)
@@ -304,7 +304,7 @@ func TestTargetOfTheWorker(t *testing.T) {
 		t.Errorf("%q", warned)
 	}
 	with := sender(t, store, Options{Sender: &notice.Sender{Env: env}})
-	with.clock = fmt.Sprintf("(%s + 120000)", store.Now())
+	with.clock = fmt.Sprintf("(%s + 120000)", store.Now)
 	pass(t, with)
 	if got := web.all(); len(got) != 1 || !strings.HasPrefix(got[0], "/hook ") {
 		t.Errorf("%q", got)

@@ -132,7 +132,7 @@ func (a *attempt) perform() (e end) {
 // begin notes the start of the attempt and raises the epoch. It returns what the job
 // waits for when it cannot start now.
 func (a *attempt) begin(ctx context.Context) (waits string, err error) {
-	s, now := a.s, a.s.store.Now()
+	s, now := a.s, a.s.store.Now
 	err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 		waits = ""
 		cancelled, err := a.mine(ctx, tx)
@@ -179,7 +179,7 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 // cancelled is told, too.
 func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
 	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = "+
-		"'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
+		"'running' and "+a.s.store.Owner+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}
@@ -195,7 +195,7 @@ func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err e
 	if key == "" {
 		return "", nil
 	}
-	if a.s.store.Postgres() { // so that what follows sees what another has just committed
+	if a.s.store.Postgres { // so that what follows sees what another has just committed
 		if _, err := tx.ExecContext(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 7))", key); err != nil {
 			return "", err
 		}

@@ -38,7 +38,7 @@ func TestClockOfTheDatabaseIsSet(t *testing.T) {
 	set := func(by string) { change(t, store, "update skew.clock set by = '"+by+"'") }
 	shows := func() time.Duration {
 		var ms int64
-		if err := store.DB().QueryRow("select " + store.Now()).Scan(&ms); err != nil {
+		if err := store.DB().QueryRow("select " + store.Now).Scan(&ms); err != nil {
 			t.Fatal(err)
 		}
 		return time.Until(time.UnixMilli(ms))

@@ -28,7 +28,7 @@ func TestFetchedAndForgotten(t *testing.T) {
 				here = list[0].ID
 			}
 		}
-		change(t, store, `insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('gone', 'gone', '', 1, 'gone', 1, 0, `+store.Now()+` + 3600000)`)
+		change(t, store, `insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('gone', 'gone', '', 1, 'gone', 1, 0, `+store.Now+` + 3600000)`)
 		forgotten, ahead := submit(t, store, jobs.Spec{Script: "exit", In: time.Hour}, "0"), submit(t, store, jobs.Spec{Script: "exit", In: time.Hour}, "0")
 		fetched(t, store, forgotten, here) // the answer to the worker was lost
 		fetched(t, store, ahead, "gone")   // the clock was set back
@@ -44,7 +44,7 @@ func TestFetchedAndForgotten(t *testing.T) {
 func fetched(t *testing.T, store *jobs.Store, id int64, worker string) {
 	t.Helper()
 	by := `'["` + worker + `"]'`
-	if store.Postgres() {
+	if store.Postgres {
 		by = "array['" + worker + "']"
 	}
 	change(t, store, fmt.Sprintf("update river_job set state = 'running', attempt = 1, attempted_at = current_timestamp, attempted_by = %s where id = %d", by, id))
@@ -103,7 +103,7 @@ func TestAfterEarlierAttempts(t *testing.T) {
 		before := func(id int64, ago time.Duration, outcome string) string {
 			end := "null"
 			if outcome != "" {
-				end = fmt.Sprintf("%s - %d", store.Now(), ago.Milliseconds())
+				end = fmt.Sprintf("%s - %d", store.Now, ago.Milliseconds())
 			}
 			return fmt.Sprintf("insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at, ended_at, outcome) values (%d, 1, 0, 'x', 'x', 1, %s, '%s')", id, end, outcome)
 		}

@@ -97,7 +97,7 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 	if cancelled && !e.outcome.Final() {
 		e.outcome, e.delay = jobs.Cancelled, 0
 	}
-	now := a.s.store.Now()
+	now := a.s.store.Now
 	var code any
 	if e.exited {
 		code = e.code
@@ -133,7 +133,7 @@ func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, fin
 	if n, err := changed.RowsAffected(); err != nil || n == 0 {
 		return errors.Join(err, errTaken)
 	}
-	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now()+", exit_code = $1, outcome = $2 where "+
+	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now+", exit_code = $1, outcome = $2 where "+
 		"id = $3 and ended_at is null", code, string(e.outcome), a.id)
 	return err
 }

@@ -33,7 +33,7 @@ type client interface {
 }
 
 func newClient(store *jobs.Store, p *pilot, c *river.Config) (client, error) {
-	if store.Postgres() {
+	if store.Postgres {
 		return river.NewClient(&driver[pgx.Tx]{riverpgxv5.New(store.Pool()), p}, c)
 	}
 	return river.NewClient(&driver[*sql.Tx]{riversqlite.New(store.DB()), p}, c)

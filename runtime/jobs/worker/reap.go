@@ -116,7 +116,7 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		for id, until := range silent {
 			if _, err := tx.ExecContext(ctx,
-				"update tr_worker set dead_at = "+r.store.Now()+" where id = $1 and dead_at is null and lease_until = $2", id,
+				"update tr_worker set dead_at = "+r.store.Now+" where id = $1 and dead_at is null and lease_until = $2", id,
 				until); err != nil {
 				return err
 			}
@@ -177,12 +177,12 @@ func (s *session) has(job int64) bool {
 
 // orphaned is the condition that a job of river_job j runs on no living worker.
 func (s *session) orphaned() string {
-	return "not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner() + ")"
+	return "not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner + ")"
 }
 
 // owned is the condition that the worker $1 fetched a job of river_job j last.
 func (s *session) owned() string {
-	return "coalesce(" + s.store.Owner() + " = $1, false)"
+	return "coalesce(" + s.store.Owner + " = $1, false)"
 }
 
 func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool) ([]orphan, error) {
@@ -204,7 +204,7 @@ func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool
 
 // rescue ends the attempts of orphans and fences them off.
 func (s *session) rescue(ctx context.Context, tx *jobs.Tx, orphans []orphan) error {
-	now := s.store.Now()
+	now := s.store.Now
 	for _, o := range orphans {
 		outcome, message := jobs.Lost, ""
 		switch {

@@ -21,7 +21,7 @@ func (s *session) look(ctx context.Context) {
 		if s.running() > 0 {
 			s.cancelAsked(ctx)
 		}
-		if s.store.Postgres() { // listen tells; this is for jobs whose time has come
+		if s.store.Postgres { // listen tells; this is for jobs whose time has come
 			if time.Now().Before(next) {
 				continue
 			}
@@ -39,7 +39,7 @@ func (s *session) anyDue(ctx context.Context) bool {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(s.w.queues)
-	due := " from river_job where queue in (" + marks + ") and " + s.store.Due() + " and state in "
+	due := " from river_job where queue in (" + marks + ") and " + s.store.Due + " and state in "
 	const later = "('scheduled', 'retryable')"
 	var available, come bool // an update would wait for others on SQLite
 	err := s.store.DB().QueryRowContext(ctx,
@@ -83,7 +83,7 @@ func list[T any](values []T) (marks string, args []any) {
 
 // listen wakes River when PostgreSQL tells of a new job in a queue of this worker.
 func (s *session) listen(ctx context.Context) {
-	for ctx.Err() == nil && s.store.Postgres() {
+	for ctx.Err() == nil && s.store.Postgres {
 		_ = s.listenOnce(ctx) // look finds the jobs meanwhile
 		sleep(ctx, s.w.o.Times.Beat/3)
 	}

@@ -120,7 +120,7 @@ func (s *session) register(ctx context.Context) error {
 	insert := func(ctx context.Context) (now time.Time, err error) {
 		var ms int64
 		err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
-			now := s.store.Now()
+			now := s.store.Now
 			return tx.QueryRowContext(ctx,
 				`insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9)
@@ -139,8 +139,8 @@ func (s *session) register(ctx context.Context) error {
 func (s *session) renew(ctx context.Context) (time.Time, error) {
 	var ms int64
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now()+
-			` + $1 where id = $2 and dead_at is null returning `+s.store.Now(),
+		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now+
+			` + $1 where id = $2 and dead_at is null returning `+s.store.Now,
 			s.w.o.Times.Lease.Milliseconds(), s.id).Scan(&ms)
 	})
 	return time.UnixMilli(ms), fenced(err)
@@ -159,7 +159,7 @@ func (s *session) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
 	defer cancel()
 	_ = s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		_, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now()+" where id = $1 and dead_at is null",
+		_, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now+" where id = $1 and dead_at is null",
 			s.id)
 		return err
 	})

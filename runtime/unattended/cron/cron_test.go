@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -87,4 +88,24 @@ func TestTableKeepsTheRest(t *testing.T) {
 			t.Fatalf("after removing: %q", table.text)
 		}
 	})
+}
+
+// A job is overdue once cron must have seen its time, unless it is paused.
+func TestOverdue(t *testing.T) {
+	when, err := timetable.System("30 2 * * *").Times()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, due := time.Date(2026, 11, 22, 2, 30, 3, 0, time.UTC), time.Date(2026, 11, 23, 2, 30, 0, 0, time.UTC)
+	j := &Job{Times: when}
+	for _, c := range []struct {
+		job  *Job
+		late time.Duration
+		want time.Time
+	}{{j, -time.Hour, time.Time{}}, {j, time.Minute, time.Time{}}, {j, 3 * time.Minute, due}, {j, 50 * time.Hour, due},
+		{j.Paused(), 3 * time.Minute, time.Time{}}, {&Job{}, 3 * time.Minute, time.Time{}}} {
+		if got := c.job.Overdue(last, due.Add(c.late)); !got.Equal(c.want) {
+			t.Errorf("%s late, paused %v: overdue since %s, want %s", c.late, c.job.Off, got, c.want)
+		}
+	}
 }

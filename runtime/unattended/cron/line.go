@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mattn/go-shellwords"
 
@@ -76,6 +77,21 @@ func quote(word string) string {
 	}
 	b.WriteByte('\'')
 	return b.String()
+}
+
+// startLate is how late cron may start a job: it looks at its table once a minute.
+const startLate = 2 * time.Minute
+
+// Overdue is when the job should have started since its last start; zero when it is
+// not overdue.
+func (j *Job) Overdue(last, now time.Time) (due time.Time) {
+	if j.Times == nil || j.Off {
+		return due
+	}
+	if next := j.Times.Next(last.In(now.Location()), 1); len(next) > 0 && now.Sub(next[0]) > startLate {
+		due = next[0]
+	}
+	return due
 }
 
 // paused is what stands before the line of a paused job.
