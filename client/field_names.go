@@ -17,6 +17,9 @@ import (
 // likely a misspelling of, or "". Fields of other kinds of records are not
 // misspelt: the platform may send more than is documented.
 func MisspeltField(manager, name string) string {
+	if name == "_id" { // what searches are sorted by: no need of the declarations
+		return ""
+	}
 	r := RecordTypeOf(manager)
 	if r == nil || anyField()[name] || r.Field(name) != nil {
 		return ""

@@ -40,10 +40,13 @@ type RecordField struct {
 	Fields  []RecordField `json:"fields,omitempty"`
 }
 
+// declarations are those that the kinds of records are read from.
+var declarations = sync.OnceValue(Declarations)
+
 // RecordTypes lists the kinds of records that operations return, by name.
 var RecordTypes = sync.OnceValue(func() []*RecordType {
 	known := map[string]*RecordType{}
-	for _, m := range Declarations() {
+	for _, m := range declarations() {
 		var search *declare.Spec
 		if search = m.Op("search"); search != nil && search.Param("filter") == nil {
 			search = nil
@@ -79,7 +82,7 @@ func RecordTypeOf(manager string) *RecordType {
 
 var recordTypesByManager = sync.OnceValue(func() map[string]*RecordType {
 	found := map[string]*RecordType{}
-	for _, m := range Declarations() {
+	for _, m := range declarations() {
 		for _, name := range []string{"search", "describe", "create"} {
 			if s := m.Op(name); s != nil && found[m.Name] == nil {
 				for _, t := range recordsIn(s.Out) {

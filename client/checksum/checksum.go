@@ -76,6 +76,10 @@ type Batcher struct {
 	batch []*job
 }
 
+// batches bounds the batches hashed at a time: lanes hold 1.5 MiB of buffers each, and
+// more of them than processors gain nothing.
+var batches = make(chan struct{}, cap(idleLanes))
+
 type job struct {
 	data []byte
 	sum  chan string
@@ -110,6 +114,8 @@ func (b *Batcher) flush() {
 		}
 		return
 	}
+	batches <- struct{}{}
+	defer func() { <-batches }()
 	for len(batch) > 0 {
 		now := batch[:min(len(batch), Width)]
 		batch = batch[len(now):]

@@ -44,7 +44,7 @@ func Mistakes(s *declare.Spec, values map[string]any) (found []Mistake) {
 		}
 		return meant != ""
 	}
-	if searches(s) {
+	if values["filter"] != nil && searches(s) {
 		record, asked := client.RecordTypeOf(s.Manager), askedFor(values["filter"])
 		each(values["filter"], func(name string, condition any) {
 			if asked[name] || misspelt("filter", name) || record == nil {
@@ -196,9 +196,12 @@ func lookUp(field, name string) string {
 // Doubtful says why a search may find more than was meant; "" where its filter is certain. A field that
 // the records are not known to have differs from every value; an empty filter may be meant.
 func Doubtful(s *declare.Spec, values map[string]any, emptyMeant bool) (why string) {
-	record := client.RecordTypeOf(s.Manager)
 	filter, given := values["filter"]
-	if !given || !searches(s) || record == nil {
+	if !given || !searches(s) {
+		return ""
+	}
+	record := client.RecordTypeOf(s.Manager)
+	if record == nil {
 		return ""
 	}
 	if object, ok := schema.AsObject(filter); ok && len(object) == 0 && !emptyMeant {

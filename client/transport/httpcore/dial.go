@@ -6,9 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -148,6 +150,16 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.count(n)
 	return n, err
+}
+
+// buffers are what bodies pass through on their way to a connection.
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// ReadFrom sends a body through a pooled buffer: net/http allocates one a request.
+func (c *limitedConn) ReadFrom(body io.Reader) (int64, error) {
+	buffer := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	return io.CopyBuffer(struct{ io.Writer }{c}, body, buffer[:])
 }
 
 // ProxyRefusal is a proxy that does not let a connection through.
