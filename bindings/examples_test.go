@@ -25,7 +25,7 @@ func eachExample(t *testing.T, run func(t *testing.T, files []string, code strin
 	files := argumentFiles(t)
 	t.Chdir(t.TempDir())
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			t.Run(s.FullName(), func(t *testing.T) {
 				example, ok := bindings.Examples()[s.FullName()]
 				if !ok {
@@ -53,7 +53,7 @@ func argumentFiles(t *testing.T) []string {
 func TestExamplesAreOfOperations(t *testing.T) {
 	known := map[string]bool{}
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			known[s.FullName()] = true
 		}
 	}

@@ -65,7 +65,7 @@ func TestLostWrites(t *testing.T) {
 	tally := new(lostTally)
 	t.Cleanup(func() { t.Log(tally.String()) })
 	for _, m := range client.Declarations() {
-		for i, s := range m.Ops {
+		for i, s := range m.Ops() {
 			if s.Effect == declare.Read || testing.Short() && i%7 != 0 {
 				continue
 			}
@@ -258,7 +258,7 @@ func (r *lostRun) watch(ctx context.Context, call *declare.Call, next declare.Ha
 var reads = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			for _, route := range s.Routes {
 				all[cmp.Or(s.Method, http.MethodPost)+" "+route] = s.Effect == declare.Read
 			}

@@ -231,7 +231,7 @@ func isManager(name string) bool {
 // noOperation is the error for an operation that a manager does not have.
 func noOperation(m *declare.Manager, name string) error {
 	var names []string
-	for _, s := range m.Ops {
+	for _, s := range m.Ops() {
 		names = append(names, s.Name)
 	}
 	hint := "transect doc " + m.Name + " lists them"

@@ -58,7 +58,7 @@ func TestLedgersHoldNoSecrets(t *testing.T) {
 		codes[name] = `local sdk = require("sdk") local company = sdk.users.describe().company ` + code
 	}
 	for _, m := range client.Declarations() {
-		for i, s := range m.Ops {
+		for i, s := range m.Ops() {
 			if s.Effect != declare.Read && (!testing.Short() || i%7 == 0 || s.Secret()) {
 				codes[s.FullName()] = plant.Replace(bindings.Examples()[s.FullName()].Text())
 			}

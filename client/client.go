@@ -72,7 +72,6 @@ type Client struct {
 	transfers *transfer.Transfers
 	open      imagery.Opener // of files that are uploaded
 	log       *slog.Logger
-	logsSpec  *declare.Spec
 	revision  int
 	rehearses bool
 	sleep     func(ctx context.Context, d time.Duration) error
@@ -181,7 +180,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		links = append(links, o.Last)
 	}
 	c.engine = &declare.Engine{Links: links, Send: c.send, Log: o.Logger}
-	return c, c.bind()
+	c.bind()
+	return c, nil
 }
 
 // recovery completes the link of the ledger.
@@ -225,9 +225,7 @@ func Managers() []*declare.Manager { return declare.Names(&Client{}) }
 // documentation, checks, and the platform that answers them.
 func Declarations() []*declare.Manager {
 	c := &Client{engine: &declare.Engine{}}
-	if err := c.bind(); err != nil {
-		panic(err) // a declaration is wrong: a test of this package says so first
-	}
+	c.bind()
 	return c.managers
 }
 
@@ -246,7 +244,7 @@ func (c *Client) RetryAfter() time.Duration { return c.transport.RetryAfter() }
 
 // bind gives the operations with logic of their own their Go methods, and
 // everything else what its tags say.
-func (c *Client) bind() (err error) {
+func (c *Client) bind() {
 	c.Missions.Create = c.createMission
 	c.Missions.CompleteSurveyUpload = c.completeSurveyUpload
 	c.Missions.FindOrCreate = c.findOrCreateMission
@@ -273,12 +271,7 @@ func (c *Client) bind() (err error) {
 	c.Collections.Export = c.exportCollection
 	c.Tags.SearchGenerator = c.eachTag
 	c.Comments.SearchGenerator = c.eachComment
-	if c.managers, err = declare.Bind(c, c.engine); err != nil {
-		return err
-	}
-	c.revise()
-	c.logsSpec = c.operation("products", "retrieve_logs")
-	return nil
+	c.managers = declare.Bind(c, c.engine, c.revise)
 }
 
 func (c *Client) operation(manager, name string) *declare.Spec {

@@ -13,7 +13,7 @@ import (
 func TestDeclarationsAreWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			if seen[s.FullName()] {
 				t.Errorf("%s is declared twice", s.FullName())
 			}

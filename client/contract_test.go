@@ -111,7 +111,7 @@ var furtherArguments = map[string]string{
 func TestDeclarationsKeepTheContract(t *testing.T) {
 	declared := map[string]*declare.Spec{}
 	for _, m := range Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			declared[s.FullName()] = s
 		}
 	}

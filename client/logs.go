@@ -34,7 +34,8 @@ func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (li
 		body[k] = v
 	}
 	body["product"] = product
-	raw, err := c.send(ctx, declare.Request{Spec: c.logsSpec, Method: "POST", Path: c.logsSpec.Routes[0], Body: body,
+	spec := c.operation("products", "retrieve_logs")
+	raw, err := c.send(ctx, declare.Request{Spec: spec, Method: "POST", Path: spec.Routes[0], Body: body,
 		Bound: largestLog})
 	if err != nil {
 		return nil, answer, err

@@ -51,7 +51,7 @@ var RecordTypes = sync.OnceValue(func() []*RecordType {
 		if search = m.Op("search"); search != nil && search.Param("filter") == nil {
 			search = nil
 		}
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			for _, t := range recordsIn(s.Out) {
 				r := known[t.Name()]
 				if r == nil {

@@ -3,7 +3,6 @@ package client
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"transect/client/declare"
 	"transect/client/schema"
@@ -75,19 +74,17 @@ func startingAt(page int) func(*declare.Spec) {
 	return func(s *declare.Spec) { s.FirstPage = page }
 }
 
-// revise turns the operations, as they were declared, into those of the
+// revise turns the operations of a manager, as they were declared, into those of the
 // connection's revision.
-func (c *Client) revise() {
+func (c *Client) revise(m *declare.Manager, ops []*declare.Spec) []*declare.Spec {
 	revision := c.Revision()
 	for _, w := range withdrawals {
 		if !slices.Contains(w.revisions, revision) {
 			continue
 		}
 		for _, pattern := range w.operations {
-			manager, name, _ := strings.Cut(pattern, ".")
-			m := c.Manager(manager)
-			m.Ops = slices.DeleteFunc(m.Ops, func(s *declare.Spec) bool {
-				lacks, _ := path.Match(name, s.Name)
+			ops = slices.DeleteFunc(ops, func(s *declare.Spec) bool {
+				lacks, _ := path.Match(pattern, s.FullName()) // the patterns above are well formed
 				if lacks {
 					m.Absent = append(append(m.Absent, s.Name), s.Aliases...)
 				}
@@ -100,12 +97,12 @@ func (c *Client) revise() {
 			continue
 		}
 		for _, pattern := range a.operations {
-			manager, name, _ := strings.Cut(pattern, ".")
-			for _, s := range c.Manager(manager).Ops {
-				if ok, _ := path.Match(name, s.Name); ok { // the patterns above are well formed
+			for _, s := range ops {
+				if ok, _ := path.Match(pattern, s.FullName()); ok {
 					a.adjust(s)
 				}
 			}
 		}
 	}
+	return ops
 }

@@ -122,7 +122,7 @@ func TestRevisionsRefuse(t *testing.T) {
 func TestNewestRevisionIsTheDefault(t *testing.T) {
 	arguments := func(managers []*declare.Manager) (all []string) {
 		for _, m := range managers {
-			for _, s := range m.Ops {
+			for _, s := range m.Ops() {
 				all = append(all, s.Signature())
 			}
 		}
@@ -149,7 +149,7 @@ func TestAdjustmentsApply(t *testing.T) {
 			for _, revision := range a.revisions {
 				c, _ := inRevision(t, revision, nil)
 				manager, name, _ := strings.Cut(pattern, ".")
-				for _, s := range c.Manager(manager).Ops {
+				for _, s := range c.Manager(manager).Ops() {
 					ok, err := filepath.Match(name, s.Name)
 					found = found || ok && err == nil
 				}

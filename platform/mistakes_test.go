@@ -114,7 +114,7 @@ func TestEveryOperationRefusesMistakes(t *testing.T) {
 	ctx := context.Background()
 	counts := map[string]int{}
 	for _, m := range c.Managers() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			valid := required(s)
 			refused := func(kind string, a declare.Args, mention string) {
 				t.Helper()

@@ -41,7 +41,7 @@ func operations(managers []*declare.Manager) []*operation {
 	var all []*operation
 	known := map[string]*operation{}
 	for _, m := range managers {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			if s.Shape == declare.ShapeIterator && s.Name != "search_generator" {
 				continue // made of requests that other operations declare
 			}

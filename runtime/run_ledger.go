@@ -126,7 +126,7 @@ func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
 	}
 	budgets := map[string]string{}
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			if name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[s.Effect]; name != "" &&
 				!s.Composed {
 				budgets[s.FullName()] = name

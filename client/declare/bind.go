@@ -2,10 +2,13 @@ package declare
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"transect/client/schema"
@@ -16,21 +19,32 @@ type Manager struct {
 	Name    string
 	Aliases []string
 	Doc     string
-	One     string // what one of its resources is called
-	Root    string // path its routes start with
-	Ops     []*Spec
+	One     string   // what one of its resources is called
+	Root    string   // path its routes start with
 	Absent  []string // operations that this revision of the interface lacks
 
 	Secret   string   // the key of its records that holds a secret
 	Holds    []string // managers of what is deleted along with one of its resources
 	Volatile bool     // what an operation answered cannot be read again
 
-	field []int // of the client
+	field   []int   // of the client
+	prepare func()  // makes the specs, once
+	ops     []*Spec // as declared
+	revised []*Spec // those that callers see
+}
+
+// Ops lists the operations in declared order. They are made of their declarations at
+// the first use: most programs use few managers.
+func (m *Manager) Ops() []*Spec {
+	if m.prepare != nil {
+		m.prepare()
+	}
+	return m.revised
 }
 
 // Op finds an operation by its name or an alias, or returns nil.
 func (m *Manager) Op(name string) *Spec {
-	for _, s := range m.Ops {
+	for _, s := range m.Ops() {
 		if s.Name == name {
 			return s
 		}
@@ -45,25 +59,24 @@ func (m *Manager) Op(name string) *Spec {
 
 // OpNames lists the operations in declared order.
 func (m *Manager) OpNames() []string {
-	names := make([]string, len(m.Ops))
-	for i, s := range m.Ops {
-		names[i] = s.Name
+	var names []string
+	for _, s := range m.Ops() {
+		names = append(names, s.Name)
 	}
 	return names
 }
 
 // Bind completes every operation of every manager of a client, a pointer to a
-// struct with one tagged field a manager. A declaration that is wrong is a
-// fault of the program: it comes back as an error naming the field.
-func Bind(client any, e *Engine) ([]*Manager, error) {
+// struct with one tagged field a manager. revise returns those operations of a manager
+// that callers see, and may change them. A declaration that is wrong is a fault of the program: using the manager
+// panics with an error naming the field.
+func Bind(client any, e *Engine, revise func(*Manager, []*Spec) []*Spec) []*Manager {
 	v := reflect.ValueOf(client).Elem()
 	managers := Names(client)
 	for _, m := range managers {
-		if err := m.bind(v.FieldByIndex(m.field), e); err != nil {
-			return nil, err
-		}
+		m.bind(v.FieldByIndex(m.field), e, revise)
 	}
-	return managers, nil
+	return managers
 }
 
 // Names lists the managers of a client without their operations.
@@ -84,28 +97,52 @@ func Names(client any) []*Manager {
 	return managers
 }
 
-func (m *Manager) bind(v reflect.Value, e *Engine) error {
-	for i := 0; i < v.NumField(); i++ {
-		field := v.Type().Field(i)
-		op, single := v.Field(i).Addr().Interface().(operation)
-		both, paired := v.Field(i).Addr().Interface().(pair)
-		if paired {
-			op, _ = both.both()
-		} else if !single {
-			continue
-		}
-		spec, err := m.spec(field, op)
-		if err != nil {
-			return fmt.Errorf("%s.%s: %w", m.Name, field.Name, err)
-		}
-		if paired {
-			m.Ops = append(m.Ops, bindPair(both, e, spec)...)
-			continue
-		}
-		bind(op, e, spec)
-		m.Ops = append(m.Ops, spec)
+// bind makes the operations callable, and has their specs made when one is used.
+func (m *Manager) bind(v reflect.Value, e *Engine, revise func(*Manager, []*Spec) []*Spec) {
+	var operations []*bound
+	add := func(field int, op operation) {
+		at := len(operations)
+		operations = append(operations, &bound{operation: op, field: field, own: op.method()})
+		op.complete(func() *Spec {
+			m.prepare()
+			return m.ops[at]
+		})
 	}
-	return nil
+	for i := 0; i < v.NumField(); i++ {
+		switch field := v.Field(i).Addr().Interface().(type) {
+		case pair:
+			page, cursor := field.both()
+			add(i, page)
+			add(i, cursor)
+		case operation:
+			add(i, field)
+		}
+	}
+	m.prepare = sync.OnceFunc(func() {
+		for i, b := range operations {
+			field := v.Type().Field(b.field)
+			if i > 0 && operations[i-1].field == b.field { // the second of a pair
+				m.ops = append(m.ops, m.ops[i-1].generator())
+				m.ops[i-1].dropParams("generator")
+				m.ops[i].dropParams("search")
+			} else if spec, err := m.spec(field, b); err != nil {
+				panic(fmt.Errorf("%s.%s: %w", m.Name, field.Name, err))
+			} else {
+				m.ops = append(m.ops, spec)
+			}
+		}
+		for i, b := range operations {
+			b.bind(e, m.ops[i])
+		}
+		m.revised = revise(m, slices.Clone(m.ops))
+	})
+}
+
+// bound is an operation of a client with the Go method that was assigned to it.
+type bound struct {
+	operation
+	field int // of the manager
+	own   func(ctx context.Context, in any) (any, error)
 }
 
 // Tags is the closed set of tags of an operation. Wanting another one is a
@@ -114,7 +151,7 @@ var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method",
 	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises",
 	"unknown", "makes", "adds"}
 
-func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
+func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 	tag := schema.ReadTag(field.Tag)
 	in, out := op.types()
 	s := &Spec{
@@ -159,7 +196,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	switch {
 	case s.Effect == "":
 		return nil, fmt.Errorf("no effect: one of the tags read, create, set, delete is needed")
-	case len(s.Routes) == 0 && !op.assigned():
+	case len(s.Routes) == 0 && op.own == nil:
 		return nil, fmt.Errorf("neither a route nor Go code")
 	case s.Doc == "":
 		return nil, fmt.Errorf("no doc")

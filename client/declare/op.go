@@ -54,17 +54,15 @@ func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 // is in functions without type parameters, below.
 type operation interface {
 	types() (in, out reflect.Type)
-	assigned() bool
 	// method is the Go method that was assigned; nil for none.
 	method() func(ctx context.Context, in any) (any, error)
-	// complete makes the operation call the spec.
-	complete(s *Spec)
+	// complete makes the operation call a spec.
+	complete(spec func() *Spec)
 }
 
 func (op *Op[In, Out]) types() (in, out reflect.Type) {
 	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
 }
-func (op *Op[In, Out]) assigned() bool { return *op != nil }
 
 func (op *Op[In, Out]) method() func(context.Context, any) (any, error) {
 	own := *op
@@ -74,9 +72,9 @@ func (op *Op[In, Out]) method() func(context.Context, any) (any, error) {
 	return func(ctx context.Context, in any) (any, error) { return own(ctx, in.(In)) }
 }
 
-func (op *Op[In, Out]) complete(s *Spec) {
+func (op *Op[In, Out]) complete(spec func() *Spec) {
 	*op = func(ctx context.Context, in In) (out Out, err error) {
-		err = s.call(ctx, in, &out)
+		err = spec().call(ctx, in, &out)
 		return out, err
 	}
 }
@@ -137,8 +135,8 @@ func (s *Spec) call(ctx context.Context, in, out any) error {
 	return decodeInto(v, out)
 }
 
-// bind completes an operation by its spec.
-func bind(op operation, e *Engine, s *Spec) {
+// bind completes an operation's spec.
+func (op *bound) bind(e *Engine, s *Spec) {
 	in, out := op.types()
 	s.Out = out
 	last := e.send
@@ -161,7 +159,7 @@ func bind(op operation, e *Engine, s *Spec) {
 		}
 	}
 	fill := filled(s, in)
-	if own := op.method(); own != nil {
+	if own := op.own; own != nil {
 		request := *s
 		request.Composed = false
 		s.proceed = func(ctx context.Context, a Args) (Value, error) {
@@ -178,7 +176,6 @@ func bind(op operation, e *Engine, s *Spec) {
 	s.invoke = func(ctx context.Context, a Args) (Value, error) {
 		return e.do(ctx, s, a, fill, last)
 	}
-	op.complete(s)
 }
 
 type runningKey struct{}
@@ -206,14 +203,3 @@ type pair interface {
 }
 
 func (s *Search[In, T]) both() (page, cursor operation) { return &s.Page, &s.Cursor }
-
-// bindPair completes the operations of a pair by the spec of the first.
-func bindPair(p pair, e *Engine, s *Spec) []*Spec {
-	page, cursor := p.both()
-	each := s.generator()
-	s.dropParams("generator")
-	each.dropParams("search")
-	bind(page, e, s)
-	bind(cursor, e, each)
-	return []*Spec{s, each}
-}

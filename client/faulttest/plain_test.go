@@ -167,7 +167,7 @@ type effects struct {
 func (e *effects) count(w *world, behind http.Handler) http.Handler {
 	creates := map[string]bool{}
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			for _, route := range s.Routes {
 				if s.Effect == declare.Create && s.Unknown.Rule != declare.Repeat {
 					creates[route] = true

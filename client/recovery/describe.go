@@ -81,7 +81,7 @@ func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Resu
 	specs := sync.OnceValue(func() map[string]*declare.Spec {
 		all := map[string]*declare.Spec{}
 		for _, m := range managers() {
-			for _, s := range m.Ops {
+			for _, s := range m.Ops() {
 				all[s.FullName()] = s
 			}
 		}

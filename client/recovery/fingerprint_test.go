@@ -82,7 +82,7 @@ func TestFingerprints(t *testing.T) {
 
 func writes() (list []*declare.Spec) {
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			if s.Effect != declare.Read && s.Unknown.Rule != declare.NoRequest {
 				list = append(list, s)
 			}

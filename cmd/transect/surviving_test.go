@@ -31,7 +31,7 @@ var ruleTexts = []struct {
 func ruleTable() string {
 	by := map[declare.Rule][]string{}
 	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
+		for _, s := range m.Ops() {
 			if s.Effect != declare.Read {
 				by[s.Unknown.Rule] = append(by[s.Unknown.Rule], "`"+s.FullName()+"`")
 			}

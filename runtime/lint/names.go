@@ -97,7 +97,7 @@ func (w *walk) members(f fact) (known []string) {
 	case f.sdk:
 		return append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
 	case f.manager != nil:
-		for _, s := range f.manager.Ops {
+		for _, s := range f.manager.Ops() {
 			known = append(append(known, s.Name), s.Aliases...)
 		}
 	case f.module != nil:

@@ -11,7 +11,7 @@ import (
 
 func managerGroup(m *declare.Manager) *Group {
 	g := &Group{Name: m.Name, Aliases: m.Aliases, Doc: m.Doc}
-	for _, s := range m.Ops {
+	for _, s := range m.Ops() {
 		g.Operations = append(g.Operations, operation(s))
 	}
 	return g

@@ -19,8 +19,8 @@ func TestEverythingIsThere(t *testing.T) {
 	c := reference.New()
 	declared := 0
 	for _, m := range client.Declarations() {
-		declared += len(m.Ops)
-		for _, s := range m.Ops {
+		declared += len(m.Ops())
+		for _, s := range m.Ops() {
 			_, e, err := c.Find(s.FullName())
 			if err != nil {
 				t.Error(err)

@@ -127,7 +127,7 @@ func (s *Server) runView(run *history.Summary, progress *history.Progress, value
 var effects = sync.OnceValue(func() map[string]declare.Effect {
 	all := map[string]declare.Effect{}
 	for _, m := range client.Declarations() {
-		for _, op := range m.Ops {
+		for _, op := range m.Ops() {
 			all[op.FullName()] = op.Effect
 		}
 	}
