@@ -33,9 +33,11 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		}
 		resolvePaths(in, s, &args)
 		names, at := namesOf(in, c), located(L)
+		moved, end := showTransfer(in, s, args.Values)
+		defer end()
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(recovery.InTask(at(ctx), task), client.TransferOptions{Progress: in.Transferred})
+			ctx = client.WithTransfers(recovery.InTask(at(ctx), task), client.TransferOptions{Progress: moved})
 			if err = names.Resolve(ctx, s, args.Values); err == nil {
 				value, err = s.Invoke(ctx, args)
 			}

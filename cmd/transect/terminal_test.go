@@ -183,3 +183,24 @@ func (tm *terminal) leaves() {
 		tm.t.Errorf("exit code %d", code)
 	}
 }
+
+// A single file that takes long shows how far it has come, both ways.
+func TestTransferOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "large.bin", strings.Repeat("x", 5_000_000))
+	write(t, dir, "send.lua", `local sdk = require("sdk")
+local project = sdk.projects.create("Quarry", sdk.users.describe().company)
+local d = sdk.datasets.create_file_dataset{ name = "large", project = project }
+sdk.datasets.upload_file(d, { component = "file", file_path = "large.bin" })
+print("sent")
+sdk.datasets.download_component(d, { component = "file", target_path = "out" })
+print("fetched")
+`)
+	tm := onTerminal(t, dir, nil, "run", "--local", "--bwlimit", "1M", "send.lua")
+	tm.sees("large.bin: ")
+	tm.sees(" of 5.0 MB (")
+	tm.sees("sent\r\n")
+	tm.sees("datasets.download_component: ")
+	tm.sees("fetched\r\n")
+}
