@@ -73,7 +73,8 @@ keeps none.`,
 			return err
 		}})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
-	cmd.AddCommand(a.runsShow(), a.runsAttach(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
+	cmd.AddCommand(a.runsShow(), a.runsAttach(), a.runsUndo(), a.runsVerify(), a.runsSettle(),
+		a.runsForget(), a.runsPrune())
 	return cmd
 }
 

@@ -54,7 +54,8 @@ func (s *Session) write(command, argument string) (path string, err error) {
 	path = unquoted(strings.TrimSpace(path))
 	file := s.cfg.Interp.Path(path)
 	if _, err := os.Stat(file); err == nil && !replace {
-		return "", fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path), ":%s -f %s replaces it", command, path)
+		return "", fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path),
+			":%s -f %s replaces it", command, path)
 	}
 	s.script = script(s.inputs)
 	if err := atomicfile.WriteUnsynced(file, []byte(s.script), 0o644); err != nil {

@@ -127,7 +127,8 @@ func Attach(p *runtime.Process, name string) (*View, error) {
 		for _, a := range found {
 			list = append(list, fmt.Sprintf("%s (%s, process %d)", a.run.ID, filepath.Base(a.run.Script), a.run.PID))
 		}
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s %s", name, what), "these run: %s", strings.Join(list, ", "))
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s %s", name, what),
+			"these run: %s", strings.Join(list, ", "))
 	}
 	v := &View{}
 	if err := found[0].in.Decode(v); err != nil {

@@ -81,7 +81,8 @@ type written struct {
 // add writes a level, reduced by a factor from another one.
 func (w *pyramid) add(from *level, factor int) (*level, error) {
 	half := func(n int) int { return (n + factor - 1) / factor }
-	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian}, cache: from.cache, key: fmt.Sprint("written ", len(w.levels)),
+	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian},
+		cache: from.cache, key: fmt.Sprint("written ", len(w.levels)),
 		width: half(from.width), height: half(from.height), tiled: true, chunkW: overviewW, chunkH: overviewH,
 		samples: 4, bits: 8, format: unsigned, compression: deflated, predictor: 2, photometric: rgb, alpha: 3,
 		premultiplied: true, painted: true}
