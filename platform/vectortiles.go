@@ -77,7 +77,8 @@ func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
 	r.read(func() {
 		r.get(collections, id)
 		c := keptCollection{id: id}
-		check(r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&c.changes))
+		// A folder that was made before changes were counted has no such table: nothing is kept.
+		counted := r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&c.changes) == nil
 		before := slices.IndexFunc(t.kept, func(k keptCollection) bool { return k.id == id })
 		if before >= 0 {
 			if t.kept[before].changes == c.changes {
@@ -92,7 +93,7 @@ func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
 		for _, f := range c.features {
 			positions += f.Positions
 		}
-		if list = c.features; positions <= maxKept {
+		if list = c.features; counted && positions <= maxKept {
 			t.kept = append(t.kept, c)
 			t.kept = t.kept[max(0, len(t.kept)-keptCollections):]
 		}

@@ -52,4 +52,18 @@ func TestCollectionTiles(t *testing.T) {
 	if a := s.get(address); a.status != 200 {
 		t.Errorf("with the token of a user: %d %s", a.status, a.text)
 	}
+	// A folder of before changes were counted shows its tiles all the same.
+	if err := s.p.store.Write(t.Context(), func(tx *store.Tx) error {
+		for _, trigger := range []string{"inserted", "updated", "deleted"} {
+			if err := tx.Exec("DROP TRIGGER feature_" + trigger); err != nil {
+				return err
+			}
+		}
+		return tx.Exec("DROP TABLE changes")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.get(address); a.status != 200 {
+		t.Errorf("without the count of changes: %d %s", a.status, a.text)
+	}
 }
