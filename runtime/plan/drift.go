@@ -2,7 +2,9 @@ package plan
 
 import (
 	"context"
+	"crypto/md5" // the protocol's checksum, not a protection
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"transect/client"
+	"transect/client/checksum"
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/human"
@@ -47,15 +50,37 @@ func drifted(changes []string) error {
 func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
 	changes := p.codeChanges(code)
 	for _, f := range p.Files {
-		info, err := os.Stat(p.path(f.Path))
-		switch {
+		switch changed, err := f.changed(p.path(f.Path)); {
 		case err != nil:
 			changes = append(changes, fmt.Sprintf("the file %s: %v", f.Path, fault.Reason(err)))
-		case info.Size() != f.Size || !info.ModTime().Equal(f.Modified):
+		case changed:
 			changes = append(changes, "the file "+f.Path+" was changed")
 		}
 	}
 	return drifted(changes)
+}
+
+// changed reports whether the file at a path is another one than was planned. A file that
+// was touched since, and has its size and modification time nevertheless, is read: programs
+// that write metadata into photos keep both.
+func (f *File) changed(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return false, err
+	case info.Size() != f.Size || !info.ModTime().Equal(f.Modified):
+		return true, nil
+	case f.MD5 == "" || !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
+		return false, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	hash := md5.New()
+	_, err = io.Copy(hash, file)
+	return checksum.Hex(hash) != f.MD5, err
 }
 
 // path is a path of the plan, which is relative to its folder.

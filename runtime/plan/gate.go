@@ -13,6 +13,8 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/ingest"
+	"transect/client/schema"
 )
 
 // Notes keep what became of the writes of a plan beyond the death of the process: the
@@ -378,19 +380,37 @@ func difference(planned []byte, now map[string]any) string {
 	if err != nil {
 		return "its arguments differ"
 	}
-	keys := map[string]bool{}
-	for _, object := range [][]byte{planned, text} {
-		gjson.ParseBytes(object).ForEach(func(key, _ gjson.Result) bool { keys[key.String()] = true; return true })
-	}
 	var list []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		was, is := gjson.GetBytes(planned, gjson.Escape(key)), gjson.GetBytes(text, gjson.Escape(key))
-		if was.Raw != is.Raw && len(list) < most {
-			list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", key, shortValue(was), shortValue(is)))
+	compare("", gjson.ParseBytes(planned), gjson.ParseBytes(text), func(path string, was, is gjson.Result) {
+		list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", path, shortValue(was), shortValue(is)))
+	})
+	switch {
+	case len(list) > 0:
+		return strings.Join(list[:min(most, len(list))], "; ")
+	case now["file_path"] != nil:
+		return "its file was changed since, or was planned to be sent fewer times"
+	}
+	return "it was planned fewer times"
+}
+
+// compare visits the innermost values that differ, but for ids that were not known.
+func compare(path string, was, is gjson.Result, visit func(path string, was, is gjson.Result)) {
+	switch {
+	case was.Raw == is.Raw, schema.IsPlannedID(was.Str) && is.Type == gjson.String:
+	case was.IsArray() && is.IsArray() && len(was.Array()) == len(is.Array()):
+		for i, inner := range was.Array() {
+			compare(fmt.Sprintf("%s[%d]", path, i+1), inner, is.Array()[i], visit)
 		}
+	case was.IsObject() && is.IsObject():
+		before, after := was.Map(), is.Map()
+		keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
+			if !strings.HasSuffix(path, ingest.PropertyName) || !slices.Contains(ofOneRun, key) {
+				compare(strings.TrimPrefix(path+"."+key, "."), before[key], after[key], visit)
+			}
+		}
+	default:
+		visit(path, was, is)
 	}
-	if list == nil {
-		return "it was planned fewer times"
-	}
-	return strings.Join(list, "; ")
 }

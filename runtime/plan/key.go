@@ -140,6 +140,9 @@ func fileTraits(file string) string {
 	return fmt.Sprintf("%s %d %d", filepath.Base(file), info.Size(), info.ModTime().UnixNano())
 }
 
+// ofOneRun are the fields of the ingest property that differ from run to run.
+var ofOneRun = []string{"run", "part_of"}
+
 // normal replaces ids in a value by their origin, and leaves out what differs from run
 // to run by itself: the number of an ingest.
 func (s *ids) normal(v any, uses *[]int) any {
@@ -148,8 +151,7 @@ func (s *ids) normal(v any, uses *[]int) any {
 		for key, inner := range v {
 			if key == ingest.PropertyName {
 				if of, ok := inner.(map[string]any); ok {
-					delete(of, "run")
-					delete(of, "part_of")
+					maps.DeleteFunc(of, func(key string, _ any) bool { return slices.Contains(ofOneRun, key) })
 				}
 			}
 			v[key] = s.normal(inner, uses)

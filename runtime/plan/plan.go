@@ -136,6 +136,8 @@ type File struct {
 	Path     string    `json:"file"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
+	Changed  time.Time `json:"changed,omitzero"` // by the clock of the file system, which programs cannot set
+	MD5      string    `json:"md5"`
 }
 
 // Code is a script or a module.

@@ -34,13 +34,14 @@ type Recorder struct {
 	before map[string]bool   // ids of existing records that are noted
 	reads  map[[32]byte]bool
 	files  map[string]bool
+	sums   map[string]string // MD5 of files, by path
 	code   map[string]string
 }
 
 // NewRecorder makes one.
 func NewRecorder() *Recorder {
 	return &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
-		reads: map[[32]byte]bool{}, files: map[string]bool{}, code: map[string]string{}}
+		reads: map[[32]byte]bool{}, files: map[string]bool{}, sums: map[string]string{}, code: map[string]string{}}
 }
 
 // Plan is what was noted so far.
@@ -111,6 +112,9 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 			next = func(ctx context.Context, _ *declare.Call) (v declare.Value, err error) {
 				sum, size, err := upload(ctx, string(in.Dataset), in.Component, string(in.FilePath))
 				if err == nil {
+					r.mu.Lock()
+					r.sums[string(in.FilePath)] = sum
+					r.mu.Unlock()
 					client.Uploaded(ctx, transfer.Uploaded{MD5: sum, Bytes: size, Parts: 1})
 				}
 				return declare.Value{Shape: declare.ShapeNone, Go: client.None{}}, err
@@ -281,7 +285,8 @@ func (r *Recorder) sends(w *Write, path string) {
 	w.Bytes = info.Size()
 	if !r.files[path] {
 		r.files[path] = true
-		r.plan.Files = append(r.plan.Files, File{Path: path, Size: info.Size(), Modified: info.ModTime()})
+		r.plan.Files = append(r.plan.Files, File{Path: path, Size: info.Size(), Modified: info.ModTime(),
+			Changed: changeTime(path), MD5: r.sums[path]})
 	}
 }
 

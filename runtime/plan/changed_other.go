@@ -1,0 +1,8 @@
+//go:build !unix
+
+package plan
+
+import "time"
+
+// changeTime is not known: the file is read.
+func changeTime(string) time.Time { return time.Time{} }
