@@ -1,12 +1,14 @@
 package lint
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/runtime/module"
 	"transect/runtime/vm/mistake"
@@ -19,6 +21,16 @@ func (w *walk) answer(s *declare.Spec, args []argument) fact {
 		return fact{noValue: true, name: s.FullName()}
 	case declare.ShapeResource:
 		return fact{resource: true, records: s.Manager, name: s.FullName()}
+	case declare.ShapeSome:
+		if w.forOne(s, args) {
+			return fact{resource: true, records: s.Manager, name: s.FullName()}
+		}
+	case declare.ShapeGo, declare.ShapeObject: // the first value of several may be a record
+		if t := s.Out; t.Kind() == reflect.Struct && t.NumField() > 0 {
+			if records := client.ManagerOf(t.Field(0).Type); records != "" && t.Implements(several) {
+				return fact{resource: true, records: records, name: s.FullName()}
+			}
+		}
 	case declare.ShapeResources:
 		return fact{kind: "table", list: true, records: s.Manager, name: s.FullName()}
 	case declare.ShapeIterator:
@@ -35,6 +47,22 @@ func (w *walk) answer(s *declare.Spec, args []argument) fact {
 		}
 	}
 	return fact{}
+}
+
+// several are results of more than one value.
+var several = reflect.TypeFor[interface{ Values() []any }]()
+
+// forOne reports whether a call that takes one id or a list of them has one.
+func (w *walk) forOne(s *declare.Spec, args []argument) bool {
+	if len(args) == 0 {
+		return false
+	}
+	given := args[0]
+	if given.table != nil {
+		named, _ := w.fields(given.table)
+		given = named[s.Params[0].Name]
+	}
+	return given.kind == "string" || given.resource
 }
 
 // result is the result of a module's function, by the first words of its
