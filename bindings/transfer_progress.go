@@ -1,7 +1,6 @@
 package bindings
 
 import (
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -26,7 +25,7 @@ func showTransfer(in *vm.Interp, s *declare.Spec, args map[string]any) (moved fu
 	if _, terminal := console.Terminal(); !terminal {
 		return in.Transferred, func() {}
 	}
-	label, size := fileOf(s, args)
+	label, size := fileOf(in, s, args)
 	var bytes atomic.Int64
 	var mu sync.Mutex
 	var show *meter.Meter
@@ -58,10 +57,13 @@ func showTransfer(in *vm.Interp, s *declare.Spec, args map[string]any) (moved fu
 
 // fileOf is the name and the size of the file that an operation sends; the name of the
 // operation and 0 where it receives one.
-func fileOf(s *declare.Spec, args map[string]any) (label string, size int64) {
+func fileOf(in *vm.Interp, s *declare.Spec, args map[string]any) (label string, size int64) {
 	for _, p := range s.Params {
 		path, ok := args[p.Name].(string)
-		if info, err := os.Stat(path); ok && p.Type == "path" && err == nil && info.Mode().IsRegular() {
+		if !ok || p.Type != "path" {
+			continue
+		}
+		if info, err := in.Stat(path); err == nil && info.Mode().IsRegular() {
 			return filepath.Base(path), info.Size()
 		}
 	}
