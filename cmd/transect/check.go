@@ -183,7 +183,9 @@ of Visual Studio Code, Neovim and Zed.`,
 			checker.Local = a.process.HasModule
 			server := lsp.New(checker)
 			server.Version, server.Log, server.Module = version(), a.process.Stderr, a.process.ModuleFile
-			if !server.Serve(cmd.Context(), editor{a.process.Stdin, a.stdout}) {
+			ctx, release := a.process.CancelOnSignal(cmd.Context())
+			defer release()
+			if !server.Serve(ctx, editor{a.process.Stdin, a.stdout}) && ctx.Err() == nil {
 				return &vm.Exit{Code: runtime.ExitRaised} // as the protocol demands without shutdown
 			}
 			return nil

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"syscall"
@@ -46,6 +48,38 @@ func TestSignals(t *testing.T) {
 				if code != want || rest != "" {
 					t.Errorf("%s: exit code %d, printed %q, stderr\n%s", signal, code, rest, p.stderr.String())
 				}
+			}
+		})
+	}
+}
+
+// The servers of editors and assistants end by a signal too, while their client is there.
+func TestSignalsToServers(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("processes cannot send one another signals here")
+	}
+	header := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+	for command, hello := range map[string]string{
+		"lsp": header(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`),
+		"dap": header(`{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","linesStartAt1":true}}`),
+		"mcp": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+			`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, t.TempDir(), nil, command)
+			if _, err := io.WriteString(p.input, hello); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.stdout.Peek(1); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if _, code := p.end(); code < 0 {
+				t.Errorf("had to be killed; stderr\n%s", p.stderr.String())
 			}
 		})
 	}

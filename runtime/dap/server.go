@@ -8,7 +8,6 @@ package dap
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -25,16 +24,6 @@ import (
 
 	"transect/runtime/debug"
 )
-
-// Launch is a script that an editor wants to debug.
-type Launch struct {
-	Words          []string           // of transect run: flags, script, arguments
-	Dir            string             // it runs in
-	Env            map[string]*string // on top of that of the process; nil removes a variable
-	Debugger       *debug.Debugger    // nil for none
-	Stdout, Stderr io.Writer
-	Signals        <-chan os.Signal
-}
 
 // Server serves one editor, which debugs one script.
 type Server struct {
@@ -139,84 +128,6 @@ func (v *Server) receive(content []byte) {
 	}
 }
 
-// errLater is the error of a request that is answered elsewhere.
-var errLater = errors.New("answered later")
-
-// safely sends the answer to a request, or why there is none.
-func (v *Server) safely(r request, answer func(request) (any, error)) {
-	req := r.GetRequest()
-	body, err := any(nil), error(nil)
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%s failed: %v", req.Command, p)
-			}
-		}()
-		body, err = answer(r)
-	}()
-	switch {
-	case errors.Is(err, errLater):
-	case err != nil:
-		v.fail(req.Seq, req.Command, err.Error())
-	default:
-		v.send(func(seq int) any {
-			return struct {
-				protocol.Response
-				Body any `json:"body,omitempty"`
-			}{protocol.Response{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "response"}, RequestSeq: req.Seq,
-				Success: true, Command: req.Command}, body}
-		})
-	}
-}
-
-// fail answers a request that was not carried out.
-func (v *Server) fail(to int, command, why string) {
-	v.send(func(seq int) any {
-		return &protocol.ErrorResponse{
-			Response: protocol.Response{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "response"}, RequestSeq: to,
-				Command: command, Message: why},
-			Body: protocol.ErrorResponseBody{Error: &protocol.ErrorMessage{Id: 1, Format: escaped(why), ShowUser: true}},
-		}
-	})
-}
-
-// escaped is a text without what the protocol takes for variables in braces.
-func escaped(text string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(text) }
-
-func (v *Server) event(name string, body any) {
-	v.send(func(seq int) any {
-		return struct {
-			protocol.Event
-			Body any `json:"body,omitempty"`
-		}{protocol.Event{ProtocolMessage: protocol.ProtocolMessage{Seq: seq, Type: "event"}, Event: name}, body}
-	})
-}
-
-// send writes a message at once. An editor that is gone also closes its other end.
-func (v *Server) send(message func(seq int) any) {
-	v.sending.Lock()
-	defer v.sending.Unlock()
-	v.seq++
-	content, err := json.Marshal(message(v.seq))
-	if err != nil {
-		panic(err) // texts and numbers always marshal
-	}
-	var whole bytes.Buffer
-	_ = protocol.WriteBaseMessage(&whole, content)
-	_, _ = v.out.Write(whole.Bytes())
-}
-
-// output sends what the script prints.
-type output struct {
-	server   *Server
-	category string
-}
-
-func (o output) Write(text []byte) (int, error) {
-	o.server.event("output", protocol.OutputEventBody{Category: o.category, Output: string(text)})
-	return len(text), nil
-}
-
 // logged sends the text of a log point, or what the debugger has to say.
 func (v *Server) logged(text, file string, line int) {
 	body := protocol.OutputEventBody{Category: "console", Output: text + "\n"}
@@ -301,85 +212,6 @@ func (v *Server) initialize(a protocol.InitializeRequestArguments) (any, error) 
 				Description: "stops where an error arises that nothing catches"},
 			{Filter: "all", Label: "All errors", Description: "stops also at errors that the script catches"},
 		}}, nil
-}
-
-// prepare reads the arguments of launch.
-func (v *Server) prepare(arguments json.RawMessage) error {
-	if v.launch != nil {
-		return errors.New("a script was launched before")
-	}
-	var a struct {
-		Program     string             `json:"program"`
-		Args        []string           `json:"args"`
-		Flags       []string           `json:"flags"`
-		Local       bool               `json:"local"`
-		Profile     string             `json:"profile"`
-		Cwd         string             `json:"cwd"`
-		Env         map[string]*string `json:"env"`
-		StopOnEntry bool               `json:"stopOnEntry"`
-		NoDebug     bool               `json:"noDebug"`
-	}
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return fmt.Errorf("the launch configuration cannot be read: %w", err)
-	}
-	if a.Program == "" {
-		return errors.New(`the launch configuration names no script: set "program", such as "${file}"`)
-	}
-	l := &Launch{Words: []string{"run"}, Dir: v.path(a.Cwd), Env: a.Env, Signals: v.signals,
-		Stdout: output{v, "stdout"}, Stderr: output{v, "stderr"}}
-	if info, err := os.Stat(l.Dir); err != nil || !info.IsDir() {
-		return fmt.Errorf(`"cwd": there is no folder %s`, l.Dir)
-	}
-	if a.Local {
-		l.Words = append(l.Words, "--local")
-	}
-	if a.Profile != "" {
-		l.Words = append(l.Words, "--profile="+a.Profile)
-	}
-	l.Words = append(append(append(l.Words, a.Flags...), a.Program), a.Args...)
-	v.launch = l
-	if !a.NoDebug {
-		l.Debugger = v.debugger
-		if v.entry = a.StopOnEntry; v.entry {
-			v.debugger.StopAtStart()
-		}
-	}
-	return nil
-}
-
-// start runs the script.
-func (v *Server) start() {
-	v.over = make(chan struct{})
-	go func() {
-		code := v.Run(*v.launch)
-		v.event("exited", protocol.ExitedEventBody{ExitCode: code})
-		v.event("terminated", nil)
-		close(v.over)
-	}()
-}
-
-// interrupt ends the script as Ctrl-C does; the second time at once.
-func (v *Server) interrupt() {
-	if v.over == nil {
-		return
-	}
-	select {
-	case v.signals <- os.Interrupt:
-	default: // it was asked often enough
-	}
-}
-
-// end ends the script and waits for that.
-func (v *Server) end() {
-	if v.over == nil {
-		return
-	}
-	select {
-	case <-v.over:
-	default:
-		v.interrupt()
-		<-v.over
-	}
 }
 
 func (v *Server) setBreakpoints(a protocol.SetBreakpointsArguments) any {

@@ -132,7 +132,7 @@ func (s *Server) files(d *document, folder string) (names []string) {
 // modules lists the modules beside a script and in the folders there.
 func (s *Server) modules(d *document) (names []string) {
 	dir := filepath.Dir(d.path)
-	for _, pattern := range []string{"*.lua", "*/*.lua"} {
+	for _, pattern := range []string{"[^.]*.lua", "[^.]*/[^.]*.lua"} {
 		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, path := range paths {
 			if name, err := filepath.Rel(dir, strings.TrimSuffix(path, ".lua")); err == nil && path != d.path {

@@ -288,7 +288,8 @@ return find
 
 func TestCompletionOfDocuments(t *testing.T) {
 	t.Parallel()
-	c := start(t, map[string]string{"lib/find.lua": libraryCode, "flight/a.jpg": "", "flight/b.jpg": ""})
+	c := start(t, map[string]string{"lib/find.lua": libraryCode, "flight/a.jpg": "", "flight/b.jpg": "",
+		".nvim.lua": "", ".hidden/x.lua": ""})
 	const modules = "local sdk, projects, json, task = require('sdk'), require('projects'), require('json'), require('task')\n"
 	for _, test := range []struct{ code, want string }{ // "-x" must not be among the words; "=x" is the only one
 		{"sdk.pro|", "projects products -datasets"},
@@ -303,6 +304,7 @@ func TestCompletionOfDocuments(t *testing.T) {
 		{"local s = 'a'\ns:up|", "=upper"},
 		{"require('lib.fi|", "=lib.find"},
 		{"require('jso|", "=json"},
+		{"require('|", "json lib.find -.nvim -.hidden.x"},
 		{"local find = require('lib.find')\nfind.|", "target limit -path"},
 		{"projects.search{ fil|", "=filter"},
 		{"projects.search{\n  filter = {\n    na|\n  },\n}\nprint(1)", "=name"},
