@@ -86,10 +86,14 @@ func (s *Stop) Show(v lua.LValue, size int) (text string) {
 	return text
 }
 
-// Variable is the value of a variable in one line, unless its name is that of a secret.
+// Variable is the value of a variable in one line, unless its name is that of a secret;
+// of a module, its name.
 func (s *Stop) Variable(v vm.Variable, size int) string {
 	if vm.IsSecretName(v.Name) {
 		return "…"
+	}
+	if name := vm.Modules(s.thread)[v.Value]; name != "" {
+		return "module " + name
 	}
 	return s.Show(v.Value, size)
 }

@@ -70,16 +70,17 @@ func endsTooSoon(err error, text string) bool {
 	return p.Pos.Line == parse.EOF || strings.Contains(p.Message, "unterminated multiline string")
 }
 
-// identifiersOf lists the identifiers of a text, each once.
+// identifiersOf lists the identifiers of a text but for fields and methods, each once.
 func identifiersOf(text string) (list []string) {
 	tokens := parse.NewScanner(strings.NewReader(text), "")
-	for {
+	for before := 0; ; {
 		t, _ := tokens.Scan(&parse.Lexer{}) // running the text reports its errors
 		switch {
 		case t.Type == parse.EOF:
 			return list
-		case t.Type == parse.TIdent && !slices.Contains(list, t.Str):
+		case t.Type == parse.TIdent && before != '.' && before != ':' && !slices.Contains(list, t.Str):
 			list = append(list, t.Str)
 		}
+		before = t.Type
 	}
 }

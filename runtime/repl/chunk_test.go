@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"strings"
 	"testing"
 
 	"transect/runtime/complete"
@@ -77,4 +78,13 @@ func FuzzClassify(f *testing.F) {
 		secret(text)
 		entriesOf(text)
 	})
+}
+
+// Only a name that stands for itself may be a module that was not required.
+func TestIdentifiersOf(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(identifiersOf(`sdk.projects.search{ x = a.json } .. b:csv(sdk) -- path`), " ")
+	if want := "sdk x a b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -41,15 +41,24 @@ func (in *Interp) Look() (tasks []TaskView, more int) {
 		return nil, 0
 	}
 	all := in.root.within(nil)
-	modules, _ := in.main.GetField(in.main.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable)
-	known := map[lua.LValue]bool{}
-	if modules != nil {
-		modules.ForEach(func(_, module lua.LValue) { known[module] = true })
-	}
+	known := Modules(in.main)
 	for _, t := range all[:min(len(all), maxTasksSeen)] {
 		tasks = append(tasks, t.view(known))
 	}
 	return tasks, len(all) - len(tasks)
+}
+
+// Modules are the names of the modules that were loaded, by what require returned.
+func Modules(L *lua.LState) map[lua.LValue]string {
+	names := map[lua.LValue]string{}
+	if loaded, ok := L.GetField(L.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable); ok {
+		loaded.ForEach(func(name, module lua.LValue) {
+			if module.Type() == lua.LTTable {
+				names[module] = name.String()
+			}
+		})
+	}
+	return names
 }
 
 // within adds the task and those that it waits for at the end of its scopes.
@@ -74,13 +83,13 @@ func (t *Task) within(list []*Task) []*Task {
 	return list
 }
 
-func (t *Task) view(modules map[lua.LValue]bool) TaskView {
+func (t *Task) view(modules map[lua.LValue]string) TaskView {
 	v := TaskView{Waits: t.waits}
 	for _, l := range Levels(t.thread, maxLevelsSeen) {
 		level := LevelView{File: l.File, Line: l.Line, Function: l.Function}
 		for i, local := range l.Locals() {
 			level.Variables = slices.DeleteFunc(level.Variables, func(v VariableView) bool { return v.Name == local.Name })
-			if f, ok := local.Value.(*lua.LFunction); i < maxValuesSeen && !modules[local.Value] && !(ok && f != nil) {
+			if f, ok := local.Value.(*lua.LFunction); i < maxValuesSeen && modules[local.Value] == "" && !(ok && f != nil) {
 				level.Variables = append(level.Variables, VariableView{local.Name, seen(local)})
 			}
 		}
