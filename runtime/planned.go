@@ -67,10 +67,11 @@ func planning(job *Job, opt *vm.Options) {
 		opt.Located, opt.Code, opt.Effect = true, job.Recorder.Ran, job.Recorder.Effect
 	case job.Gate != nil:
 		opt.Agreed, opt.Located, opt.Effect = true, true, job.Gate.Effect
+		opt.Command = "" // its end says what to do next
 	}
 }
 
-// openGate compares script and files with those of the plan that the run carries out.
+// openGate compares script and files that are yet to be sent with those of the plan that the run carries out.
 // done reports that an earlier start has carried out all of it, and ended well.
 func (x *Execution) openGate() (done bool, err error) {
 	g := x.job.Gate
@@ -81,11 +82,9 @@ func (x *Execution) openGate() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if x.connector.planned.first = g.Open(notes); !x.connector.planned.first {
-		_, ended := notes.Ended()
-		return ended && g.Complete(), g.Plan.CheckCode(x.process.moduleCode)
-	}
-	return false, g.Plan.CheckFiles(x.process.moduleCode)
+	x.connector.planned.first = g.Open(notes)
+	_, ended := notes.Ended()
+	return ended && g.Complete(), g.CheckFiles(x.process.moduleCode)
 }
 
 // moduleCode reads a script or a module, of a file or of the program.

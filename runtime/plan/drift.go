@@ -35,6 +35,7 @@ func drifted(changes []string) error {
 	}
 	const most = 10
 	slices.Sort(changes)
+	changes = slices.Compact(changes)
 	text := changes
 	if len(text) > most {
 		text = append(slices.Clone(text[:most]), fmt.Sprintf("and %d more", len(changes)-most))
@@ -45,11 +46,19 @@ func drifted(changes []string) error {
 	return d
 }
 
-// CheckFiles compares the script, its modules and the files that are sent with what they
-// were. code reads a module that is no file.
-func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
+// CheckFiles compares the script, its modules and the files that are yet to be sent with
+// what they were. code reads a module that is no file.
+func (g *Gate) CheckFiles(code func(name string) ([]byte, error)) error {
+	p := g.Plan
 	changes := p.codeChanges(code)
+	waiting := map[string]bool{}
+	for _, w := range p.Writes {
+		waiting[w.File] = waiting[w.File] || g.state[w.Number] != done
+	}
 	for _, f := range p.Files {
+		if !waiting[f.Path] {
+			continue
+		}
 		switch changed, err := f.changed(p.path(f.Path)); {
 		case err != nil:
 			changes = append(changes, fmt.Sprintf("the file %s: %v", f.Path, fault.Reason(err)))
@@ -60,17 +69,17 @@ func (p *Plan) CheckFiles(code func(name string) ([]byte, error)) error {
 	return drifted(changes)
 }
 
-// changed reports whether the file at a path is another one than was planned. A file that
-// was touched since, and has its size and modification time nevertheless, is read: programs
-// that write metadata into photos keep both.
+// changed reports whether the file at a path is another one than was planned. A file of the
+// same size that was touched since is read: programs that write metadata into photos keep
+// its modification time, and copies of the same content have another one.
 func (f *File) changed(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return false, err
-	case info.Size() != f.Size || !info.ModTime().Equal(f.Modified):
+	case info.Size() != f.Size:
 		return true, nil
-	case f.MD5 == "" || !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
+	case info.ModTime().Equal(f.Modified) && !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
 		return false, nil
 	}
 	file, err := os.Open(path)
@@ -89,11 +98,6 @@ func (p *Plan) path(name string) string {
 		return name
 	}
 	return filepath.Join(p.Folder, name)
-}
-
-// CheckCode compares the script and its modules alone.
-func (p *Plan) CheckCode(code func(name string) ([]byte, error)) error {
-	return drifted(p.codeChanges(code))
 }
 
 func (p *Plan) codeChanges(code func(name string) ([]byte, error)) (changes []string) {

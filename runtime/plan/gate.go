@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,18 @@ const (
 func (g *Gate) Open(notes Notes) (first bool) {
 	g.notes, g.waiting, g.state = notes, map[string][]*Write{}, map[int]state{}
 	g.later, g.patterns = map[string]*Write{}, map[string]bool{}
+	files := map[string]File{}
+	for _, f := range g.Plan.Files {
+		files[g.Plan.path(f.Path)] = f
+	}
+	g.ids.file = func(path string) string {
+		path = g.Plan.path(path)
+		f := files[path]
+		if changed, err := f.changed(path); changed || err != nil {
+			return ""
+		}
+		return filepath.Base(path) + " " + f.MD5
+	}
 	first = notes.Kept(noteOfStart) == nil
 	for _, w := range g.Plan.Writes {
 		switch noted := notes.Kept(note(w.Number)); {
@@ -200,7 +213,7 @@ func (g *Gate) adopt(platform string, call *declare.Call, p part) *Write {
 				continue
 			}
 			for _, made := range maker.Makes {
-				trial := ids{origin: maps.Clone(g.ids.origin)}
+				trial := ids{file: g.ids.file, origin: maps.Clone(g.ids.origin)}
 				trial.add(id, maker.Key+"/"+made.Path, number)
 				if key, _, err := trial.key(platform, call, p); err == nil {
 					if w := g.next(key, false); w != nil {

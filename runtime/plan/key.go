@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,6 +82,7 @@ func arguments(call *declare.Call) map[string]any {
 // ids knows where the ids come from that writes have made: in a plan the planned ones,
 // while it is carried out those of the platform. Both have the same origin.
 type ids struct {
+	file   func(path string) string // identifies a file
 	mu     sync.Mutex
 	origin map[string]origin
 }
@@ -122,7 +121,7 @@ func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses
 	}
 	said := plain.(map[string]any)
 	if file, ok := said["file_path"].(string); ok {
-		said["file_path"] = fileTraits(file)
+		said["file_path"] = s.file(file)
 	}
 	plain = s.normal(said, &uses)
 	text, err = json.Marshal([]any{platform, call.Spec.FullName(), plain})
@@ -131,17 +130,9 @@ func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses
 	return hex.EncodeToString(sum[:12]), slices.Compact(uses), err
 }
 
-// fileTraits identifies a file without reading it.
-func fileTraits(file string) string {
-	info, err := os.Stat(file)
-	if err != nil {
-		return filepath.Base(file)
-	}
-	return fmt.Sprintf("%s %d %d", filepath.Base(file), info.Size(), info.ModTime().UnixNano())
-}
-
-// ofOneRun are the fields of the ingest property that differ from run to run.
-var ofOneRun = []string{"run", "part_of"}
+// ofOneRun are the fields of the ingest property that differ from run to run while its
+// file is the same.
+var ofOneRun = []string{"run", "part_of", "modified"}
 
 // normal replaces ids in a value by their origin, and leaves out what differs from run
 // to run by itself: the number of an ingest.

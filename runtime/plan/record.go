@@ -40,8 +40,10 @@ type Recorder struct {
 
 // NewRecorder makes one.
 func NewRecorder() *Recorder {
-	return &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
+	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
 		reads: map[[32]byte]bool{}, files: map[string]bool{}, sums: map[string]string{}, code: map[string]string{}}
+	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.sums[path] }
+	return r
 }
 
 // Plan is what was noted so far.

@@ -144,7 +144,9 @@ func (r *run) offerResumption(code int) {
 	}
 	if r.recording.Wait(); r.entry != nil {
 		again := "transect run --resume=" + r.job.Run.ID
-		if g := r.job.Gate; g != nil && g.File != "" {
+		if g := r.job.Gate; g != nil && g.Refused() != nil {
+			return // it would be refused once more: the error says what to do
+		} else if g != nil && g.File != "" {
 			again = "transect apply " + g.File
 		}
 		r.warn("go on with: " + again)

@@ -1,6 +1,7 @@
 package unattended
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/plan"
 	"transect/runtime/vm"
@@ -33,10 +33,6 @@ type Planning struct {
 func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	o := options.Planning
 	options.Planning = Planning{}
-	if o.Ask && !p.IsTerminal(p.Stdin) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask whether the plan is agreed to"),
-			"transect plan SCRIPT -o FILE keeps the plan, transect apply FILE carries it out")
-	}
 	rehearsal, inner := job, *p
 	rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
 	inner.Stdout = p.Stderr // the plan has the output for itself
@@ -51,10 +47,13 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	if err := show(made, p, o); err != nil {
 		return err
 	}
-	if made.Empty() {
+	switch {
+	case made.Empty():
 		return nil
-	}
-	if o.Ask {
+	case o.Ask && !p.IsTerminal(p.Stdin):
+		fmt.Fprintf(p.Stderr, "transect: nothing was sent, as there is no terminal to ask whether the plan is agreed to\n"+
+			"  hint: transect plan %s … -o FILE keeps the plan, transect apply FILE carries it out\n", job.Script)
+	case o.Ask:
 		if yes, err := agreed(ctx, p); err != nil {
 			return err
 		} else if yes {
@@ -145,13 +144,16 @@ func (r *run) gated(err error) error {
 		return err
 	}
 	refused := g.Refused()
-	if drift, ok := errors.AsType[*plan.Drift](refused); ok {
-		return drift
-	}
-	if refused != nil && err == nil {
+	drift, drifted := errors.AsType[*plan.Drift](cmp.Or(refused, err))
+	if drifted {
+		err = drift
+	} else if refused != nil && err == nil {
 		err = refused
 	}
 	result := g.Result()
+	if drifted && result.Done+len(result.Lost) == 0 {
+		return err // it says all
+	}
 	r.tell(result.Text(), "")
 	if err == nil && len(result.Missing) > 0 {
 		err = &vm.Exit{Code: runtime.ExitPartial}

@@ -210,7 +210,7 @@ func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
 
 // planChanges finds what has changed since a plan was made: a plan.Drift.
 func (s *Server) planChanges(ctx context.Context, p *plan.Plan, compare bool) error {
-	err := p.CheckFiles(func(name string) ([]byte, error) {
+	err := (&plan.Gate{Plan: p}).CheckFiles(func(name string) ([]byte, error) {
 		if code := scripts.Source(name); code != nil {
 			return code, nil
 		}

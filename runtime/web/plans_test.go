@@ -175,7 +175,9 @@ func TestPlanThatNoLongerHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Files = []plan.File{{Path: "a.txt", Size: 1, Modified: info.ModTime()}}
+		p.Files = []plan.File{{Path: "a.txt", Size: 1, Modified: info.ModTime(), MD5: "0cc175b9c0f1b6a831c399e269772661"}}
+		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: "datasets.upload_file", Kind: plan.Send,
+			Platform: platform.Address, File: "a.txt"})
 	})
 	expect := func(want ...string) {
 		t.Helper()
