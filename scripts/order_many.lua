@@ -35,7 +35,8 @@ for _, mission in ipairs(missions) do
   local standing = args.again and { "pending", "running" } or { "pending", "running", "available" }
   local ordered_before = query.all(query.eq("mission", mission), query.eq("analytic", analytic),
     query.one_of("status", standing))
-  local product = sdk.products.search({ limit = 1, sort = { creation_date = -1 }, filter = ordered_before })[1]
+  local before = sdk.products.search({ limit = 1, sort = { creation_date = -1 }, filter = ordered_before })
+  local product = before[1]
   if not product then
     local inputs = takes and { [args.input] = mission.id } or nil
     local ordered, err = try(sdk.analytics.order, analytic,

@@ -47,14 +47,14 @@ local sent = ingest.run{ paths = paths, kind = "image", project = project, missi
 if sent.uploaded == 0 then print("nothing to upload: all " .. #flown.photos .. " images are there") end
 
 -- Take the report made since the last image was read, or order a new one.
-local newest = sdk.datasets.search{ filter = images, sort = { ["ingestion.date"] = -1 }, limit = 1 }[1]
+local newest = sdk.datasets.search{ filter = images, sort = { ["ingestion.date"] = -1 }, limit = 1 }
 local version = sdk.analytics.describe_by_name("flight_report", { version = "1.x" })
 local current = query.all(query.eq("mission", mission), query.eq("analytic", version),
-  query.gte("creation_date", newest and newest.ingestion.date or mission.creation_date),
+  query.gte("creation_date", #newest > 0 and newest[1].ingestion.date or mission.creation_date),
   query.none_of("status", { "failed", "rejected", "cancelled" }))
-local product = sdk.products.search{ filter = current, limit = 1 }[1]
-  or sdk.analytics.order{ name = "flight_report", version = "1.x", project = project, mission = mission,
-    inputs = { mission = mission } }
+local made = sdk.products.search{ filter = current, limit = 1 }
+local product = made[1] or sdk.analytics.order{ name = "flight_report", version = "1.x", project = project,
+  mission = mission, inputs = { mission = mission } }
 for line in sdk.products.follow_logs(product) do print(line.timestamp:sub(12, 19) .. "  " .. line.record.message) end
 local files = sdk.products.download_outputs(sdk.products.wait(product), { target_path = args.out, overwrite = true })
 if #files > 0 then print(inspect.table(files, { "path", "bytes" })) end

@@ -97,7 +97,7 @@ var responseType = &module.Type{
 				r := c.Self.(*response)
 				body, err := r.text()
 				c.Must(err)
-				v, err := decodeJSON(c, string(body), false)
+				v, err := decodeJSON(c, body, false)
 				if f, ok := err.(*fault.ValueError); ok {
 					err = fault.Hinted(f, "the answer is of type %s", cmp.Or(r.kind, "unknown"))
 				}
@@ -111,13 +111,13 @@ var responseType = &module.Type{
 type response struct {
 	fields map[string]any
 	kind   string // of the body
-	body   []byte
+	body   string
 	target string // the file the body went to, if any
 }
 
-func (r *response) text() ([]byte, error) {
+func (r *response) text() (string, error) {
 	if r.target != "" {
-		return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
+		return "", fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
 	}
 	return r.body, nil
 }

@@ -77,10 +77,14 @@ func httpCall(c *module.Call, method string) (any, error) {
 			out.target = target
 			return download(c.In, answer, path)
 		}
-		if out.body, err = answer.Read(limit); err != nil || !raise {
+		body := c.In.NewText(c.Name)
+		if err = answer.Copy(body, limit); err != nil {
 			return err
 		}
-		return answer.Failed(out.body)
+		if out.body = body.String(); raise {
+			return answer.Failed([]byte(out.body))
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, namedFile(target, err)

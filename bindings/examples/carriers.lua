@@ -17,7 +17,7 @@ assert(#sdk.carriers.search{} == 0)
 assert(sdk.carriers.describe(carrier).serial_number == "Q4-0012")
 
 -- carriers.search
-assert(sdk.carriers.search{ filter = { team = { ["$eq"] = team.id } } }[1].id == carrier.id)
+for _, c in ipairs(sdk.carriers.search{ filter = { team = { ["$eq"] = team.id } } }) do print(c.serial_number, c.status) end
 
 -- carriers.search_generator
-for c in sdk.carriers.search_generator{} do print(c.serial_number, c.status) end
+for c in sdk.carriers.search_generator{} do print(c.serial_number, c.firmware) end

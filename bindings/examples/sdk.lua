@@ -9,7 +9,7 @@ assert(other.url == sdk.url and #other.projects.search{} == 0)
 
 -- sdk.Resource
 local sdk = require("sdk")
-local company = sdk.companies.search{ limit = 1 }[1]
+local company = sdk.users.describe().company
 local project = sdk.projects.create("North quarry", company)
 local same = sdk.Resource(project.id, { name = "North quarry" })
 assert(same.name == "North quarry" and sdk.projects.describe(same).id == project.id)

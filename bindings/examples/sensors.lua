@@ -15,7 +15,8 @@ assert(#sdk.sensors.search{} == 0)
 assert(sdk.sensors.describe(sensor).serial_number == "E20-7")
 
 -- sensors.search
-assert(sdk.sensors.search{ filter = { sensor_model = { ["$eq"] = eye.id } } }[1].id == sensor.id)
+local of_model = sdk.sensors.search{ filter = { sensor_model = { ["$eq"] = eye.id } } }
+for _, s in ipairs(of_model) do print(s.serial_number, s.firmware) end
 
 -- sensors.search_generator
 for s in sdk.sensors.search_generator{} do print(s.serial_number, s.firmware) end

@@ -44,5 +44,6 @@ func NameHint(manager, parameter, name string) string {
 	if Singular(manager) != parameter {
 		manager = parameter + "s"
 	}
-	return fmt.Sprintf(`%q is no id; if it is a name, look the id up: %s.search{ filter = { name = { ["$eq"] = %q } } }[1]`, name, manager, name)
+	return fmt.Sprintf(`%q is no id; if it is a name, %s.search{ filter = { name = { ["$eq"] = %q } } } lists what has it`,
+		name, manager, name)
 }

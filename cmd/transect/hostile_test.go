@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"net/http"
@@ -77,6 +78,8 @@ var hostiles = []hostile{
 	{"coroutines without end", sized, `local all = {} while true do local c = coroutine.create(function() coroutine.yield() end) coroutine.resume(c) all[#all + 1] = c end`, "LimitError", 1, bySize},
 	{"wrapped coroutines that never finish", sized, `local all = {} while true do local f = coroutine.wrap(function() coroutine.yield() end) f() all[#all + 1] = f end`, "LimitError", 1, bySize},
 	{"tasks without end", sized + " " + counted, `local task = require("task") while true do task.spawn(function() task.sleep(1e9) end) end`, "LimitError", 1, bySize},
+	{"tasks that sleep", sized, `local task = require("task") while true do task.spawn(function() task.sleep(1e9) end) end`, "LimitError", 1, "stacks count as memory"},
+	{"an answer that inflates", sized + " --allow net=ALLOWED", `print(#require("http").get("http://ALLOWED/zeros"):text())`, "LimitError", 1, "an answer is measured while it is read"},
 	{"reading a device without end", sized, `for line in io.lines("/dev/zero") do end`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"reading all of such a device", sized, `io.open("/dev/zero"):read("*a")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"fs.read of such a device", sized, `require("fs").read("/dev/zero")`, "LimitError", 1, "one read gives no more than the longest text"},
@@ -211,8 +214,16 @@ func TestHostileScripts(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was reached") }))
 	defer other.Close()
 	allowed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/redirect" {
+		switch r.URL.Path {
+		case "/redirect":
 			http.Redirect(w, r, other.URL, http.StatusFound)
+		case "/zeros":
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			for range 60 {
+				_, _ = z.Write(make([]byte, 1<<20))
+			}
+			_ = z.Close()
 		}
 	}))
 	defer allowed.Close()

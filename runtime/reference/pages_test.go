@@ -278,13 +278,23 @@ func TestLibIsDocumented(t *testing.T) {
 	}
 }
 
-// TestRecipesTeachGoodHabits: what is looked up by name fails with that name, and
-// nothing polls.
+// TestRecipesTeachGoodHabits: nothing takes the first of what is found without
+// looking whether there is one, and nothing polls.
 func TestRecipesTeachGoodHabits(t *testing.T) {
 	t.Parallel()
-	first := regexp.MustCompile(`query\.eq\("name".*\}\[1\]|\bfound\[1\]`)
+	first := regexp.MustCompile(`\bsearch\b.*\}\)?\[1\]`)
+	for _, s := range scripts.List() {
+		if first.Match(s.Code) {
+			t.Errorf("%s takes the first of what is found", s.Name)
+		}
+	}
+	for name, e := range bindings.Examples() {
+		if first.MatchString(e.Text()) {
+			t.Errorf("the example of %s takes the first of what is found:\n%s", name, e.Text())
+		}
+	}
 	for _, p := range reference.Recipes() {
-		if first.MatchString(p.Text) || strings.Contains(p.Text, "sleep") {
+		if first.MatchString(p.Text) || strings.Contains(p.Text, "found[1]") || strings.Contains(p.Text, "sleep") {
 			t.Errorf("%s takes the first of what is found or polls; lookup and wait do it well:\n%s", p.Name, p.Text)
 		}
 	}

@@ -19,9 +19,10 @@ const (
 	memoryCheck = 5 * time.Millisecond
 	heapNow     = "/memory/classes/heap/objects:bytes" // garbage included
 	heapLive    = "/gc/heap/live:bytes"                // in use at the last collection
+	stacks      = "/memory/classes/heap/stacks:bytes"  // of tasks and other goroutines
 )
 
-// memory measures the heap of the process against a limit: gopher-lua has no
+// memory measures heap and stacks of the process against a limit: gopher-lua has no
 // allocator of its own. It is measured every few milliseconds, at the end of each
 // time slice, and before something large is built.
 type memory struct {
@@ -37,19 +38,19 @@ func newMemory(limit int64) *memory {
 		return &memory{}
 	}
 	runtime.GC()
-	return &memory{most: uint64(limit) + measure(heapLive), slack: uint64(limit) / 8}
+	return &memory{most: uint64(limit) + measure(heapLive, stacks), slack: uint64(limit) / 8}
 }
 
 // fits reports whether n more bytes are within the limit. It collects garbage
 // before it says no; collections are spaced out so that they do not take all the
 // time.
 func (m *memory) fits(n uint64) bool {
-	if m.most == 0 || measure(heapNow)+n <= m.most {
+	if m.most == 0 || measure(heapNow, stacks)+n <= m.most {
 		return true
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := measure(heapNow) + n
+	now := measure(heapNow, stacks) + n
 	if now <= m.most || now <= m.most+m.slack && time.Since(m.last) < m.pause {
 		return true
 	}
@@ -57,7 +58,7 @@ func (m *memory) fits(n uint64) bool {
 	runtime.GC()
 	m.last = time.Now()
 	m.pause = 3 * m.last.Sub(start)
-	return measure(heapLive)+n <= m.most
+	return measure(heapLive, stacks)+n <= m.most
 }
 
 // Fits fails, and ends the runs of the interpreter, when n more bytes would
@@ -90,10 +91,16 @@ func (in *Interp) watchMemory() {
 	}
 }
 
-func measure(name string) uint64 {
-	sample := []metrics.Sample{{Name: name}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+func measure(names ...string) (sum uint64) {
+	samples := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		samples[i].Name = name
+	}
+	metrics.Read(samples)
+	for _, s := range samples {
+		sum += s.Value.Uint64()
+	}
+	return sum
 }
 
 const (

@@ -179,18 +179,18 @@ func redirect(r *httpcore.Request, status int, next *url.URL) error {
 // Close ends the exchange.
 func (r *Response) Close() { _ = r.Body.Close() }
 
-// Read reads the body up to limit bytes; a longer one is a LimitError.
-func (r *Response) Read(limit int64) ([]byte, error) {
+// Copy reads the body up to limit bytes; a longer one is a LimitError.
+func (r *Response) Copy(w io.Writer, limit int64) error {
 	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	n, err := io.Copy(w, io.LimitReader(r.Body, limit+1))
 	if err != nil {
-		return nil, r.Broken(err)
+		return r.Broken(err)
 	}
-	if int64(len(data)) > limit || r.ContentLength > limit {
-		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "the answer of %s is longer than %d bytes", r.URL.Host, limit),
+	if n > limit || r.ContentLength > limit {
+		return fault.Hinted(fault.Of(&fault.LimitError{}, "the answer of %s is longer than %d bytes", r.URL.Host, limit),
 			"write it to a file with target, or raise max_body")
 	}
-	return data, nil
+	return nil
 }
 
 // Broken is the error of a body that could not be read to its end.

@@ -2,7 +2,7 @@
 -- platform: two projects, a mission with photos and a product, a mission without,
 -- a file that never arrived, a photo that is broken, and a copy of another one.
 local sdk, ingest, fs = require("sdk"), require("ingest"), require("fs")
-local company = sdk.companies.search{ limit = 1 }[1]
+local company = sdk.users.describe().company
 project = sdk.projects.create("North quarry", company)
 sdk.projects.create("Harbour", company)
 local mission = sdk.missions.find_or_create{ project = project, name = "May survey", number_of_images = 8,
