@@ -132,7 +132,8 @@ type walk struct {
 
 	kept       map[int]map[string]int // the fields assigned to tables of variables, by their declarations
 	seen       map[string]fact        // the variables at the cursor
-	unread     map[string]bool        // names in parts of the script that could not be read
+	unread     map[string]bool        // names that parts which cannot be read may assign
+	partial    bool                   // there are such parts
 	reassigned map[declaration]bool   // variables assigned to after their declaration
 	final      bool                   // reassigned is complete
 	assigned   map[string]position    // globals the script defines
@@ -152,7 +153,7 @@ type position struct{ line, column int }
 func newWalk(c *Checker, file string, read *reading, reassigned map[declaration]bool) *walk {
 	code := read.code
 	w := &walk{Checker: c, file: file, tokens: newTokens(read.left), plain: !bytes.Contains(code, []byte("setmetatable")),
-		unread: read.unread, kept: map[int]map[string]int{},
+		unread: read.unread, partial: len(read.problems) > 0, kept: map[int]map[string]int{},
 		facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
 		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")),
 		assigned: map[string]position{}}

@@ -150,7 +150,7 @@ func (w *walk) scripted(callee fact, args []argument, at position) fact {
 		w.report(args[most].at, TooManyArguments, callee.name+" takes "+module.AtMost(most)+", not "+
 			lua.LNumber(len(args)).String(), "")
 	}
-	if !returns(callee.script.Stmts) {
+	if !w.partial && !returns(callee.script.Stmts) {
 		return fact{noValue: true, name: callee.name}
 	}
 	return fact{}

@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,13 +24,13 @@ type reading struct {
 	left     []byte // code, with blanks for what cannot be read
 	chunk    []ast.Stmt
 	problems []Problem       // syntax errors
-	unread   map[string]bool // names in what cannot be read
+	unread   map[string]bool // names that what cannot be read may assign
 }
 
-// readable parses a script. After a syntax error it leaves out the outermost statement
-// that holds it, and goes on when the rest does not depend on that: when its blocks and
-// brackets are closed, and all statements before it are complete. Otherwise it leaves out
-// the rest.
+// readable parses a script. After a syntax error it leaves out the line of it, or the one
+// before, where the outermost statement around can be read without. Else it leaves out that
+// statement, and goes on when the rest does not depend on it: when its blocks and brackets
+// are closed, and all statements before it are complete. Otherwise it leaves out the rest.
 func readable(file string, code []byte) *reading {
 	r := &reading{code: code, left: code, unread: map[string]bool{}}
 	var starts []int
@@ -58,16 +59,17 @@ func readable(file string, code []byte) *reading {
 func statements(code []byte) []int {
 	starts := []int{0}
 	for _, t := range compile.Tokens(code) {
-		if t.From == 0 || code[t.From-1] != '\n' && code[t.From-1] != '\r' {
-			continue
-		}
-		switch word := string(code[t.From:t.To]); {
-		case t.Kind == compile.Identifier, t.Kind == compile.Keyword && strings.Contains(
-			" local if for while repeat do function return break goto ", " "+word+" "):
+		if t.From > 0 && (code[t.From-1] == '\n' || code[t.From-1] == '\r') && begins(code, t) {
 			starts = append(starts, t.From)
 		}
 	}
 	return append(starts, len(code))
+}
+
+// begins reports whether a statement can begin with a token.
+func begins(code []byte, t compile.Token) bool {
+	return t.Kind == compile.Identifier || t.Kind == compile.Keyword && strings.Contains(
+		" local if for while repeat do function return break goto ", " "+string(code[t.From:t.To])+" ")
 }
 
 // leaveOut blanks the statement of a line, or the rest from the first statement that is
@@ -80,38 +82,102 @@ func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 		if err == nil && !here {
 			continue
 		}
+		if here && err != nil && r.leaveOutLine(from, to, line) {
+			return false
+		}
 		if rest = !here || err == nil || !balanced(r.left[from:to]); rest {
 			to = len(r.code)
 		}
-		for word := range strings.FieldsFuncSeq(string(r.code[from:to]), noLetter) { // also in strings that do not end
-			r.unread[word] = true
-		}
-		for i := from; i < to; i++ {
-			if c := r.left[i]; c != '\n' && c != '\r' {
-				r.left[i] = ' '
-			}
-		}
+		r.blank(from, to)
 		return rest
 	}
 	return true
+}
+
+// leaveOutLine blanks only a line of a statement, or the one before it, when the statement
+// can be read without and what follows does not become unreachable or reachable.
+func (r *reading) leaveOutLine(from, to, line int) bool {
+	end := len(r.left)
+	for lines := bytes.SplitAfter(r.left, []byte("\n")); len(lines) > line; lines = lines[:len(lines)-1] {
+		end -= len(lines[len(lines)-1])
+	}
+	for range 2 {
+		start := bytes.LastIndexByte(r.left[:max(end-1, 0)], '\n') + 1
+		if start <= from || end > to {
+			return false
+		}
+		before, line := r.left[from:start], r.left[start:end]
+		if inBlock(before) && simple(line) && vm.Check("", slices.Concat(before, r.left[end:to])) == nil {
+			r.blank(start, end)
+			return true
+		}
+		end = start
+	}
+	return false
+}
+
+// inBlock reports whether a source ends in a block, between two statements.
+func inBlock(code []byte) bool {
+	missing, ok := closing(code)
+	return ok && strings.HasPrefix(missing, " ") && vm.Check("", append(bytes.Clone(code), missing...)) == nil
+}
+
+// simple reports whether a line may be a statement after which the script goes on.
+func simple(line []byte) bool {
+	tokens := compile.Tokens(line)
+	return len(tokens) > 0 && begins(line, tokens[0]) && !has(line, "break", "return", "goto", "then", "else")
+}
+
+// has reports whether code has one of some tokens.
+func has(code []byte, tokens ...string) bool {
+	return slices.ContainsFunc(compile.Tokens(code), func(t compile.Token) bool {
+		return slices.Contains(tokens, string(code[t.From:t.To]))
+	})
+}
+
+// blank leaves out code.
+func (r *reading) blank(from, to int) {
+	if code := r.code[from:to]; bytes.Count(code, []byte("\n")) > 1 || has(code, "=", "local", "function", "for") {
+		for word := range strings.FieldsFuncSeq(string(code), noLetter) { // also in strings that do not end
+			r.unread[word] = true
+		}
+	}
+	for i := from; i < to; i++ {
+		if c := r.left[i]; c != '\n' && c != '\r' {
+			r.left[i] = ' '
+		}
+	}
 }
 
 func noLetter(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // balanced reports whether blocks and brackets that begin in a source end there.
 func balanced(code []byte) bool {
-	depth := 0
+	missing, ok := closing(code)
+	return ok && missing == ""
+}
+
+// closing is what ends the blocks and brackets that are open at the end of a source; not
+// ok when one ends that did not begin there.
+func closing(code []byte) (missing string, ok bool) {
+	var open []string
+	ends := map[string]string{"function": " end", "if": " end", "do": " end", "repeat": " until true",
+		"(": ")", "{": "}", "[": "]"}
 	for _, t := range compile.Tokens(code) {
-		switch string(code[t.From:t.To]) {
-		case "function", "if", "do", "repeat", "(", "{", "[":
-			depth++
+		switch token := string(code[t.From:t.To]); token {
 		case "end", "until", ")", "}", "]":
-			if depth--; depth < 0 {
-				return false
+			if len(open) == 0 {
+				return "", false
+			}
+			open = open[:len(open)-1]
+		default:
+			if end := ends[token]; end != "" {
+				open = append(open, end)
 			}
 		}
 	}
-	return depth == 0
+	slices.Reverse(open)
+	return strings.Join(open, ""), true
 }
 
 // parsed returns the syntax tree of a script, or its syntax error.

@@ -33,6 +33,11 @@ func TestSeveralSyntaxErrors(t *testing.T) {
 		{"print('\\999')\nfor _ in 1 do end\n", "1 syntax, 2 no-iterator"},
 		{"x = [[\nprint(1)\n", "2 syntax"},
 		{"print(1))\nprint(zzz)\n", "1 syntax"},
+		{"local json = require('json')\nfor i = 1, 2 do\n  json.decod(i)\n  print(json.\nend\n", "3 unknown-function, 5 syntax"},
+		{"local json = require('json')\nlocal function f()\n  local a = = 1\n  print(a, json.decod(b))\nend\nf()\n",
+			"3 syntax, 4 unknown-function"},
+		{"local json = require('json')\njson.encode(1, {\n  indent 2,\n})\n", "3 syntax"},
+		{"while true do\n  if x then break y end\nend\nprint(1)\n", "2 syntax"},
 	} {
 		if list := rules(checker.Script("test.lua", []byte(test.code))); list != test.want {
 			t.Errorf("%s\ngot %s, want %s", test.code, list, test.want)
