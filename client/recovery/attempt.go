@@ -215,10 +215,11 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 	composed := a.spec.Composed
 	switch {
 	case err == nil:
-		a.Stats.Sent.Add(1)
 		answers := a.answers
 		if composed {
-			answers = v.Records()
+			answers = v.Records() // its steps were sent, if any
+		} else {
+			a.Stats.Sent.Add(1)
 		}
 		if err := a.noteSecrets(v); err != nil {
 			return err
