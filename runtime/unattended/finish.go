@@ -139,7 +139,8 @@ func (r *run) print(err error, code int) {
 // offerResumption names the command that goes on with a run that has written.
 func (r *run) offerResumption(code int) {
 	w := r.result.Writes
-	if code == runtime.ExitOK || w == nil || w.Sent+w.Taken+w.Adopted+w.Open == 0 || r.job.Link != nil || // a worker goes on with a job
+	if code == runtime.ExitOK || w == nil || w.Sent+w.Taken+w.Adopted+w.Open == 0 ||
+		r.job.Link != nil || // a worker goes on with a job
 		!strings.HasPrefix(r.summary.Command, "transect run ") {
 		return
 	}
