@@ -182,8 +182,8 @@ if err.name == "ResponseError" then assert(err.status == 404, err.status) end
 func (w *world) plans(t testing.TB, o *client.Options) {
 	var over *platform.Overlay
 	o.Rehearses = true
-	o.Last = w.recorder.Link("local", func(ctx context.Context, dataset, component, path string) (string, int64, error) {
-		return over.Upload(ctx, dataset, component, path)
+	o.Last = w.recorder.Link("local", func(ctx context.Context, dataset, component, path, sum string, size int64) error {
+		return over.Upload(ctx, dataset, component, path, sum, size)
 	})
 	o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 		var err error

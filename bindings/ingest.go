@@ -122,9 +122,8 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 			Read: func() meter.Reading { return reading(o.Progress, connection) }})
 	}
 	var result *ingest.Result
-	at := located(c.L)
 	err = s.serve(func(ctx context.Context) (err error) {
-		result, err = ingest.Run(recovery.Outside(at(ctx)), connection, o)
+		result, err = ingest.Run(recovery.Outside(ctx), connection, o)
 		if show != nil {
 			show.Finish()
 		}

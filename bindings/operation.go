@@ -32,12 +32,12 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			task = vm.TaskPath(L)
 		}
 		resolvePaths(in, s, &args)
-		names, at := namesOf(in, c), located(L)
+		names := namesOf(in, c)
 		moved, end := showTransfer(in, s, args.Values)
 		defer end()
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(recovery.InTask(at(ctx), task), client.TransferOptions{Progress: moved})
+			ctx = client.WithTransfers(recovery.InTask(ctx, task), client.TransferOptions{Progress: moved})
 			if err = names.Resolve(ctx, s, args.Values); err == nil {
 				value, err = s.Invoke(ctx, args)
 			}
@@ -73,16 +73,6 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 // platform is what an operation waits for.
 func platform(operation string) vm.Waiting {
 	return vm.Waiting{Name: operation, Kind: profile.Platform}
-}
-
-// located gives contexts the line of the script that the running call comes from,
-// where the run wants to know.
-func located(L *lua.LState) func(context.Context) context.Context {
-	if !vm.Of(L).Options().Located {
-		return func(ctx context.Context) context.Context { return ctx }
-	}
-	position := vm.CallSite(L)
-	return func(ctx context.Context) context.Context { return declare.At(ctx, position) }
 }
 
 type namesKey struct{ client *client.Client }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
 	"transect/client/fault"
@@ -62,6 +64,9 @@ func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j
 		size += s.size
 	}
 	found = store.Doc{"size": size}
+	if p.options.under != nil && slices.ContainsFunc(files, p.gone) {
+		return found, nil
+	}
 	for i, s := range files {
 		err := recovered(func() { check(p.inspectFile(ctx, found, doc, i, s)) })
 		if _, defect := errors.AsType[*defectError](err); defect {
@@ -75,6 +80,16 @@ func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j
 	p.describeContent(ctx, found, doc, files)
 	check(context.Cause(ctx))
 	return found, nil
+}
+
+// gone reports whether the file of an overlay is not on the disk: the script has removed
+// it, or has yet to download it.
+func (p *Platform) gone(s stored) bool {
+	f, err := p.blobs.Open(s.blob)
+	if err == nil {
+		_ = f.Close()
+	}
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // inspectFile reads one file of a dataset.

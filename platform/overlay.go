@@ -3,13 +3,10 @@ package platform
 import (
 	"bytes"
 	"context"
-	"crypto/md5" // the protocol's checksum
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -146,28 +143,16 @@ func bodyOf(req *http.Request) ([]byte, error) {
 	return text, err
 }
 
-// Upload takes a file for that of a component. It is read for its checksum, and not
-// copied.
-func (o *Overlay) Upload(ctx context.Context, dataset, component, path string) (sum string, size int64, err error) {
+// Upload takes a file for that of a component, of a size and checksum. It is not copied,
+// and need not be there yet.
+func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum string, size int64) error {
 	p, err := o.open()
 	if err != nil {
-		return "", 0, err
+		return err
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", 0, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
-	}
-	defer file.Close()
-	hash := md5.New()
-	if size, err = io.Copy(hash, file); err != nil {
-		return "", 0, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
-	}
-	if size == 0 {
-		return "", 0, fault.Of(&fault.UploadError{}, "%s is empty", path)
-	}
-	b := blob.Blob{ID: blob.NewID(), Size: size, MD5: hex.EncodeToString(hash.Sum(nil))}
+	b := blob.Blob{ID: blob.NewID(), Size: size, MD5: sum}
 	if err := p.blobs.Link(b.ID, path); err != nil {
-		return "", 0, err
+		return err
 	}
 	r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: p.options.under.caller()}
 	err = recovered(func() {
@@ -179,7 +164,7 @@ func (o *Overlay) Upload(ctx context.Context, dataset, component, path string) (
 	if f, ok := err.(*failure); ok {
 		err = &fault.ResponseError{Info: fault.Info{Message: f.Message}, Status: f.status}
 	}
-	return b.MD5, size, err
+	return err
 }
 
 // newID makes the id of a new document.

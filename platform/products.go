@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/platform/analytic"
 	"transect/platform/store"
@@ -28,7 +29,9 @@ func serveProducts() {
 func cancelProduct(r *Request) any {
 	id := r.text("product")
 	doc := r.get(products, id)
-	if status := store.Text(doc, "status"); status != statusPending && status != statusRunning {
+	planned := schema.IsPlannedID(id) // it has ended in the overlay only
+	if status := store.Text(doc, "status"); status != statusPending && status != statusRunning &&
+		!(planned && status == statusAvailable) {
 		panic(conflict("product %s has ended already: it is %s", id, status))
 	}
 	doc["status"] = statusCancelled

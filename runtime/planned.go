@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"transect/client"
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/platform"
@@ -64,9 +65,9 @@ func planning(job *Job, opt *vm.Options) {
 		if job.Recorder == nil {
 			job.Recorder, job.printsPlan = plan.NewRecorder(), true
 		}
-		opt.Located, opt.Code, opt.Effect = true, job.Recorder.Ran, job.Recorder.Effect
+		opt.Located, opt.Code, opt.Effect = declare.At, job.Recorder.Ran, job.Recorder.Effect
 	case job.Gate != nil:
-		opt.Agreed, opt.Located, opt.Effect = true, true, job.Gate.Effect
+		opt.Agreed, opt.Located, opt.Effect = true, declare.At, job.Gate.Effect
 		opt.Command = "" // its end says what to do next
 	}
 }
@@ -124,11 +125,11 @@ func (c *connector) lay(address string, o *client.Options) {
 
 // upload gives a file to the overlay of a platform.
 func (c *connector) upload(address string) plan.Upload {
-	return func(ctx context.Context, dataset, component, path string) (string, int64, error) {
+	return func(ctx context.Context, dataset, component, path, sum string, size int64) error {
 		c.planned.mu.Lock()
 		laid := c.planned.overlays[address]
 		c.planned.mu.Unlock()
-		return laid.Upload(ctx, dataset, component, path)
+		return laid.Upload(ctx, dataset, component, path, sum, size)
 	}
 }
 

@@ -82,14 +82,20 @@ func (f *File) changed(path string) (bool, error) {
 	case info.ModTime().Equal(f.Modified) && !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
 		return false, nil
 	}
+	is, err := sumOf(path)
+	return is != f.MD5, err
+}
+
+// sumOf is the MD5 of a file.
+func sumOf(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer file.Close()
 	hash := md5.New()
 	_, err = io.Copy(hash, file)
-	return checksum.Hex(hash) != f.MD5, err
+	return checksum.Hex(hash), err
 }
 
 // path is a path of the plan, which is relative to its folder.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -41,6 +42,7 @@ type Gate struct {
 	waiting  map[string][]*Write // not sent, by key
 	state    map[int]state       // by number of the write
 	later    map[string]*Write   // records that hold further ids, by id
+	taken    map[string]bool     // records that came about by writes, and were found
 	patterns map[string]bool     // operation and position of writes on a guess
 	asked    int                 // writes that were let through by a pattern or a person
 	refused  error               // the first refusal
@@ -58,16 +60,20 @@ const (
 // Open prepares the gate for a start of the run; notes hold what earlier starts did.
 func (g *Gate) Open(notes Notes) (first bool) {
 	g.notes, g.waiting, g.state = notes, map[string][]*Write{}, map[int]state{}
-	g.later, g.patterns = map[string]*Write{}, map[string]bool{}
+	g.later, g.patterns, g.taken = map[string]*Write{}, map[string]bool{}, map[string]bool{}
+	g.ids.present = map[string]bool{}
+	for _, date := range g.Plan.Present {
+		g.ids.present[date] = true
+	}
 	files := map[string]File{}
 	for _, f := range g.Plan.Files {
 		files[g.Plan.path(f.Path)] = f
 	}
 	g.ids.file = func(path string) string {
 		path = g.Plan.path(path)
-		f := files[path]
-		if changed, err := f.changed(path); changed || err != nil {
-			return ""
+		f, planned := files[path]
+		if changed, err := f.changed(path); !planned || changed || err != nil {
+			f.MD5, _ = sumOf(path) // one that cannot be read is not in the plan
 		}
 		return filepath.Base(path) + " " + f.MD5
 	}
@@ -134,7 +140,7 @@ func (g *Gate) Link(platform string) declare.Interceptor {
 			return next(ctx, call)
 		case call.Spec.Effect == declare.Read:
 			v, err := next(ctx, call)
-			g.learn(v)
+			g.learn(call.Spec.Manager, v)
 			return v, err
 		}
 		all := parts(call)
@@ -213,7 +219,7 @@ func (g *Gate) adopt(platform string, call *declare.Call, p part) *Write {
 				continue
 			}
 			for _, made := range maker.Makes {
-				trial := ids{file: g.ids.file, origin: maps.Clone(g.ids.origin)}
+				trial := ids{file: g.ids.file, origin: maps.Clone(g.ids.origin), present: g.ids.present}
 				trial.add(id, maker.Key+"/"+made.Path, number)
 				if key, _, err := trial.key(platform, call, p); err == nil {
 					if w := g.next(key, false); w != nil {
@@ -301,21 +307,40 @@ func (g *Gate) recall(w *Write, noted []byte) {
 }
 
 // learn takes further ids from records that the plan's writes made.
-func (g *Gate) learn(v declare.Value) {
+func (g *Gate) learn(things string, v declare.Value) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.later) == 0 {
+	list := records(v)
+	if len(g.later) == 0 || len(list) > mostFound {
 		return
 	}
-	for _, record := range records(v) {
-		w := g.later[gjson.GetBytes(record, "_id").Str]
+	for _, record := range list {
+		id := gjson.GetBytes(record, "_id").Str
+		w := g.later[id]
 		if w == nil {
+			g.finds(things, id, record)
 			continue
 		}
 		for _, made := range w.Makes {
-			if id := gjson.GetBytes(record, made.Path).String(); made.Later && id != "" {
+			if id := gjson.GetBytes(record, made.Path).String(); made.Later && made.Path != "" && id != "" {
 				g.ids.add(id, w.Key+"/"+made.Path, w.Number)
 			}
+		}
+	}
+}
+
+// finds takes the id of a record that came about by a planned write.
+func (g *Gate) finds(things, id string, record []byte) {
+	text, write := g.ids.related(things, record)
+	if _, known := g.ids.find(id); known || write == 0 {
+		return
+	}
+	for _, made := range g.Plan.Writes[write-1].Makes {
+		rest, found := strings.CutPrefix(made.Found, text+" ")
+		if _, err := strconv.Atoi(rest); found && err == nil && !g.taken[made.Found] {
+			g.taken[made.Found] = true
+			g.ids.add(id, made.Found, write)
+			return
 		}
 	}
 }

@@ -82,9 +82,10 @@ func arguments(call *declare.Call) map[string]any {
 // ids knows where the ids come from that writes have made: in a plan the planned ones,
 // while it is carried out those of the platform. Both have the same origin.
 type ids struct {
-	file   func(path string) string // identifies a file
-	mu     sync.Mutex
-	origin map[string]origin
+	file    func(path string) string // identifies a file
+	mu      sync.Mutex
+	origin  map[string]origin
+	present map[string]bool // dates that were the present time
 }
 
 type origin struct {
@@ -106,6 +107,21 @@ func (s *ids) find(id string) (origin, bool) {
 	defer s.mu.Unlock()
 	o, known := s.origin[id]
 	return o, known
+}
+
+// related tells a record that came about by itself when others were made, such as the
+// estimations of a trial: by what it is, and the made things that it refers to. write is one
+// that made them; 0 when there is none.
+func (s *ids) related(things string, record []byte) (text string, write int) {
+	var parts []string
+	gjson.ParseBytes(record).ForEach(func(key, v gjson.Result) bool {
+		if o, known := s.find(v.Str); known && key.Str != "_id" {
+			parts, write = append(parts, key.Str+"="+o.text), max(write, o.write)
+		}
+		return true
+	})
+	slices.Sort(parts)
+	return things + " " + strings.Join(parts, " "), write
 }
 
 // key identifies a write by what it says. Ids of what other writes make are replaced by
@@ -167,10 +183,21 @@ const shortestID = 12
 const present = 10 * time.Second
 
 // isPresent reports whether a text is the present time, which a script writes in place of
-// a date that it does not know.
-func isPresent(text string) bool {
+// a date that it does not know, or was it when the plan was made.
+func (s *ids) isPresent(text string) bool {
 	t, err := time.Parse(time.RFC3339, text)
-	return err == nil && time.Since(t).Abs() < present
+	if err != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(t).Abs() < present {
+		if s.present == nil {
+			s.present = map[string]bool{}
+		}
+		s.present[text] = true
+	}
+	return s.present[text]
 }
 
 // replaced is a text with the ids in it replaced.
@@ -179,7 +206,7 @@ func (s *ids) replaced(text string, uses *[]int) string {
 		*uses = append(*uses, o.write)
 		return o.text
 	}
-	if isPresent(text) {
+	if s.isPresent(text) {
 		return "now"
 	}
 	if len(text) < shortestID || !strings.ContainsAny(text, "0123456789") {

@@ -35,7 +35,8 @@ type Head struct {
 	Folder    string    `json:"folder"`
 	Command   []string  `json:"command"` // words after transect that carry it out
 	Platforms []Login   `json:"platforms"`
-	Guess     string    `json:"guess,omitempty"` // line from which on it is one
+	Guess     string    `json:"guess,omitempty"`   // line from which on it is one
+	Present   []string  `json:"present,omitempty"` // dates in arguments that stand for the present time
 	Totals    Totals    `json:"totals"`
 }
 
@@ -104,9 +105,10 @@ func (w *Write) Fields() gjson.Result {
 
 // Made is an id in the result of a write.
 type Made struct {
-	Path  string `json:"path"` // in the record, for gjson
+	Path  string `json:"path,omitempty"` // in the record, for gjson
 	ID    string `json:"id"`
 	Later bool   `json:"later,omitempty"` // it was not in the answer, but read afterwards
+	Found string `json:"found,omitempty"` // of a record that came about by the write: what tells it, in place of a path
 }
 
 // Before is a record as it was when the plan was made.

@@ -6,17 +6,22 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/transfer"
 )
@@ -33,16 +38,18 @@ type Recorder struct {
 	names  map[string]string // of records that were read or planned, by id
 	before map[string]bool   // ids of existing records that are noted
 	reads  map[[32]byte]bool
-	files  map[string]bool
-	sums   map[string]string // MD5 of files, by path
+	began  time.Time
+	files  map[string]File // that were sent or downloaded, by path
 	code   map[string]string
+	found  map[string]int // records that came about by writes, see finds
 }
 
 // NewRecorder makes one.
 func NewRecorder() *Recorder {
 	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
-		reads: map[[32]byte]bool{}, files: map[string]bool{}, sums: map[string]string{}, code: map[string]string{}}
-	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.sums[path] }
+		reads: map[[32]byte]bool{}, files: map[string]File{}, began: time.Now(), code: map[string]string{},
+		found: map[string]int{}}
+	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.files[path].MD5 }
 	return r
 }
 
@@ -55,6 +62,7 @@ func (r *Recorder) Plan() *Plan {
 	for _, file := range slices.Sorted(maps.Keys(r.code)) {
 		p.Code = append(p.Code, Code{File: file, Sum: r.code[file]})
 	}
+	p.Present = slices.Sorted(maps.Keys(r.ids.present))
 	p.Totals = total(p.Writes)
 	return &p
 }
@@ -91,8 +99,8 @@ func (r *Recorder) On(l Login) {
 	}
 }
 
-// Upload takes a file for that of a component without sending it; sum is its MD5.
-type Upload func(ctx context.Context, dataset, component, path string) (sum string, size int64, err error)
+// Upload takes a file of a size and an MD5 for that of a component, without sending it.
+type Upload func(ctx context.Context, dataset, component, path, sum string, size int64) error
 
 // Link is the last one of the calls to a platform.
 func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
@@ -105,19 +113,19 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 			return r.download(ctx, call)
 		case s.Effect == declare.Read:
 			v, err := next(reading(ctx, call), call)
-			r.learn(ctx, v)
+			r.learn(ctx, s.Manager, v)
 			return v, err
 		}
 		all := parts(call)
 		before := r.existing(ctx, call, all)
 		if in, ok := call.In.(client.UploadFile); ok {
 			next = func(ctx context.Context, _ *declare.Call) (v declare.Value, err error) {
-				sum, size, err := upload(ctx, string(in.Dataset), in.Component, string(in.FilePath))
+				f, err := r.file(string(in.FilePath))
 				if err == nil {
-					r.mu.Lock()
-					r.sums[string(in.FilePath)] = sum
-					r.mu.Unlock()
-					client.Uploaded(ctx, transfer.Uploaded{MD5: sum, Bytes: size, Parts: 1})
+					err = upload(ctx, string(in.Dataset), in.Component, f.Path, f.MD5, f.Size)
+				}
+				if err == nil {
+					client.Uploaded(ctx, transfer.Uploaded{MD5: f.MD5, Bytes: f.Size, Parts: 1})
 				}
 				return declare.Value{Shape: declare.ShapeNone, Go: client.None{}}, err
 			}
@@ -130,16 +138,39 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 	}
 }
 
+// file is a file that is sent: what is on the disk, or would be after a download.
+func (r *Recorder) file(path string) (f File, err error) {
+	info, err := os.Stat(path)
+	r.mu.Lock()
+	fetched, known := r.files[path]
+	r.mu.Unlock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && known:
+		return fetched, nil
+	case err == nil && info.Size() == 0:
+		err = fault.Of(&fault.UploadError{}, "%s is empty", path)
+	case err == nil:
+		f = File{Path: path, Size: info.Size(), Modified: info.ModTime(), Changed: changeTime(path)}
+		f.MD5, err = sumOf(path)
+	}
+	if err != nil {
+		return f, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.files[path] = f
+	return f, nil
+}
+
 // learn takes names from records that were read, and ids that only they hold.
-func (r *Recorder) learn(ctx context.Context, v declare.Value) {
-	const most = 100 // records of an answer: a lookup, no survey
+func (r *Recorder) learn(ctx context.Context, things string, v declare.Value) {
 	list := records(v)
 	for _, record := range list {
 		if bytes.Contains(record, []byte(`"`+schema.NotKnown+`":true`)) {
 			r.guess(declare.Position(ctx))
 		}
 	}
-	if len(list) > most {
+	if len(list) > mostFound {
 		return
 	}
 	r.mu.Lock()
@@ -151,10 +182,28 @@ func (r *Recorder) learn(ctx context.Context, v declare.Value) {
 			name += " " + version
 		}
 		r.names[id] = cmp.Or(name, r.names[id])
+		r.finds(things, id, record)
 		if w := r.made[id]; w != nil {
 			r.makes(w, record, id, true)
 		}
 	}
+}
+
+// finds notes a record that came about by a write, when it is read for the first time.
+func (r *Recorder) finds(things, id string, record []byte) {
+	if r.made[id] != nil || !schema.IsPlannedID(id) {
+		return
+	}
+	text, write := r.ids.related(things, record)
+	if write == 0 {
+		return
+	}
+	w := r.plan.Writes[write-1]
+	r.found[text]++
+	text = fmt.Sprint(text, " ", r.found[text])
+	r.ids.add(id, text, write)
+	r.made[id] = w
+	w.Makes = append(w.Makes, Made{ID: id, Later: true, Found: text})
 }
 
 // makes notes the ids in a record that a write made.
@@ -280,15 +329,11 @@ func (r *Recorder) describe(w *Write, p part) {
 // sends notes the file of a write.
 func (r *Recorder) sends(w *Write, path string) {
 	w.File, w.Name = path, filepath.Base(path)
-	info, err := os.Stat(path)
-	if err != nil {
-		return
-	}
-	w.Bytes = info.Size()
-	if !r.files[path] {
-		r.files[path] = true
-		r.plan.Files = append(r.plan.Files, File{Path: path, Size: info.Size(), Modified: info.ModTime(),
-			Changed: changeTime(path), MD5: r.sums[path]})
+	f := r.files[path]
+	w.Bytes = f.Size
+	same := func(other File) bool { return other.Path == path }
+	if f.Modified.Before(r.began) && !f.Modified.IsZero() && !slices.ContainsFunc(r.plan.Files, same) {
+		r.plan.Files = append(r.plan.Files, f) // another one is made by the script, and compared when it is sent
 	}
 }
 
@@ -313,16 +358,19 @@ func thingsOf(s *declare.Spec) string { return cmp.Or(s.Makes, s.Manager) }
 // download answers with the path of a file that would be written.
 func (r *Recorder) download(ctx context.Context, call *declare.Call) (declare.Value, error) {
 	subject := call.Args.Text(call.Spec.Params[0].Name)
-	name := call.Args.Text("target_name")
-	if describe := call.Spec.Siblings().Describe(); name == "" && describe != nil {
+	name, file := call.Args.Text("target_name"), gjson.Result{}
+	if describe := call.Spec.Siblings().Describe(); describe != nil {
 		record, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: subject}})
 		if err != nil {
 			return declare.Value{}, err
 		}
-		component := "components.#(name==" + strconv.Quote(call.Args.Text("component")) + ").filename"
-		name = cmp.Or(gjson.GetBytes(record.JSON, component).String(), gjson.GetBytes(record.JSON, "name").String())
+		file = gjson.GetBytes(record.JSON, "components.#(name=="+strconv.Quote(call.Args.Text("component"))+")")
+		name = cmp.Or(name, file.Get("filename").String(), gjson.GetBytes(record.JSON, "name").String())
 	}
 	path := filepath.Join(call.Args.Text("target_path"), transfer.SafeName(cmp.Or(name, subject)))
+	r.mu.Lock()
+	r.files[path] = File{Path: path, Size: file.Get("size").Int(), MD5: file.Get("checksum").String()}
+	r.mu.Unlock()
 	if r.Downloads != nil {
 		r.Downloads(path)
 	}

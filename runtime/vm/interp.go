@@ -38,16 +38,17 @@ type Options struct {
 	ErrCopy        io.Writer // a copy of Stderr without status lines, if not nil
 	Stdin          io.Reader
 	Env            func(name string) (string, bool)
-	Now            func() time.Time
-	Dir            string   // folder that relative paths start from; "" is the process's
-	Script         string   // arg[0], and where require looks first
-	Run            string   // ID of the run; "" when it has none
-	DryRun         bool     // writes to the platform are planned, not sent
-	Agreed         bool     // somebody has agreed to what the script writes
-	Located        bool     // calls of operations know their line in the script
-	Args           []string // arg[1], arg[2], …
-	Command        string   // line for a shell that runs the script once more; "" when there is none
-	Path           []string // further folders for require
+	// Located gives the context of a call its line in the script; nil when nobody wants to know.
+	Located func(ctx context.Context, position string) context.Context
+	Now     func() time.Time
+	Dir     string   // folder that relative paths start from; "" is the process's
+	Script  string   // arg[0], and where require looks first
+	Run     string   // ID of the run; "" when it has none
+	DryRun  bool     // writes to the platform are planned, not sent
+	Agreed  bool     // somebody has agreed to what the script writes
+	Args    []string // arg[1], arg[2], …
+	Command string   // line for a shell that runs the script once more; "" when there is none
+	Path    []string // further folders for require
 
 	InRun *Run  // what the run keeps for the script; nil where there is none
 	Jobs  *Jobs // where the script submits jobs; nil where it cannot

@@ -40,7 +40,16 @@ func (in *Interp) release() { in.lock.release() }
 
 // Context returns the context of the task that runs L: it ends with the
 // task's scope, its time limit or the run.
-func Context(L *lua.LState) context.Context { return clockOf(L).Context }
+func Context(L *lua.LState) context.Context { return clockOf(L).located(L) }
+
+// located is the context of a call, which knows its line in the script where the run
+// wants to know.
+func (c *clock) located(L *lua.LState) context.Context {
+	if at := c.in.opt.Located; at != nil {
+		return at(c.Context, CallSite(L))
+	}
+	return c.Context
+}
 
 // Blocking runs f without the interpreter lock, so that other tasks go on
 // meanwhile. f must not touch Lua values or L. When the task was cancelled
@@ -53,7 +62,7 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) error {
 	c := clockOf(L)
 	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
-	wait := c.task.leaves(L, c.scope, on)
+	ctx, wait := c.located(L), c.task.leaves(L, c.scope, on)
 	c.in.blocked++
 	c.in.release()
 	defer func() {
@@ -63,7 +72,7 @@ func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) e
 		c.in.blocked--
 		L.G.CurrentThread = L // other threads ran in between
 	}()
-	err := f(c.Context)
+	err := f(ctx)
 	if err != nil && c.Context.Err() != nil && isContextError(err) {
 		return stopped(c.Context)
 	}

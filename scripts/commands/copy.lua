@@ -133,7 +133,9 @@ local function fill(item, folder, bar)
         md5hash = c.checksum,
       })
       target.datasets.upload_file(item.copy, { component = c.name, file_path = file, md5hash = c.checksum })
-      fs.remove(file)
+      if fs.exists(file) then -- it is not downloaded when it is only planned
+        fs.remove(file)
+      end
     end
     bar:add({ bytes = c.size })
   end
@@ -199,10 +201,7 @@ local function copy_datasets(from, to, new_ids)
     for _, c in ipairs(item.from.components) do
       complete = complete and state(item.copy, c)
     end
-    local _, err
-    if not script.rehearsal() then
-      _, err = try(fill, item, folder, bar)
-    end
+    local _, err = try(fill, item, folder, bar)
     if err and err.name ~= "DownloadError" and err.name ~= "UploadError" and err.name ~= "ResponseError" then
       error(err, 0) -- not this file's fault: stop
     end
