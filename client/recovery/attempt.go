@@ -232,7 +232,7 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		return a.row.Resolve(ledger.Done, known, a.keepable(answers))
 	case composed:
 		return errors.Join(err, a.closeBySteps())
-	case !a.sent && !a.spec.Transfers() || a.surelyRefused(err):
+	case a.unsent() || a.surelyRefused(err):
 		a.Stats.Refused.Add(1)
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
 	default:
@@ -254,6 +254,12 @@ func (a *attempt) closeBySteps() error {
 		return a.row.Resolve(ledger.Partial, nil, nil)
 	}
 	return a.row.Resolve(ledger.Refused, nil, nil)
+}
+
+// unsent reports whether no request of the call came as far as the platform, such as when
+// it was stopped while it waited for the network.
+func (a *attempt) unsent() bool {
+	return !a.perhaps && len(a.answers) == 0 && (a.sent || !a.spec.Transfers())
 }
 
 // surelyRefused reports whether an error means that the request was not carried

@@ -14,6 +14,7 @@ import (
 // reachable is a platform whose network can be taken away.
 type reachable struct {
 	env    []string
+	server *httptest.Server
 	away   atomic.Bool
 	logins atomic.Int64
 }
@@ -25,7 +26,7 @@ func newReachable(t *testing.T) *reachable {
 	}
 	n := &reachable{}
 	served := p.Handler()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	n.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n.away.Load() {
 			panic(http.ErrAbortHandler)
 		}
@@ -35,11 +36,11 @@ func newReachable(t *testing.T) *reachable {
 		served.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
-		server.Close()
+		n.server.Close()
 		_ = p.Close()
 	})
 	login := p.Credentials()
-	n.env = []string{"TRANSECT_URL=" + server.URL, "TRANSECT_USER=" + login.User, "TRANSECT_PASSWORD=" + login.Password,
+	n.env = []string{"TRANSECT_URL=" + n.server.URL, "TRANSECT_USER=" + login.User, "TRANSECT_PASSWORD=" + login.Password,
 		"TRANSECT_CLIENT_ID=" + login.ClientID, "TRANSECT_CLIENT_SECRET=" + login.ClientSecret}
 	return n
 }
@@ -103,4 +104,55 @@ func TestOutageAtThePrompt(t *testing.T) {
 	tm.sees("and back")
 	tm.prompts("127.0.0.1")
 	tm.leaves()
+}
+
+// Of writes that found no platform nothing is unknown, whether their time ran out or
+// somebody stopped them while they waited.
+func TestNothingWasSent(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]struct {
+		flags []string
+		stop  string
+		code  int
+	}{
+		"given up": {[]string{"--max-outage", "100ms"}, "", 0},
+		"stopped":  {nil, ctrlC, 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newReachable(t)
+			dir := t.TempDir()
+			write(t, dir, "work.lua", `local sdk = require("sdk")
+local project = sdk.projects.find_or_create{ name = "P" }
+local mission = sdk.missions.find_or_create{ project = project, name = "M" }
+local dataset = sdk.datasets.create_file_dataset{ project = project, name = "D" }
+local note = { project = project, geometry = { type = "Point", coordinates = { 7, 50 } } }
+print("all " .. "made") io.read()
+for _, call in ipairs{
+  { sdk.analytics.order, { name = "flight_report", inputs = { mission = mission } } },
+  { sdk.missions.create, { project = project, survey_date = "2026-05-01", number_of_images = 0 } },
+  { sdk.annotations.create, note }, { sdk.annotations.create_annotations, { annotations = { note } } },
+  { sdk.share_tokens.create, { dataset = dataset } }, { sdk.datasets.share_tiles, { dataset = { dataset } } },
+} do
+  local _, err = try(call[1], call[2])
+  assert(err and err.name == "ConnectionError", err)
+end`)
+			tm := onTerminal(t, dir, n.env, append(append([]string{"run", "--run", "x"}, how.flags...), "work.lua")...)
+			tm.sees("all made")
+			n.server.Close()
+			tm.keys("\r")
+			if how.stop != "" {
+				tm.sees("waiting for the network, retry ")
+				tm.keys(how.stop)
+			}
+			code := tm.ends()
+			if code != how.code || strings.Contains(tm.output(), "unknown") {
+				t.Errorf("exit code %d, said %s", code, tm.output())
+			}
+			show := onTerminal(t, dir, n.env, "runs", "show", "x")
+			if show.ends(); strings.Contains(show.output(), " open") {
+				t.Error(show.output())
+			}
+		})
+	}
 }
