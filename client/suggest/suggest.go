@@ -63,11 +63,12 @@ func sameLetters(a, b string) bool {
 	return string(x) == string(y)
 }
 
-// closer decides between candidates of one distance: the one that the name begins with,
-// the one as long as the name, whose letters were swapped, then the first by name.
+// closer decides between candidates of one distance: the one that begins with the name or
+// that the name begins with, the one as long as the name, whose letters were swapped, then the first by name.
 func closer(name, c, best string) bool {
-	if begins := strings.HasPrefix(name, c); begins != strings.HasPrefix(name, best) {
-		return begins
+	begins := func(c string) bool { return strings.HasPrefix(c, name) || strings.HasPrefix(name, c) }
+	if first := begins(c); first != begins(best) {
+		return first
 	}
 	if same := len(c) == len(name); same != (len(best) == len(name)) {
 		return same

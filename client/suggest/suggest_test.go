@@ -3,7 +3,7 @@ package suggest
 import "testing"
 
 func TestNearest(t *testing.T) {
-	known := []string{"run", "runs", "put", "jobs", "local", "upload_file", "upload_files", "find", "name", "rm", "ls"}
+	known := []string{"run", "runs", "put", "jobs", "lock", "local", "upload_file", "upload_files", "find", "name", "rm", "ls"}
 	for name, want := range map[string]string{
 		"runn": "run", "rnus": "runs", "jbos": "jobs", "loca": "local", "locale": "local", "upload": "upload_file",
 		"nmae": "name", "fnd": "find", "sl": "ls", "PUT": "put",

@@ -16,6 +16,7 @@ import (
 	"transect/runtime"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 // usage makes a usage error of an error of cobra; errors of the command itself
@@ -72,12 +73,20 @@ var secretFlags = []string{"password", "passwd", "pass", "pwd", "secret", "clien
 
 // unknownFlag suggests a flag with a similar name.
 func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
-	if args := a.process.Args; !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		return a.unknownCommand(cmd, args) // its flags are unknown for that reason
+	var known []string
+	visible := func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
 	}
 	name := unknown.GetSpecifiedName()
-	if unknown.GetSpecifiedShortnames() != "" {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown flag -%s", name), "%s", helpFor(cmd))
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		cmd.Flags().VisitAll(visible)
+		err := fault.Of(&fault.UsageError{}, "unknown flag -%s", name)
+		if near := suggest.Nearest(letters, known); near != "" {
+			return fault.Hinted(err, "did you mean --%s?", near)
+		}
+		return fault.Hinted(err, "%s", helpFor(cmd))
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
 	if slices.Contains(secretFlags, name) {
@@ -97,21 +106,22 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	if cmd.CommandPath() == "transect cron add" && newApp(a.process).run().Flags().Lookup(name) != nil {
 		return fault.Hinted(err, "flags of transect run go after the time: transect cron add NAME 'EXPR' --%s … SCRIPT", name)
 	}
-	var known []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
+	cmd.Flags().VisitAll(visible)
 	if near := suggest.Nearest(name, known); near != "" {
 		return fault.Hinted(err, "did you mean --%s?", near)
+	}
+	if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd {
+		run.Flags().VisitAll(visible)
+	}
+	if near := suggest.Nearest(name, known); near != "" {
+		return fault.Hinted(err, "flags stand after the command, such as: transect ls --%s", near)
 	}
 	return fault.Hinted(err, "%s", helpFor(cmd))
 }
 
 // synonyms are what other programs call the commands.
 var synonyms = map[string]string{
-	"upload": "put", "send": "put", "push": "put", "cp": "put", "download": "get", "fetch": "get", "pull": "get",
+	"upload": "put", "send": "put", "push": "put", "cp": "put, get or copy", "download": "get", "fetch": "get", "pull": "get",
 	"move": "copy", "sync": "copy", "duplicate": "copy", "clone": "copy",
 	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs",
 	"tail": "logs",
@@ -133,6 +143,9 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 	}
 	if _, entry, err := reference.New().Find(name); err == nil && !cmd.HasParent() {
 		return anEntry(name, entry)
+	}
+	if script, ok := scripts.Find("@" + name); ok && !script.Command && !cmd.HasParent() {
+		return "it is a script: " + script.Program()
 	}
 	if near := suggest.Nearest(name, candidates); near != "" {
 		return "did you mean " + cmd.CommandPath() + " " + cmp.Or(synonyms[near], near) + "?"

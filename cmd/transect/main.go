@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -86,6 +87,10 @@ func (a *app) command() (err error) {
 	root.SetIn(a.process.Stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.process.Stderr)
+	found, rest, _ := root.Find(a.process.Args)
+	if found == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__complete") {
+		return a.unknownCommand(root, rest) // whatever its flags are
+	}
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		err = a.stdout.err
