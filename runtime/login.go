@@ -7,8 +7,13 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport"
+	"transect/runtime/timetable"
 )
+
+// longestName is the most of what a login keeps without secrets, in bytes.
+const longestName = 1000
 
 // Login asks for what a login lacks, tries it and keeps it. kind says what to
 // ask for: "user", "client" or "token"; "" takes it from what is given.
@@ -18,6 +23,11 @@ func Login(ctx context.Context, p *Process, job Job, kind string) error {
 			"leave out --local, or use it with any command")
 	}
 	profile, file := job.Connection.Profile, client.LoginFile(p.Path(job.Connection.Config))
+	if profile != "" {
+		if err := timetable.CheckName(profile); err != nil {
+			return fault.In("--profile", err)
+		}
+	}
 	job.Connection.Profile, job.Connection.Config = "", ""
 	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c := x.connector
@@ -29,6 +39,12 @@ func Login(ctx context.Context, p *Process, job Job, kind string) error {
 		}
 		if err := c.askLogin(ctx, &login, kind); err != nil {
 			return err
+		}
+		for what, said := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
+			if len(said) > longestName || strings.ContainsFunc(said, human.Hidden) {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "the %s is longer than %d bytes, or has characters that are "+
+					"not shown: %q", what, longestName, human.Shorten(said, 60)), "nothing was kept; type it by hand")
+			}
 		}
 		if err := c.try(ctx, login); err != nil {
 			return err

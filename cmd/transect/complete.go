@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client"
+	"transect/client/human"
 	"transect/client/lookup"
 	"transect/runtime"
 	"transect/scripts"
@@ -91,7 +92,12 @@ func (a *app) names(kind string, job *runtime.Job, word string) (names []string)
 			names, err = lookup.In(c).Complete(ctx, kind, word, maxCompletions)
 			return err
 		})
-	return names
+	return plain(names)
+}
+
+// plain leaves out names that shells would obey or show as something else.
+func plain(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return strings.ContainsFunc(name, human.Hidden) })
 }
 
 // completeScript completes the script of transect run, and its arguments.
@@ -165,7 +171,7 @@ func completeProfiles(cmd *cobra.Command) {
 	}
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("profile",
 		func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return client.Profiles(cmd.Flags().Lookup("config").Value.String()), cobra.ShellCompDirectiveNoFileComp
+			return plain(client.Profiles(cmd.Flags().Lookup("config").Value.String())), cobra.ShellCompDirectiveNoFileComp
 		}))
 }
 

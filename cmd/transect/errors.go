@@ -121,7 +121,8 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 
 // synonyms are what other programs call the commands.
 var synonyms = map[string]string{
-	"upload": "put", "send": "put", "push": "put", "cp": "put, get or copy", "download": "get", "fetch": "get", "pull": "get",
+	"upload": "put", "send": "put", "push": "put", "cp": "put, get or copy",
+	"download": "get", "fetch": "get", "pull": "get",
 	"move": "copy", "sync": "copy", "duplicate": "copy", "clone": "copy",
 	"delete": "rm", "del": "rm", "remove": "rm", "list": "ls", "dir": "ls", "search": "find", "log": "logs",
 	"tail": "logs",

@@ -49,6 +49,18 @@ func TestLogin(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Fatal("a login that was refused is kept")
 	}
+	for _, name := range []string{"../night", "a\x1b[31m", "a\u202eb", "a\nb", " ", "-x", strings.Repeat("x", 65)} {
+		_, told := run(2, "login", at.URL, "--user", at.User, "--password-file", "password.txt", "--profile="+name)
+		if !strings.Contains(told, "is not a valid name") || strings.Contains(told, "\x1b") {
+			t.Errorf("the profile %q: %s", name, told)
+		}
+	}
+	for _, user := range []string{"a\x1b[31m", "a\u202eb", strings.Repeat("x", 1001)} {
+		_, told := run(2, "login", at.URL, "--user", user, "--password-file", "password.txt")
+		if !strings.Contains(told, "the user is longer than 1000 bytes, or has characters that are not shown") {
+			t.Errorf("the user %q: %s", user, told)
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
