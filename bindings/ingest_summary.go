@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,8 +136,8 @@ func (s summary) figures() string {
 		return text + "; nothing sent, " + human.Duration(took)
 	}
 	text += fmt.Sprintf("; %s sent in %s", human.Size(s.Counts.Bytes), human.Duration(took))
-	if took > 0 {
-		text += fmt.Sprintf(", %s/s", human.Size(int64(float64(s.Counts.Bytes)/took.Seconds())))
+	if moving := s.Moving.Seconds(); moving >= 1 {
+		text += fmt.Sprintf(", %s/s", human.Size(int64(float64(s.Counts.Bytes)/moving)))
 	}
 	return text
 }
@@ -164,26 +165,37 @@ func (s summary) check() string {
 }
 
 // list writes the first of some files, and where the others stand: total counts
-// them, unless it is 0.
+// them, unless it is 0. What helps stands below the files that it helps.
 func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
-	shown := list[:min(len(list), maxListed)]
-	for _, o := range shown {
+	shown := slices.Clone(list[:min(len(list), maxListed)])
+	first := map[string]int{}
+	for i, o := range shown {
+		if _, known := first[hintOf(o)]; !known {
+			first[hintOf(o)] = i
+		}
+	}
+	slices.SortStableFunc(shown, func(x, y ingest.Outcome) int { return first[hintOf(x)] - first[hintOf(y)] })
+	for i, o := range shown {
 		fmt.Fprintf(b, "  %s: %s", o.Verdict.Text(), o.Name)
 		if o.Cause != "" {
 			b.WriteString(": " + o.Cause)
 		}
 		b.WriteString("\n")
+		if hint := hintOf(o); hint != "" && (i+1 == len(shown) || hintOf(shown[i+1]) != hint) {
+			fmt.Fprintf(b, "    hint: %s\n", hint)
+		}
 	}
 	if rest := max(total, int64(len(list))) - int64(len(shown)); rest > 0 {
 		fmt.Fprintf(b, "  and %s more, listed in %s\n", human.Number(rest), cmp.Or(s.report, s.Outcomes.Path()))
 	}
-	hints := map[string]bool{}
-	for _, o := range shown {
-		if hint := fault.WithoutAttempts(o.Hint); hint != "" && !hints[hint] && len(hints) < 3 && o.Verdict.Bad() {
-			hints[hint] = true
-			fmt.Fprintf(b, "  hint: %s\n", o.Hint)
-		}
+}
+
+// hintOf is what helps a file that failed.
+func hintOf(o ingest.Outcome) string {
+	if !o.Verdict.Bad() {
+		return ""
 	}
+	return fault.WithoutAttempts(o.Hint)
 }
 
 // json is the summary as one line, where the log is in JSON.

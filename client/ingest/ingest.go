@@ -163,9 +163,31 @@ type Progress struct {
 	DoneFiles, DoneBytes atomic.Int64 // uploaded, by this run or before
 	Failed               atomic.Int64 // with a bad verdict
 	Unread               atomic.Int64 // that the platform has yet to read, while the run waits for that
-	Transferred          atomic.Int64 // bytes sent by this run
-	Complete             atomic.Bool  // the scan has ended
+	Transferred          Sent
+	Complete             atomic.Bool // the scan has ended
 }
+
+// Sent counts the bytes sent by a run, and how long they moved.
+type Sent struct{ bytes, last, moving atomic.Int64 }
+
+// pause is how long no byte moves until that is a pause, of which nothing more counts.
+const pause = 10 * time.Second
+
+// Add counts bytes, or takes them back.
+func (s *Sent) Add(delta int64) { s.add(delta, time.Now()) }
+
+func (s *Sent) add(delta int64, at time.Time) {
+	s.bytes.Add(delta)
+	if last := s.last.Swap(at.UnixNano()); last != 0 {
+		s.moving.Add(min(max(0, at.UnixNano()-last), int64(pause)))
+	}
+}
+
+// Load is how many bytes were sent.
+func (s *Sent) Load() int64 { return s.bytes.Load() }
+
+// Moving is how long they moved: outages, scans and other waits leave it as it is.
+func (s *Sent) Moving() time.Duration { return time.Duration(s.moving.Load()) }
 
 // Result is what became of a run.
 type Result struct {
@@ -182,6 +204,7 @@ type Result struct {
 	Pending    int64       // files that the platform has not read yet
 	Temporary  int64       // failed files that may succeed later, as after an outage
 	Seconds    float64
+	Moving     time.Duration // while bytes were sent
 }
 
 // MaxFailures is how many failures a Result lists; Outcomes has them all.

@@ -150,7 +150,7 @@ func (r *run) result() *Result {
 		Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
 		Temporary: r.temporary,
 		Target:    r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
-		Seconds: r.options.Now().Sub(r.started).Seconds()}
+		Seconds: r.options.Now().Sub(r.started).Seconds(), Moving: r.options.Progress.Transferred.Moving()}
 }
 
 // pipeline runs the stages concurrently: scan the source, inspect each file and
