@@ -86,7 +86,9 @@ func makeOAuthClient(r *Request, given store.Doc) store.Doc {
 func deleteOAuthClient(r *Request) any {
 	id := r.text("client")
 	doc := r.get(oauthClients, id)
-	r.remove(oauthSecrets, id)
+	if r.find(oauthSecrets, id) != nil { // below an overlay it is not known
+		r.remove(oauthSecrets, id)
+	}
 	r.exec("DELETE FROM tokens WHERE client = ?", id)
 	r.softDelete(oauthClients, doc)
 	return doc

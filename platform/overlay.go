@@ -88,7 +88,7 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if auth := req.Header.Get("Authorization"); auth != "" {
 		o.under.authorization.Store(&auth)
 	}
-	if !rt.changes() && !o.active.Load() {
+	if !rt.changes() && !o.active.Load() && !rt.findsRemarks() {
 		return o.below.RoundTrip(req)
 	}
 	p, err := o.open()
@@ -102,6 +102,8 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case rt.changes():
 		return o.inside(p, req)
+	case rt.findsRemarks():
+		return o.remarks(p, rt, req)
 	case o.under.searches(rt):
 		return o.search(p, rt, req, body)
 	case o.under.mentions(req.URL.Path + "?" + req.URL.RawQuery + string(body)):

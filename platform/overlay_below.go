@@ -100,11 +100,7 @@ func (u *beneath) send(op *operation, args store.Doc) []byte {
 		panic(fail(http.StatusBadGateway, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err)))
 	}
 	defer answer.Body.Close()
-	var text io.Reader = answer.Body
-	if answer.Header.Get("Content-Encoding") == "gzip" {
-		text = must(gzip.NewReader(text))
-	}
-	content := must(io.ReadAll(io.LimitReader(text, maxBelow)))
+	content := contentOf(answer)
 	if answer.StatusCode >= http.StatusBadRequest {
 		code, message := gjson.GetBytes(content, "code").Str, gjson.GetBytes(content, "message").Str
 		panic(fail(answer.StatusCode, code, "%s", message))
@@ -113,6 +109,15 @@ func (u *beneath) send(op *operation, args store.Doc) []byte {
 		content = []byte(gjson.GetBytes(content, op.ResultKey).Raw)
 	}
 	return content
+}
+
+// contentOf reads the body of an answer.
+func contentOf(answer *http.Response) []byte {
+	var text io.Reader = answer.Body
+	if answer.Header.Get("Content-Encoding") == "gzip" {
+		text = must(gzip.NewReader(text))
+	}
+	return must(io.ReadAll(io.LimitReader(text, maxBelow)))
 }
 
 const (

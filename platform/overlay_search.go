@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/schema"
 	"transect/platform/store"
 )
 
@@ -67,6 +68,37 @@ func (u *beneath) real(collection string) (ids []string) {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// findsRemarks reports whether a route finds all tags or comments of something: there is
+// no other way to read them.
+func (rt *route) findsRemarks() bool {
+	return rt.op != nil && rt.op.Effect == declare.Read && (rt.op.Manager == "tags" || rt.op.Manager == "comments")
+}
+
+// remarks copies the tags or comments that a search finds below, and answers it.
+func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Response, error) {
+	if schema.IsPlannedID(req.URL.Query().Get("project_id")) {
+		return o.inside(p, req)
+	}
+	answer, err := o.below.RoundTrip(req)
+	if err != nil || answer.StatusCode >= http.StatusBadRequest {
+		return answer, err
+	}
+	defer answer.Body.Close()
+	if err := recovered(func() {
+		t, docs := services[rt.op.Manager].resource, unworded(contentOf(answer), req.URL.Query().Get("project_id"))
+		check(p.write(req.Context(), func(tx tx) {
+			for _, doc := range docs {
+				if o.under.once(t.plural + " " + store.Text(doc, "_id")) {
+					tx.insert(t, doc)
+				}
+			}
+		}))
+	}); err != nil {
+		return nil, err
+	}
+	return o.inside(p, req)
 }
 
 // merge makes pages of two sorted lists: that below, and what is held.

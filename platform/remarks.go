@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"transect/client/schema"
 	"transect/platform/store"
 )
@@ -182,6 +184,28 @@ func wording(doc store.Doc) store.Doc {
 		}
 	}
 	return worded
+}
+
+// unworded are the documents of the remarks of a project in an answer.
+func unworded(answer []byte, project string) (docs []store.Doc) {
+	gjson.ParseBytes(answer).ForEach(func(_, groups gjson.Result) bool {
+		for _, group := range groups.Array() {
+			group.ForEach(func(_, list gjson.Result) bool {
+				for _, one := range list.Array() {
+					if !one.Get("text").Exists() || !one.Get("_id").Exists() {
+						continue
+					}
+					doc := must(store.Decode([]byte(one.Raw)))
+					doc["target"], doc["project"], doc["creation_date"] = group.Get("_id").Value(), project, doc["date"]
+					delete(doc, "date")
+					docs = append(docs, doc)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return docs
 }
 
 func createTag(r *Request) any {

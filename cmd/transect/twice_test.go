@@ -238,7 +238,7 @@ func visible(view []byte) []string {
 		case gjson.Get(text, "record.deletion_date").Exists(): // the platform may have read it before, or not
 			leaveOut = append(leaveOut, "ingestion", "size", "modification_date", "modification_user")
 		case of == "products":
-			leaveOut = append(leaveOut, "status", "outputs", "deliverables", "start_date", "end_date",
+			leaveOut = append(leaveOut, "progress", "status", "outputs", "deliverables", "start_date", "end_date",
 				"modification_date", "modification_user")
 		}
 		for _, key := range leaveOut {

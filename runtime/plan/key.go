@@ -155,14 +155,16 @@ var ofOneRun = []string{"run", "part_of", "modified"}
 func (s *ids) normal(v any, uses *[]int) any {
 	switch v := v.(type) {
 	case map[string]any:
+		said := make(map[string]any, len(v))
 		for key, inner := range v {
 			if key == ingest.PropertyName {
 				if of, ok := inner.(map[string]any); ok {
 					maps.DeleteFunc(of, func(key string, _ any) bool { return slices.Contains(ofOneRun, key) })
 				}
 			}
-			v[key] = s.normal(inner, uses)
+			said[s.replaced(key, uses)] = s.normal(inner, uses)
 		}
+		return said
 	case []any:
 		for i := range v {
 			v[i] = s.normal(v[i], uses)

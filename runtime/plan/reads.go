@@ -142,8 +142,20 @@ func found(answer []byte) []string {
 		list.ForEach(func(_, record gjson.Result) bool { return visit(record) })
 	case root.IsArray():
 		root.ForEach(func(_, record gjson.Result) bool { return visit(record) })
-	default:
+	case root.Get("_id").Exists():
 		visit(root)
+	default: // groups of them
+		var within func(_, v gjson.Result) bool
+		within = func(_, v gjson.Result) bool {
+			if v.IsObject() && v.Get("_id").Type == gjson.String {
+				return visit(v)
+			}
+			if v.IsObject() || v.IsArray() {
+				v.ForEach(within)
+			}
+			return true
+		}
+		within(root, root)
 	}
 	slices.Sort(all)
 	return all
