@@ -14,8 +14,9 @@ import (
 	"transect/testdata/floor"
 )
 
-// BenchmarkIngest ingests images of 200 kB by ingest.run in a script, and one
-// by one the way a script without it does: create, init, PUT, complete. The
+// BenchmarkIngest stands for the races "ingest": images of 200 kB by ingest.run and by
+// task.map, beside the way of the platform's Python SDK: create, init, PUT, complete, one
+// after the other. The
 // server keeps nothing and runs in the process of the benchmark; the client's
 // processor time is that of its own process, with its start and everything.
 // TRANSECT_BENCH_FILES is the number of files, 1000 for the figures that count.
@@ -27,15 +28,21 @@ func BenchmarkIngest(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, latency := range map[string]time.Duration{"loopback": 0, "20ms": 20 * time.Millisecond} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		name, script string
+		latency      time.Duration
+	}{
+		{"loopback", ingestScript, 0}, {"20ms", ingestScript, 20 * time.Millisecond},
+		{"task.map", mapScript, 0}, {"task.map_20ms", mapScript, 20 * time.Millisecond},
+	} {
+		b.Run(c.name, func(b *testing.B) {
 			h := newHome(b, files, flightgen.Options{FileSize: 200 << 10})
-			s := floor.Serve(b, latency)
-			h.file("ingest.lua", ingestScript)
+			s := floor.Serve(b, c.latency)
+			h.file("ingest.lua", c.script)
 			h.settings = []string{"TRANSECT_URL=" + s.URL, "TRANSECT_ACCESS_TOKEN=token"}
 			var slow, fast, processor time.Duration
 			some := files
-			if latency > 0 {
+			if c.latency > 0 {
 				some = min(files, 100) // the time of one does not depend on their number
 			}
 			for i := 0; b.Loop(); i++ {
@@ -60,3 +67,13 @@ func BenchmarkIngest(b *testing.B) {
 		})
 	}
 }
+
+const mapScript = `
+local sdk, fs, task = require("sdk"), require("fs"), require("task")
+local names = fs.list(arg[1])
+task.map(names, function(name)
+  local dataset = sdk.datasets.create_image_dataset{ name = arg[2] .. " " .. name, project = "5d0c00000000000000000002" }
+  sdk.datasets.upload_file{ dataset = dataset.id, component = "image", file_path = arg[1] .. "/" .. name }
+end, { workers = 16 })
+print('{"uploaded":' .. #names .. '}')
+`
