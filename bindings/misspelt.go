@@ -7,6 +7,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
@@ -27,7 +28,7 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 	}
 	known[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
-		warn(L, "a %s has no field %s; did you mean %s?", declare.Singular(r.kind), name, meant)
+		warn(L, "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // ShareTokens open the tiles of datasets to whoever holds them. Only admins
@@ -165,7 +166,7 @@ func tilePath(datasets []Dataset) (string, error) {
 	case first.Type == "raster":
 		return "/tileserver/tiles/" + strings.Join(ids, ",") + "/{z}/{x}/{y}." + tileFormat(first), nil
 	case first.Type != "vector":
-		return "", unsupported("a %s has no tiles; rasters and vectors have", first.Type)
+		return "", unsupported("%s has no tiles; rasters and vectors have", schema.Article(first.Type))
 	case len(datasets) > 1:
 		return "", unsupported("vectors are shared one at a time, got %d", len(datasets))
 	case first.Source.Name != "map-service":

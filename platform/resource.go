@@ -132,7 +132,7 @@ func (t *resource) checkUnique(r *Request, doc store.Doc) {
 		}
 	}
 	if same := r.first(t, filter); same != nil {
-		panic(conflict("a %s with %s exists already: %s", t.name, strings.Join(values, ", "), same["_id"]))
+		panic(conflict("%s with %s exists already: %s", schema.Article(t.name), strings.Join(values, ", "), same["_id"]))
 	}
 }
 

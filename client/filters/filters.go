@@ -39,7 +39,7 @@ func Mistakes(s *declare.Spec, values map[string]any) (found []Mistake) {
 	misspelt := func(argument, name string) bool {
 		meant := client.MisspeltField(s.Manager, name)
 		if meant != "" {
-			add(Mistake{argument, name, true, fmt.Sprintf("a %s has no field %s", declare.Singular(s.Manager), name),
+			add(Mistake{argument, name, true, schema.Article(declare.Singular(s.Manager)) + " has no field " + name,
 				"did you mean " + meant + "?"})
 		}
 		return meant != ""

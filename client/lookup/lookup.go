@@ -19,6 +19,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/suggest"
 )
 
@@ -169,12 +170,12 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 	hint, near := "", suggest.Nearest(m.name, names)
 	switch {
 	case near != "":
-		hint = "did you mean " + near + "?"
+		hint = "did you mean " + human.Line(near) + "?"
 	case len(names) == 0:
 		hint = fmt.Sprintf("there is no %s%s yet", m.kind, m.where)
 	case len(names) <= listed:
 		slices.Sort(names)
-		hint = fmt.Sprintf("the %ss are: %s", m.kind, strings.Join(names, ", "))
+		hint = fmt.Sprintf("the %ss are: %s", m.kind, human.Line(strings.Join(names, ", ")))
 	}
 	if m.otherwise != "" {
 		separator := "; "
@@ -224,7 +225,7 @@ func (f Finder) candidates(ctx context.Context, found []*Record, kinds bool) str
 		if place := f.place(ctx, r); place != "" {
 			parts = append(parts, "in "+place)
 		}
-		lines = append(lines, strings.Join(parts, "  "))
+		lines = append(lines, human.Line(strings.Join(parts, "  ")))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -10,6 +10,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/schema"
 	"transect/runtime/vm/mistake"
 )
 
@@ -75,7 +76,8 @@ func (w *walk) indexed(object fact, key string, at position) {
 		w.report(at, WrongType, object.article()+" has no field "+key, "")
 	case object.resource && object.records != "":
 		if meant := client.MisspeltField(object.records, key); meant != "" {
-			w.report(at, UnknownField, "a "+declare.Singular(object.records)+" has no field "+key, "did you mean "+meant+"?")
+			w.report(at, UnknownField, schema.Article(declare.Singular(object.records))+" has no field "+key,
+				"did you mean "+meant+"?")
 		}
 	case object.list && slices.Contains([]string{"id", "_id", "name"}, key):
 		w.report(at, UnknownArgument, "the list of "+object.name+" has no "+key,
