@@ -12,17 +12,32 @@ import (
 func TestReadAll(t *testing.T) {
 	text := strings.Repeat("0123456789", 20_000)
 	for _, declared := range []int64{-1, 0, 10, int64(len(text)), int64(len(text)) + 5, trusted, trusted + 1, 1 << 60} {
-		got, err := readAll(nil, strings.NewReader(text), declared)
+		got, err := readAll(nil, strings.NewReader(text), 1<<30, declared)
 		if err != nil || string(got) != text {
 			t.Errorf("declared %d: %d bytes, %v", declared, len(got), err)
 		}
 	}
-	got, err := readAll(nil, io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 10)
+	got, err := readAll(nil, io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 1<<30, 10)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Equal(got, []byte("abc")) {
 		t.Errorf("%q, %v", got, err)
 	}
 	// What was declared is there at once: nothing is copied again.
-	if n := testing.AllocsPerRun(10, func() { _, _ = readAll(nil, strings.NewReader(text), int64(len(text))) }); n > 3 {
+	if n := testing.AllocsPerRun(10, func() { _, _ = readAll(nil, strings.NewReader(text), 1<<30, int64(len(text))) }); n > 3 {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// The memory of an answer grows to its bound and no further: half as much again would be
+// there at once while it is copied.
+func TestAnswersGrowToTheirBound(t *testing.T) {
+	const bound = 3 << 20
+	var b bytes.Buffer
+	got, err := readAll(&b, io.LimitReader(zeros{}, 1<<30), bound, -1)
+	if err != nil || len(got) != bound || b.Cap() > bound+bytes.MinRead {
+		t.Errorf("%d bytes in a buffer of %d, %v", len(got), b.Cap(), err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

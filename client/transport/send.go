@@ -153,7 +153,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	if a.StatusCode >= 300 {
 		bound = maxRefusal
 	}
-	a.body, err = readAll(c.Buffer, io.LimitReader(a.Body, bound), a.ContentLength)
+	a.body, err = readAll(c.Buffer, a.Body, bound, a.ContentLength)
 	if int64(len(a.body)) == bound && a.StatusCode < 300 {
 		a.body = nil
 		t.trace(x, a, fault.ErrAnswerTooLarge)
@@ -230,10 +230,10 @@ func userAgent(o Options) string {
 // its bytes came.
 const trusted = 8 << 20
 
-// readAll reads an answer whose length may be declared; -1 when not.
-// Pages of a search are megabytes long: in memory that grows by and by they
-// would be copied several times.
-func readAll(b *bytes.Buffer, r io.Reader, declared int64) ([]byte, error) {
+// readAll reads at most bound bytes of an answer whose length may be declared; -1 when not.
+// Pages of a search are megabytes long: in memory that grows by and by they would be
+// copied several times. It grows no further than the bound.
+func readAll(b *bytes.Buffer, r io.Reader, bound, declared int64) ([]byte, error) {
 	if b == nil {
 		b = new(bytes.Buffer)
 	}
@@ -241,6 +241,20 @@ func readAll(b *bytes.Buffer, r io.Reader, declared int64) ([]byte, error) {
 	if declared >= 0 && declared <= trusted {
 		b.Grow(int(declared) + bytes.MinRead) // room to find the end without growing
 	}
-	_, err := b.ReadFrom(r)
-	return b.Bytes(), err
+	r = io.LimitReader(r, bound)
+	for {
+		if b.Available() == 0 {
+			grown := make([]byte, b.Len(), min(max(2*b.Len(), bytes.MinRead), int(bound)+1))
+			copy(grown, b.Bytes())
+			*b = *bytes.NewBuffer(grown)
+		}
+		room := b.AvailableBuffer()
+		n, err := r.Read(room[:cap(room)])
+		b.Write(room[:n])
+		if err == io.EOF {
+			return b.Bytes(), nil
+		} else if err != nil {
+			return b.Bytes(), err
+		}
+	}
 }
