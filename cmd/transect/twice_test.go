@@ -199,7 +199,7 @@ func (c twice) run(t *testing.T, from *home, ran, guessed, idle *atomic.Int32) {
 		t.Errorf("on the platform, and not in the plan:\n%s\nin the plan, and not on the platform:\n%s\nof\n%s",
 			strings.Join(more, "\n"), strings.Join(less, "\n"), stdout)
 	}
-	stdout, stderr, code = h.run(slices.Concat([]string{"plan"}, words)...)
+	stdout, _, code = h.run(slices.Concat([]string{"plan"}, words)...)
 	if code != 0 {
 		return // it writes again, or says that it cannot
 	}
