@@ -102,7 +102,7 @@ func TestRandomScriptsPlanned(t *testing.T) {
 	}
 	seed := number("TRANSECT_PLANNED_SEED", int(time.Now().UnixNano()%1e9))
 	planned, refused := 0, 0
-	for n := range number("TRANSECT_PLANNED_SCRIPTS", 20) {
+	for n := range number("TRANSECT_PLANNED_SCRIPTS", 10) {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
 		code, lines := randomScript(random)
 		h := newHome(t, 0, flightgen.Options{})
