@@ -16,6 +16,9 @@ import (
 // of record that a plan can name: it is named, and nothing is sent. Without
 // TRANSECT_DRIFT=all each kind meets one of the three.
 func TestDriftOfEachKind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it starts a hundred processes")
+	}
 	t.Parallel()
 	h := newHome(t, 0, flightgen.Options{})
 	h.settings = []string{"TRANSECT_LOCAL=1"}

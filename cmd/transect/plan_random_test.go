@@ -93,6 +93,9 @@ print(table.concat(names, "\n"))
 // what was planned is done or named. TRANSECT_PLANNED_SCRIPTS is their number,
 // TRANSECT_PLANNED_SEED the seed.
 func TestRandomScriptsPlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it starts a hundred processes")
+	}
 	t.Parallel()
 	number := func(name string, usual int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {

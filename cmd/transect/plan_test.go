@@ -112,6 +112,9 @@ func unsteady(t *testing.T, platform string) (address string, lost *atomic.Int64
 // The survey of the README is planned, carried out and planned again on a platform
 // elsewhere, through a network that loses requests and answers.
 func TestSurveyPlannedOverABadNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it starts a hundred processes")
+	}
 	t.Parallel()
 	h := newHome(t, 8, flightgen.Options{})
 	s := serve(t, h)

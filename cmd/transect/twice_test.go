@@ -104,6 +104,9 @@ func twiceScripts(t *testing.T) (all []twice) {
 // out, and what has nothing to do changes nothing. Without TRANSECT_TWICE=all some of
 // the scripts are left out.
 func TestTheSameTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it starts a hundred processes")
+	}
 	t.Parallel()
 	all := os.Getenv("TRANSECT_TWICE") == "all"
 	from := newHome(t, 0, flightgen.Options{})
