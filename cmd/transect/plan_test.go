@@ -2,12 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -79,14 +75,7 @@ sdk.projects.create{ name = arg[1], company = sdk.users.describe().company }`)
 // unsteady is a network to a platform that loses requests and answers: of twenty, one is
 // lost before it arrives, one answer is cut off, and one request is refused for a moment.
 func unsteady(t *testing.T, platform string) (address string, lost *atomic.Int64) {
-	to, err := url.Parse(platform)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
-		ErrorLog: log.New(io.Discard, "", 0),
-	}
+	proxy := proxyTo(t, platform)
 	var n atomic.Int64
 	lost = &atomic.Int64{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -142,16 +142,21 @@ type assassin struct {
 // the platform a moment later, before its answer is sent on, after that.
 const phases = 4
 
-func newAssassin(t *testing.T, platform string) *assassin {
+// proxyTo passes requests on to a platform.
+func proxyTo(t *testing.T, platform string) *httputil.ReverseProxy {
 	to, err := url.Parse(platform)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{
+	return &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
 		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(rw http.ResponseWriter, _ *http.Request, _ error) { rw.WriteHeader(http.StatusBadGateway) },
 	}
+}
+
+func newAssassin(t *testing.T, platform string) *assassin {
+	proxy := proxyTo(t, platform)
 	a := &assassin{}
 	a.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()

@@ -92,8 +92,10 @@ func (s *Stop) Variable(v vm.Variable, size int) string {
 	if vm.IsSecretName(v.Name) {
 		return "…"
 	}
-	if name := vm.Modules(s.thread)[v.Value]; name != "" {
-		return "module " + name
+	if v.Value.Type() == lua.LTTable {
+		if name := vm.Modules(s.thread)[v.Value]; name != "" {
+			return "module " + name
+		}
 	}
 	return s.Show(v.Value, size)
 }
