@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"sync"
-	"time"
 
 	md5simd "github.com/minio/md5-simd"
 )
@@ -21,8 +20,6 @@ const (
 	// minLanes is the number of hashes from which SIMD is faster than one hash
 	// after the other.
 	minLanes = 3
-	// batchDelay is the maximum batching delay for SIMD MD5.
-	batchDelay = 5 * time.Millisecond
 )
 
 // Lanes are hashes computed side by side.
@@ -69,67 +66,62 @@ func (l *Lanes) Release() {
 // Hex is the sum of a hash in hexadecimal.
 func Hex(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// Batcher hashes files in memory in batches. Its zero value is ready for use by
-// several goroutines.
+// Batcher hashes files in memory, those that come while others are hashed in one
+// batch. Its zero value is ready for use by several goroutines.
 type Batcher struct {
-	mu    sync.Mutex
-	batch []*job
+	mu      sync.Mutex
+	waiting []job
+	running bool // what waits is going to be hashed
 }
-
-// batches bounds the batches hashed at a time: lanes hold 1.5 MiB of buffers each, and
-// more of them than processors gain nothing.
-var batches = make(chan struct{}, cap(idleLanes))
 
 type job struct {
 	data []byte
 	sum  chan string
 }
 
-// Sum returns the checksum of a file in hexadecimal. With delay it waits for
-// other files, up to the maximum batching delay, unless the batch is full.
-func (b *Batcher) Sum(data []byte, delay bool) string {
-	j := &job{data, make(chan string, 1)}
+// Sum returns the checksum of a file in hexadecimal.
+func (b *Batcher) Sum(data []byte) string {
+	j := job{data, make(chan string, 1)}
 	b.mu.Lock()
-	b.batch = append(b.batch, j)
-	n := len(b.batch)
+	b.waiting = append(b.waiting, j)
+	begin := !b.running
+	b.running = true
 	b.mu.Unlock()
-	switch {
-	case !delay, n == Width:
-		b.flush()
-	case n == 1:
-		time.AfterFunc(batchDelay, b.flush)
+	if begin {
+		go b.run()
 	}
 	return <-j.sum
 }
 
-// flush hashes the files of the present batch.
-func (b *Batcher) flush() {
-	b.mu.Lock()
-	batch := b.batch
-	b.batch = nil
-	b.mu.Unlock()
-	if len(batch) < minLanes {
-		for _, j := range batch {
-			j.run(md5.New())
+// run hashes until nothing waits. One batch at a time is enough: its lanes take more
+// than a disk or a network delivers.
+func (b *Batcher) run() {
+	for {
+		b.mu.Lock()
+		batch := b.waiting[:min(len(b.waiting), Width)]
+		b.waiting = b.waiting[len(batch):]
+		b.running = len(batch) > 0
+		b.mu.Unlock()
+		switch {
+		case len(batch) == 0:
+			return
+		case len(batch) < minLanes:
+			for _, j := range batch {
+				j.run(md5.New())
+			}
+		default:
+			lanes := TakeLanes()
+			var group sync.WaitGroup
+			for i, j := range batch {
+				group.Go(func() { j.run(lanes.Hash(i)) })
+			}
+			group.Wait()
+			lanes.Release()
 		}
-		return
-	}
-	batches <- struct{}{}
-	defer func() { <-batches }()
-	for len(batch) > 0 {
-		now := batch[:min(len(batch), Width)]
-		batch = batch[len(now):]
-		lanes := TakeLanes()
-		var group sync.WaitGroup
-		for i, j := range now {
-			group.Go(func() { j.run(lanes.Hash(i)) })
-		}
-		group.Wait()
-		lanes.Release()
 	}
 }
 
-func (j *job) run(h hash.Hash) {
+func (j job) run(h hash.Hash) {
 	h.Write(j.data) // never fails
 	j.sum <- Hex(h)
 }

@@ -19,9 +19,11 @@ func lock(o Options, url string) (unlock func(), err error) {
 	if o.StateDir == "" || o.DryRun || o.Items != nil {
 		return func() {}, nil
 	}
-	source, name := realPath(o.Source.Root), o.Source.Root
+	name := o.Source.Root
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, realPath(o.Source.Root))
 	for _, p := range o.Source.Paths {
-		source += "\n" + realPath(p)
+		fmt.Fprintf(sum, "\n%s", realPath(p))
 	}
 	if name == "" {
 		name = "these files"
@@ -32,8 +34,7 @@ func lock(o Options, url string) (unlock func(), err error) {
 			fault.Reason(err)),
 			"name another one in TRANSECT_STATE_DIR")
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, source))
-	path := filepath.Join(folder, fmt.Sprintf("ingest-%x.lock", sum[:12]))
+	path := filepath.Join(folder, fmt.Sprintf("ingest-%x.lock", sum.Sum(nil)[:12]))
 	root, err := os.OpenRoot(folder)
 	if err == nil {
 		var file *os.File

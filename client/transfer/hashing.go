@@ -19,7 +19,7 @@ import (
 const (
 	// hashSlots is how many files are hashed at a time. A long file takes
 	// several slots, as it keeps two cores busy.
-	hashSlots    = 2 * checksum.Width
+	hashSlots    = checksum.Width
 	longFileSlot = hashSlots / 4
 	hashBuffer   = 256 << 10 // of one hash
 	laneBuffer   = 32 << 10  // of each hash when several run side by side: what the lanes take at a time

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"transect/client/checksum"
 	"transect/client/fault"
 	"transect/client/journal"
 )
@@ -20,6 +19,7 @@ type upload struct {
 	destination journal.Destination
 	begun       *journal.Upload // by an earlier run, or nil
 	sending     func(n int64)   // takes bytes out of what is planned
+	slots       int64           // of the hashing, that the file holds
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -58,6 +58,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		}
 	}
 	defer up.sending(p.size)
+	defer up.hashed()
 	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -124,19 +125,18 @@ func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if t.hashing.slots.Acquire(ctx, longFileSlot) != nil {
-		return "", fault.Stopped(ctx)
-	}
-	defer t.hashing.slots.Release(longFileSlot)
-	found, err := t.hashing.file(ctx, src, p, "")
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
+	err = up.hash(ctx, "")
+	up.hashed()
+	t.memory.release(src.buffer)
 	if err == nil {
 		err = src.unchanged()
 	}
 	if err != nil {
 		return "", err
 	}
-	t.summed.Store(summedKey{src.state(), p.chunk}, found)
-	return found.whole, nil
+	t.summed.Store(summedKey{src.state(), p.chunk}, up.sums)
+	return up.sums.whole, nil
 }
 
 // checksums takes the file's checksums from the caller, from the journal, or
@@ -174,7 +174,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	if u.hashing.slots.Acquire(ctx, slots) != nil {
 		return fault.Stopped(ctx)
 	}
-	defer u.hashing.slots.Release(slots)
+	u.slots = slots
 	var buffer []byte
 	if u.plan.parts == 1 {
 		buffer = u.memory.tryAllocate(u.plan.size)
@@ -187,12 +187,17 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	if err := u.src.load(buffer, u.Stats); err != nil {
 		return err
 	}
-	// With many files under way the delay of a batch costs no throughput.
-	many := u.Budget.Active()+u.Budget.Queued() >= checksum.Width
 	began := time.Now()
-	u.sums.whole = u.hashing.batcher.Sum(buffer, many)
+	u.sums.whole = u.hashing.batcher.Sum(buffer)
 	u.Stats.since(onCPU, began)
 	return nil
+}
+
+// hashed lets other files be hashed. A file holds its slots until it has a connection,
+// so that no more files than that wait in memory.
+func (u *upload) hashed() {
+	u.hashing.slots.Release(u.slots)
+	u.slots = 0
 }
 
 // whole sends the file in one piece.
@@ -201,6 +206,7 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer u.Budget.Release()
+	u.hashed()
 	ctx = withConnection(ctx, u.Budget)
 	if u.begun != nil {
 		u.Journal.Forget(u.destination, "")
@@ -208,6 +214,8 @@ func (u *upload) whole(ctx context.Context) error {
 	if err := u.sendPart(ctx, 1); err != nil {
 		return err
 	}
+	u.memory.release(u.src.buffer)
+	u.src.buffer = nil
 	err := u.src.unchanged()
 	if f := fault.Find(err); f != nil && u.Mode == ThroughPlatform {
 		f.Facts().Hint = "the platform has the earlier content; run again when nothing writes to the file"
