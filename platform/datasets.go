@@ -200,7 +200,8 @@ func (p *Platform) removeUnused(ctx context.Context, before time.Time) error {
 	}
 	busy, used := false, map[string]bool{}
 	err := p.read(ctx, func(t tx) {
-		check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE kind NOT IN (?, ?))", ingestionJob, previewJob).Scan(&busy))
+		check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM "+wantedJobs+" WHERE kind NOT IN (?, ?))", ingestionJob,
+			previewJob).Scan(&busy))
 		for row := range t.rows("SELECT blob FROM components UNION SELECT blob FROM parts UNION SELECT id FROM uploads") {
 			var id string
 			check(row.Scan(&id))

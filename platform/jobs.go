@@ -19,7 +19,8 @@ import (
 // (enqueue). Of the processes that have the folder open, the one that holds the
 // lock of jobsFile runs the jobs; the lock of a process that died is free at
 // once. A job deletes its row in the transaction that stores its result, so
-// nothing is stored twice, nor for a job that was cancelled meanwhile.
+// nothing is stored twice, nor for a job that was cancelled meanwhile. The jobs of a
+// deleted dataset end, and are begun anew if it is restored.
 
 // The kinds of jobs.
 const (
@@ -41,8 +42,12 @@ const (
 	pollDelay   = 200 * time.Millisecond // between two checks for jobs of other processes
 )
 
-// errLost means that the job was cancelled or started over.
+// errLost means that the job was cancelled or started over, or its dataset deleted.
 var errLost = errors.New("the job was cancelled or started over")
+
+// wantedJobs are the jobs to do: not those of datasets that were deleted.
+const wantedJobs = `(SELECT * FROM jobs WHERE NOT EXISTS (SELECT 1 FROM docs
+	WHERE collection = 'datasets' AND docs.id = jobs.id AND deletion_date IS NOT NULL))`
 
 // job is one attempt at a piece of work.
 type job struct {
@@ -161,7 +166,8 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 // waiting lists the first jobs of a kind, without those that run. Those that
 // failed come after those that were not begun.
 func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
-	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY attempts, id LIMIT ?", kind, limit) {
+	for row := range t.rows("SELECT id, attempts FROM "+wantedJobs+" WHERE kind = ? ORDER BY attempts, id LIMIT ?",
+		kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
 		running := w.running[j] != nil
@@ -182,8 +188,9 @@ func (w *workers) run(ctx context.Context, j job) {
 	}[j.kind]
 	err := recovered(func() { do(ctx, j) })
 	switch {
-	case err == nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
-	case w.p.closing.Err() != nil: // an interrupted attempt does not count
+	case err == nil:
+	case w.p.closing.Err() != nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
+		// An interrupted attempt does not count.
 		w.p.write(context.WithoutCancel(ctx), func(t tx) {
 			t.exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
 		})
@@ -198,9 +205,10 @@ func (w *workers) run(ctx context.Context, j job) {
 	w.wake()
 }
 
-// wants reports whether a job was neither cancelled nor started over.
+// wants reports whether a job is still to do, and was not started over.
 func (t tx) wants(j job) (wanted bool) {
-	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted))
+	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM "+wantedJobs+" WHERE id = ? AND attempts = ?)", j.id,
+		j.attempt).Scan(&wanted))
 	return wanted
 }
 

@@ -78,7 +78,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		}
 		doc["preview"] = store.Doc{"status": statusAvailable}
 		if failed != nil {
-			doc["preview"] = store.Doc{"status": statusFailed, "error": store.Doc{"message": errorText(failed)}}
+			doc["preview"] = failedFor(failed)
 		} else {
 			t.keepBytes(id, preview, preview, made[0])
 		}

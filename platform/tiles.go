@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/paulmach/orb"
 
@@ -31,7 +32,7 @@ const overviews = ".overviews"
 func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) {
 	r, err := p.openPositioned(context.Background(), f, size, store.Text(doc, "_id"))
 	if err != nil {
-		found["tiles"] = noTiles(err)
+		found["tiles"] = failedFor(err)
 		return
 	}
 	e := r.Extent()
@@ -40,7 +41,7 @@ func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) 
 		found["horizontal_srs_wkt"] = e.System.WKT()
 	}
 	if e.Outline == nil {
-		found["tiles"] = noTiles(e.Reason)
+		found["tiles"] = failedFor(e.Reason)
 		return
 	}
 	found["geometry"] = must(store.Decode(geojson.Text(orb.Polygon{e.Outline})))
@@ -95,8 +96,8 @@ func (p *Platform) openPositioned(ctx context.Context, f *os.File, size int64, d
 	return r, nil
 }
 
-// noTiles is the state of tiles that cannot be made.
-func noTiles(why error) store.Doc {
+// failedFor is the state of tiles that cannot be made, or of such a preview.
+func failedFor(why error) store.Doc {
 	return store.Doc{"status": statusFailed, "error": store.Doc{"message": errorText(why)}}
 }
 
@@ -133,15 +134,26 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 		doc := t.load(datasets, j.id) // it may have been changed meanwhile
 		doc["tiles"] = store.Doc{"format": tileFormat, "status": statusAvailable}
 		if err != nil {
-			doc["tiles"] = noTiles(err)
+			doc["tiles"] = failedFor(err)
 		} else {
 			t.keepBytes(j.id, overviews, overviews, made)
 		}
 		t.dropPreview(doc)
-		t.awaitPreview(doc)
+		if _, slow := errors.AsType[slowTiles](err); slow { // as its preview would be
+			doc["preview"] = failedFor(err)
+		} else {
+			t.awaitPreview(doc)
+		}
 		t.replace(datasets, doc)
 	}), made)
 	p.workers.wake()
+}
+
+// slowTiles is the error of tiles that take longer than they may.
+type slowTiles time.Duration
+
+func (limit slowTiles) Error() string {
+	return fmt.Sprintf("making its tiles takes longer than %v", time.Duration(limit))
 }
 
 // writeOverviews writes the overviews of a raster file to a blob.
@@ -156,7 +168,7 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 		return made, err
 	}
 	limit := p.maxTime(s.size)
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("making its tiles takes longer than %v", limit))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, slowTiles(limit))
 	defer cancel()
 	return p.blobs.Make(blob.NewID(), func(to *os.File) error { return r.WriteOverviews(limited, to) })
 }
