@@ -19,15 +19,9 @@ import (
 // after the other. The
 // server keeps nothing and runs in the process of the benchmark; the client's
 // processor time is that of its own process, with its start and everything.
-// TRANSECT_BENCH_FILES is the number of files, 1000 for the figures that count.
+// The figures that count are those of 1000 files.
 func BenchmarkIngest(b *testing.B) {
-	files := 100
-	if text := os.Getenv("TRANSECT_BENCH_FILES"); text != "" {
-		var err error
-		if files, err = strconv.Atoi(text); err != nil {
-			b.Fatal(err)
-		}
-	}
+	files := benchFiles(b)
 	for _, c := range []struct {
 		name, script string
 		latency      time.Duration
@@ -66,6 +60,19 @@ func BenchmarkIngest(b *testing.B) {
 			b.ReportMetric(fast.Seconds()*1000/float64(b.N), "ingest-ms/file")
 		})
 	}
+}
+
+// benchFiles is the number of files of a benchmark, TRANSECT_BENCH_FILES or 100.
+func benchFiles(b *testing.B) int {
+	text := os.Getenv("TRANSECT_BENCH_FILES")
+	if text == "" {
+		return 100
+	}
+	files, err := strconv.Atoi(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return files
 }
 
 const mapScript = `

@@ -179,7 +179,7 @@ var identifier = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`plan-[a-z_]+-\d{6,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{24}`)
 })
 
-const shortestID = 12
+const shortestID = 12 // a date with a time is longer
 
 // present is how far from now a time may be that stands for the present.
 const present = 10 * time.Second
@@ -208,11 +208,11 @@ func (s *ids) replaced(text string, uses *[]int) string {
 		*uses = append(*uses, o.write)
 		return o.text
 	}
-	if s.isPresent(text) {
-		return "now"
-	}
 	if len(text) < shortestID || !strings.ContainsAny(text, "0123456789") {
 		return text
+	}
+	if s.isPresent(text) {
+		return "now"
 	}
 	return identifier().ReplaceAllStringFunc(text, func(id string) string {
 		o, known := s.find(id)
