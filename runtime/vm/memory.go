@@ -28,7 +28,7 @@ const (
 type memory struct {
 	most, slack uint64 // bytes on the heap; no limit when most is 0
 
-	mu    sync.Mutex // one collection at a time
+	mu    sync.Mutex // one large allocation or collection at a time
 	last  time.Time
 	pause time.Duration
 }
@@ -50,6 +50,24 @@ func (m *memory) fits(n uint64) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.room(n)
+}
+
+// buffer allocates room for n bytes, nil when they are not within the limit. One
+// goroutine at a time: several do not get the same room.
+func (m *memory) buffer(n uint64) []byte {
+	if m.most > 0 {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.room(n) {
+			return nil
+		}
+	}
+	return make([]byte, 0, n)
+}
+
+// room is fits of the goroutine that has locked the memory.
+func (m *memory) room(n uint64) bool {
 	now := measure(heapNow, stacks) + n
 	if now <= m.most || now <= m.most+m.slack && time.Since(m.last) < m.pause {
 		return true
@@ -68,6 +86,10 @@ func (in *Interp) Fits(n int) error {
 	if in.memory.fits(uint64(max(n, 0))) {
 		return nil
 	}
+	return in.exhausted()
+}
+
+func (in *Interp) exhausted() error {
 	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory",
 		human.Limit(in.opt.Limits.Memory)),
 		"keep less at a time, or allow more with --max-memory")
@@ -158,9 +180,12 @@ func (t *Text) grow(n int) error {
 			return sandbox.TooLong(t.function, float64(need), most)
 		}
 		if need >= small {
-			if err := t.in.Fits(size); err != nil {
-				return err
+			b := t.in.memory.buffer(uint64(size))
+			if b == nil {
+				return t.in.exhausted()
 			}
+			t.b = append(b, t.b...)
+			return nil
 		}
 	}
 	t.b = append(make([]byte, 0, size), t.b...)
