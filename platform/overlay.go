@@ -91,7 +91,10 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !rt.changes() && !o.active.Load() && !rt.findsRemarks() {
 		return o.below.RoundTrip(req)
 	}
-	p, err := o.open()
+	p, err := o.platform()
+	if f, ok := err.(*failure); ok {
+		return refusal(req, f)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +113,14 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 		return o.inside(p, req)
 	}
 	return o.below.RoundTrip(req)
+}
+
+// platform is that in memory, which has the user below.
+func (o *Overlay) platform() (*Platform, error) {
+	if err := recovered(func() { o.under.caller() }); err != nil {
+		return nil, err
+	}
+	return o.open()
 }
 
 // changes reports whether a route is one of those that write.
@@ -148,7 +159,10 @@ func bodyOf(req *http.Request) ([]byte, error) {
 // Upload takes a file for that of a component, of a size and checksum. It is not copied,
 // and need not be there yet.
 func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum string, size int64) error {
-	p, err := o.open()
+	p, err := o.platform()
+	if f, ok := err.(*failure); ok {
+		return f.fault()
+	}
 	if err != nil {
 		return err
 	}
@@ -164,9 +178,13 @@ func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum stri
 		})
 	})
 	if f, ok := err.(*failure); ok {
-		err = &fault.ResponseError{Info: fault.Info{Message: f.Message}, Status: f.status}
+		return f.fault()
 	}
 	return err
+}
+
+func (f *failure) fault() error {
+	return &fault.ResponseError{Info: fault.Info{Message: f.Message}, Status: f.status}
 }
 
 // newID makes the id of a new document.
@@ -241,6 +259,14 @@ func (u *beneath) mentions(text string) bool {
 }
 
 // answerJSON makes the answer to a request of a value.
+func refusal(req *http.Request, f *failure) (*http.Response, error) {
+	answer, err := answerJSON(req, f.status, f)
+	if err == nil && f.again {
+		answer.Header.Set("Retry-After", "1")
+	}
+	return answer, err
+}
+
 func answerJSON(req *http.Request, status int, v any) (*http.Response, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -37,9 +38,9 @@ type beneath struct {
 
 	streams sync.Map // of searches, see search
 
-	me sync.Once
-	ok caller
-	of store.Doc
+	asking sync.Mutex
+	user   string    // of the caller, "" while it was not asked for
+	of     store.Doc // that user
 }
 
 // access is how a collection is read.
@@ -65,7 +66,8 @@ func accesses(routes []route) map[string]access {
 	return all
 }
 
-// send asks the platform below. Its refusal is a failure of the same status.
+// send asks the platform below. Its refusal is a failure of the same status. One that
+// may pass has changed nothing above: the request is sent again.
 func (u *beneath) send(op *operation, args store.Doc) []byte {
 	args = maps.Clone(args)
 	path := op.Path
@@ -95,15 +97,19 @@ func (u *beneath) send(op *operation, args store.Doc) []byte {
 	if auth := u.authorization.Load(); auth != nil {
 		req.Header.Set("Authorization", *auth)
 	}
-	answer, err := u.tripper.RoundTrip(req)
+	status, content, err := u.exchange(req)
 	if err != nil {
-		panic(fail(http.StatusBadGateway, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err)))
+		f := fail(http.StatusServiceUnavailable, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err))
+		f.again = true
+		panic(f)
 	}
-	defer answer.Body.Close()
-	content := contentOf(answer)
-	if answer.StatusCode >= http.StatusBadRequest {
+	if status >= http.StatusBadRequest {
 		code, message := gjson.GetBytes(content, "code").Str, gjson.GetBytes(content, "message").Str
-		panic(fail(answer.StatusCode, code, "%s", message))
+		f := fail(status, code, "%s", message)
+		if f.again = fault.TransientStatus(status); f.again {
+			f.status = http.StatusServiceUnavailable
+		}
+		panic(f)
 	}
 	if op.ResultKey != "" {
 		content = []byte(gjson.GetBytes(content, op.ResultKey).Raw)
@@ -111,13 +117,27 @@ func (u *beneath) send(op *operation, args store.Doc) []byte {
 	return content
 }
 
+// exchange makes a request and reads the answer.
+func (u *beneath) exchange(req *http.Request) (status int, content []byte, err error) {
+	answer, err := u.tripper.RoundTrip(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer answer.Body.Close()
+	content, err = contentOf(answer)
+	return answer.StatusCode, content, err
+}
+
 // contentOf reads the body of an answer.
-func contentOf(answer *http.Response) []byte {
+func contentOf(answer *http.Response) ([]byte, error) {
 	var text io.Reader = answer.Body
 	if answer.Header.Get("Content-Encoding") == "gzip" {
-		text = must(gzip.NewReader(text))
+		var err error
+		if text, err = gzip.NewReader(text); err != nil {
+			return nil, err
+		}
 	}
-	return must(io.ReadAll(io.LimitReader(text, maxBelow)))
+	return io.ReadAll(io.LimitReader(text, maxBelow))
 }
 
 const (
@@ -127,16 +147,16 @@ const (
 
 // caller is the user below.
 func (u *beneath) caller() caller {
-	u.me.Do(func() {
-		u.ok.user = "plan"
-		_ = recovered(func() {
-			u.of = must(store.Decode(u.send(u.describeUser, store.Doc{})))
-		})
-		if id := store.Text(u.of, "_id"); id != "" {
-			u.ok.user = id
+	u.asking.Lock()
+	defer u.asking.Unlock()
+	if u.user == "" {
+		err := recovered(func() { u.of = must(store.Decode(u.send(u.describeUser, store.Doc{}))) })
+		if f, ok := err.(*failure); !ok || f.again || f.status == http.StatusUnauthorized {
+			check(err)
 		}
-	})
-	return u.ok
+		u.user = cmp.Or(store.Text(u.of, "_id"), "plan")
+	}
+	return caller{user: u.user}
 }
 
 // company is that of the user below.

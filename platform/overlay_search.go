@@ -51,8 +51,7 @@ func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte)
 	m := &merge{o: o, rt: rt, q: q, mine: mine, held: held}
 	var answer store.Page
 	if err := recovered(func() { answer = m.page() }); err != nil {
-		f := p.failed(r, err)
-		return answerJSON(req, f.status, f)
+		return refusal(req, p.failed(r, err))
 	}
 	return answerJSON(req, http.StatusOK, answer)
 }
@@ -87,7 +86,7 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 	}
 	defer answer.Body.Close()
 	if err := recovered(func() {
-		t, docs := services[rt.op.Manager].resource, unworded(contentOf(answer), req.URL.Query().Get("project_id"))
+		t, docs := services[rt.op.Manager].resource, unworded(must(contentOf(answer)), req.URL.Query().Get("project_id"))
 		check(p.write(req.Context(), func(tx tx) {
 			for _, doc := range docs {
 				if o.under.once(t.plural + " " + store.Text(doc, "_id")) {

@@ -3,8 +3,10 @@ package platform
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -170,4 +172,53 @@ func (w *world) everything(t testing.TB) (text string) {
 		text += string(p.JSON()) + "\n"
 	}
 	return text
+}
+
+// losing loses requests of an operation, until none is left to lose.
+type losing struct {
+	http.RoundTripper
+	route string
+	left  int
+}
+
+func (l *losing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(req.URL.Path, l.route) || l.left == 0 {
+		return l.RoundTripper.RoundTrip(req)
+	}
+	if l.left--; l.left%2 == 0 {
+		return answerJSON(req, http.StatusBadGateway, nil)
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+// What the platform below does not answer is asked for again, for writes too: nothing
+// was carried out.
+func TestOverlayOverABadNetwork(t *testing.T) {
+	below := memory(t)
+	lost := &losing{RoundTripper: below.RoundTripper()}
+	over, err := NewOverlay(lost, Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer over.Close()
+	c := connect(t, below, over)
+	company := client.ID(below.Credentials().Company)
+	lost.route, lost.left = "describe-user", 2
+	project, err := c.Projects.Create(t.Context(), client.CreateProject{Name: "Quarry", Company: company})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost.left > 0 || project.Company != string(company) {
+		t.Errorf("%d requests left to lose; %v", lost.left, project)
+	}
+	real, err := connect(t, below, nil).Projects.Create(t.Context(), client.CreateProject{Name: "Field", Company: company})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost.route, lost.left = "describe-project", 2
+	mission, err := c.Missions.Create(t.Context(), client.CreateMissionOrSurvey{Project: client.ID(real.ID), Name: "May",
+		SurveyDate: "2026-05-01T00:00:00Z"})
+	if err != nil || lost.left > 0 {
+		t.Errorf("%d requests left to lose; %v, %v", lost.left, mission, err)
+	}
 }

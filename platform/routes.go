@@ -115,6 +115,9 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 			// The status is out already; the answer can only be broken off.
 			panic(http.ErrAbortHandler)
 		}
+		if f.again {
+			w.Header().Set("Retry-After", "1")
+		}
 		writeJSON(w, f.status, f)
 	}
 }

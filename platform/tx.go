@@ -176,6 +176,7 @@ type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Details any    `json:"details,omitempty"`
+	again   bool   // nothing was done: the request may be sent again
 }
 
 func (f *failure) Error() string { return f.Message }
