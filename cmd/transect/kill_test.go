@@ -2,6 +2,9 @@ package main
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,11 +13,15 @@ import (
 )
 
 // TestKilledAnywhere kills the main job at random moments and runs it again:
-// whatever the moment, the end is that of an undisturbed run.
+// whatever the moment, the end is that of an undisturbed run. TRANSECT_KILLS is the
+// number of kills.
 func TestKilledAnywhere(t *testing.T) {
-	kills := 30
+	kills := 8
 	if testing.Short() {
 		kills = 4
+	}
+	if n, err := strconv.Atoi(os.Getenv("TRANSECT_KILLS")); err == nil {
+		kills = n
 	}
 	opt := flightgen.Options{FileSize: 400 << 10}
 	const photos = 24
@@ -30,7 +37,8 @@ func TestKilledAnywhere(t *testing.T) {
 			moment := time.Duration(rand.Int64N(int64(took)))
 			t.Run(moment.Round(time.Millisecond).String(), func(t *testing.T) {
 				t.Parallel()
-				h := newHome(t, photos, opt)
+				h := newHome(t, 0, opt)
+				copied(t, filepath.Join(calm.dir, "flight"), filepath.Join(h.dir, "flight"))
 				cmd := h.command("run", "--local", h.survey, "flight")
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)

@@ -212,12 +212,13 @@ func (a *assassin) writes() int {
 // them again under the same run ID until they end: there is as much as after an
 // undisturbed run. Half of the runs go over TCP and die at a request, the others
 // use the local platform in their own process and die at any time.
-// TRANSECT_SURVIVE_KILLS is the number of kills, TRANSECT_SURVIVE_SEED the seed.
-func TestPlainScriptsKilledAnywhere(t *testing.T) { killPlainScripts(t, 50, false) }
+// TRANSECT_SURVIVE_KILLS is the number of kills, TRANSECT_SURVIVE_SEED the seed, which
+// decides as well where in the list of scripts a short form begins.
+func TestPlainScriptsKilledAnywhere(t *testing.T) { killPlainScripts(t, 20, false) }
 
 // TestPlansKilledAnywhere does the same to runs that carry out a plan: in the end
 // there is what was planned, once.
-func TestPlansKilledAnywhere(t *testing.T) { killPlainScripts(t, 25, true) }
+func TestPlansKilledAnywhere(t *testing.T) { killPlainScripts(t, 10, true) }
 
 func killPlainScripts(t *testing.T, usual int, planned bool) {
 	if testing.Short() {
@@ -229,7 +230,7 @@ func killPlainScripts(t *testing.T, usual int, planned bool) {
 		}
 		return usual
 	}
-	kills, seed := number("TRANSECT_SURVIVE_KILLS", usual), number("TRANSECT_SURVIVE_SEED", 1)
+	kills, seed := number("TRANSECT_SURVIVE_KILLS", usual), number("TRANSECT_SURVIVE_SEED", int(time.Now().UnixNano()%1e9))
 	host := newHome(t, 0, flightgen.Options{})
 	host.settings = []string{"TRANSECT_LOCAL_DIR=" + filepath.Join(host.dir, "served")}
 	platform := serve(t, host)
@@ -243,7 +244,7 @@ func killPlainScripts(t *testing.T, usual int, planned bool) {
 	var undisturbed [2][10]calm
 	round := func(t *testing.T, n int) {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
-		which, local := n%len(plainScripts), n/len(plainScripts)%2
+		which, local := (n+seed)%len(plainScripts), (n+seed)/len(plainScripts)%2
 		s := plainScripts[which]
 		h := newHome(t, 0, flightgen.Options{})
 		h.file("plain.lua", plainHead+s.code)
@@ -345,7 +346,8 @@ func killPlainScripts(t *testing.T, usual int, planned bool) {
 		})
 	}
 	over.Wait()
-	t.Logf("%d kills in %d starts, %d starts ended before their kill: %d doubled, %d missing", total.get(), starts.get(), whole.get(), doubled.get(), missing.get())
+	t.Logf("TRANSECT_SURVIVE_SEED=%d: %d kills in %d starts, %d starts ended before their kill: %d doubled, %d missing", seed, total.get(),
+		starts.get(), whole.get(), doubled.get(), missing.get())
 }
 
 type tally struct {

@@ -12,7 +12,7 @@ import (
 // TestRandomPrograms runs random programs by lua5.1 and by this interpreter.
 // TRANSECT_LUA_PROGRAMS is how many, TRANSECT_LUA_SEED repeats a run.
 func TestRandomPrograms(t *testing.T) {
-	count, seed := 3000, uint64(time.Now().UnixNano())
+	count, seed := 1000, uint64(time.Now().UnixNano())
 	if n, err := strconv.Atoi(os.Getenv("TRANSECT_LUA_PROGRAMS")); err == nil {
 		count = n
 	}
