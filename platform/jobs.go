@@ -49,6 +49,9 @@ var errLost = errors.New("the job was cancelled or started over")
 const wantedJobs = `(SELECT * FROM jobs WHERE NOT EXISTS (SELECT 1 FROM docs
 	WHERE collection = 'datasets' AND docs.id = jobs.id AND deletion_date IS NOT NULL))`
 
+// firstJobs are the first of a kind to do.
+const firstJobs = "SELECT id, attempts FROM " + wantedJobs + " WHERE kind = ? ORDER BY attempts, id LIMIT ?"
+
 // job is one attempt at a piece of work.
 type job struct {
 	id, kind string
@@ -166,8 +169,7 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 // waiting lists the first jobs of a kind, without those that run. Those that
 // failed come after those that were not begun.
 func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
-	for row := range t.rows("SELECT id, attempts FROM "+wantedJobs+" WHERE kind = ? ORDER BY attempts, id LIMIT ?",
-		kind, limit) {
+	for row := range t.rows(firstJobs, kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
 		running := w.running[j] != nil

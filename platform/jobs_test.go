@@ -2,6 +2,7 @@ package platform
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,4 +56,20 @@ func TestJobsOfDeletedDatasets(t *testing.T) {
 	if store.Text(doc, "tiles.status") != statusAvailable {
 		t.Errorf("a restored dataset: %v", doc)
 	}
+}
+
+// The first jobs are found without a look at all those that wait, which are many after
+// an upload of many photos.
+func TestFirstJobsByIndex(t *testing.T) {
+	s := inside(t, Options{})
+	check(s.p.read(t.Context(), func(tx tx) {
+		for row := range tx.rows("EXPLAIN QUERY PLAN "+firstJobs, previewJob, 1) {
+			var id, parent, unused int
+			var step string
+			check(row.Scan(&id, &parent, &unused, &step))
+			if strings.Contains(step, "SCAN") || strings.Contains(step, "TEMP") {
+				t.Error(step)
+			}
+		}
+	}))
 }

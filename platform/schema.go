@@ -54,6 +54,7 @@ CREATE TABLE jobs (
 	kind TEXT NOT NULL,
 	attempts INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
+CREATE INDEX jobs_waiting ON jobs(kind, attempts, id);
 
 -- The answers to writes with an Idempotency-Key.
 CREATE TABLE keys (
