@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -87,8 +88,8 @@ func (at strikeAt) String() string { return fmt.Sprint(at.kind.name, ":", at.n) 
 // come in another order each time.
 const beyondEnd = 3
 
-// selection lists the cases: every request is in it, with every kind of fault
-// or, when there is little time, with some of them in turn.
+// selection lists the cases: every request is in it, with every kind of fault; or,
+// when there is little time, some requests, others each time, with a kind in turn.
 func (s *suite) selection() (list []strikeAt) {
 	all := os.Getenv("TRANSECT_FAULTS")
 	if name, at, some := strings.Cut(all, ":"); some {
@@ -110,12 +111,15 @@ func (s *suite) selection() (list []strikeAt) {
 	if everything() {
 		each, beyond = len(kinds), beyondEnd
 	}
-	step := 1
-	if testing.Short() {
-		step = 8
+	step, first, next := 1, 0, 0
+	if !everything() {
+		step = 2
+		if testing.Short() {
+			step = 8
+		}
+		first, next = rand.IntN(step), rand.IntN(len(kinds))
 	}
-	next := 0
-	for n := 0; n < s.want.requests+beyond; n += step {
+	for n := first; n < s.want.requests+beyond; n += step {
 		for range each {
 			list = append(list, strikeAt{kinds[next%len(kinds)], n})
 			// Not a divisor of the number of kinds: all of them have their turn.
