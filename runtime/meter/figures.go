@@ -15,26 +15,30 @@ import (
 type rate struct {
 	at           time.Time
 	moved, files int64
-	bytesPer     float64 // a second, smoothed
-	filesPer     float64
+	bytes, file  pace
 }
+
+// pace is how much is done a second: the mean since the first was, and after a while
+// smoothed.
+type pace struct{ seconds, per float64 }
 
 // smoothing is the time after which a change of pace is mostly seen.
 const smoothing = 10 * time.Second
 
-func (r *rate) add(now time.Time, moved, files int64) {
-	seconds := now.Sub(r.at).Seconds()
-	if seconds <= 0 {
+func (p *pace) add(n int64, seconds float64) {
+	if p.seconds == 0 && n == 0 {
 		return
 	}
-	bytesPer, filesPer := float64(moved-r.moved)/seconds, float64(files-r.files)/seconds
-	weight := min(1, seconds/smoothing.Seconds())
-	if r.bytesPer == 0 && r.filesPer == 0 {
-		weight = 1
+	p.seconds += seconds
+	p.per += (float64(n)/seconds - p.per) * min(1, seconds/min(p.seconds, smoothing.Seconds()))
+}
+
+func (r *rate) add(now time.Time, moved, files int64) {
+	if seconds := now.Sub(r.at).Seconds(); seconds > 0 {
+		r.bytes.add(moved-r.moved, seconds)
+		r.file.add(files-r.files, seconds)
+		r.at, r.moved, r.files = now, moved, files
 	}
-	r.bytesPer += (bytesPer - r.bytesPer) * weight
-	r.filesPer += (filesPer - r.filesPer) * weight
-	r.at, r.moved, r.files = now, moved, files
 }
 
 // figures are one state of a display.
@@ -58,17 +62,17 @@ func (m *Meter) figures(last bool) figures {
 		}
 	}
 	m.rate.add(now, f.Transferred, f.Files)
-	f.rate = m.rate.bytesPer
+	f.rate = m.rate.bytes.per
 	if last && f.elapsed > 0 {
 		f.rate = float64(f.Transferred) / f.elapsed.Seconds()
 	}
 	seconds := -1.0
 	switch {
 	case last:
-	case f.TotalBytes > 0 && m.rate.bytesPer > 0:
-		seconds = float64(max(f.TotalBytes-f.Bytes, 0)) / m.rate.bytesPer
-	case f.TotalBytes == 0 && f.TotalFiles > 0 && m.rate.filesPer > 0:
-		seconds = float64(max(f.TotalFiles-f.Files-f.Failed, 0)) / m.rate.filesPer
+	case f.TotalBytes > 0 && m.rate.bytes.per > 0:
+		seconds = float64(max(f.TotalBytes-f.Bytes, 0)) / m.rate.bytes.per
+	case f.TotalBytes == 0 && f.TotalFiles > 0 && m.rate.file.per > 0:
+		seconds = float64(max(f.TotalFiles-f.Files-f.Failed, 0)) / m.rate.file.per
 	}
 	if seconds >= 0 && seconds < 1e6 {
 		f.left = time.Duration(seconds * float64(time.Second))
