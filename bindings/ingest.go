@@ -164,7 +164,8 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	stats := c.TransferStats()
 	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(),
 		Transferred: p.Transferred.Load(),
-		Retries:     stats.Retries(), Limiter: stats.Limiter(), RetryAfter: c.RetryAfter()}
+		Retries:     stats.Retries(), Limiter: stats.Limiter(), RetryAfter: c.RetryAfter(),
+		Unread: p.Unread.Load()}
 	if p.Complete.Load() {
 		r.TotalFiles, r.TotalBytes = p.Files.Load(), p.Bytes.Load()
 	} else {

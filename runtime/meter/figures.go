@@ -68,7 +68,7 @@ func (m *Meter) figures(last bool) figures {
 	}
 	seconds := -1.0
 	switch {
-	case last:
+	case last, f.Unread > 0:
 	case f.TotalBytes > 0 && m.rate.bytes.per > 0:
 		seconds = float64(max(f.TotalBytes-f.Bytes, 0)) / m.rate.bytes.per
 	case f.TotalBytes == 0 && f.TotalFiles > 0 && m.rate.file.per > 0:
@@ -104,6 +104,10 @@ func (f figures) text() string {
 	}
 	if percent, ok := f.percent(); ok {
 		parts[len(parts)-1] += fmt.Sprintf(" (%d%%)", percent)
+	}
+	if f.Unread > 0 && !f.last {
+		parts = append(parts, "the platform has yet to read "+human.Number(f.Unread))
+		waits = true // nothing moves
 	}
 	if f.Transferred > 0 && f.rate > 0 && !waits {
 		parts = append(parts, human.Size(int64(f.rate))+"/s")
@@ -148,6 +152,9 @@ func (f figures) fields(label string) map[string]any {
 		if n > 0 {
 			line[name] = n
 		}
+	}
+	if f.Unread > 0 {
+		line["unread_files"] = f.Unread
 	}
 	if f.left >= 0 {
 		line["seconds_left"] = f.left.Seconds()

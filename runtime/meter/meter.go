@@ -27,6 +27,7 @@ type Reading struct {
 	FoundFiles             int64 // while the total is not known
 	Transferred            int64 // bytes moved by this run: what the rate is of
 	Failed, Retries        int64
+	Unread                 int64  // files sent, that the platform has yet to read; work waits for that alone
 	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
 	// how long requests are held back because the platform asked for it (Retry-After); 0 when not
 	RetryAfter time.Duration
