@@ -126,10 +126,9 @@ func measure(names ...string) (sum uint64) {
 }
 
 const (
-	small       = 512 // bytes that are not accounted for one by one
-	perWork     = 64  // bytes that are copied in the time of an instruction
-	unmeasured  = 16  // part of the limit that may be built between two measurements
-	arrayShares = 8   // part of the limit that one array may take
+	small      = 512 // bytes that are not accounted for one by one
+	perWork    = 64  // bytes that are copied in the time of an instruction
+	unmeasured = 16  // part of the limit that may be built between two measurements
 )
 
 // Grow is called before a function builds n bytes for a script: it counts the
@@ -211,12 +210,13 @@ func (t *Text) WriteString(piece string) (int, error) {
 }
 
 // BoundMemory prepares the process for a memory limit; call it before there is an
-// interpreter. Tables use no array larger than an eighth of it: storing one value
-// at a high index would otherwise allocate all slots before it, a gigabyte in one
-// instruction. And the Go runtime keeps little more than the limit for garbage.
+// interpreter. Tables use no array larger than it: storing one value at a high index
+// would otherwise allocate all slots before it, a gigabyte in one instruction. A list
+// that fits into memory must fit into the array, as # counts nothing beyond. And the Go
+// runtime keeps little more than the limit for garbage.
 func BoundMemory(limit int64) {
 	const slot = 16 // bytes
-	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/arrayShares/slot, 1<<16)))
+	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/slot, 1<<16)))
 	used := measure("/memory/classes/total:bytes") - measure("/memory/classes/heap/released:bytes")
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), int64(used)+limit+limit/4))
 }
