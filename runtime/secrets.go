@@ -27,7 +27,8 @@ func readSecret(log *slog.Logger, name, path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && filepath.Base(path) == "-":
-		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file - does not exist", name), "standard input is /dev/stdin")
+		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file - does not exist", name),
+			"standard input is /dev/stdin")
 	case errors.Is(err, fs.ErrNotExist):
 		return "", failed("does not exist")
 	case err != nil:
