@@ -159,32 +159,20 @@ func bodyOf(req *http.Request) ([]byte, error) {
 // Upload takes a file for that of a component, of a size and checksum. It is not copied,
 // and need not be there yet.
 func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum string, size int64) error {
-	p, err := o.platform()
-	if f, ok := err.(*failure); ok {
-		return f.fault()
-	}
-	if err != nil {
-		return err
-	}
-	b := blob.Blob{ID: blob.NewID(), Size: size, MD5: sum}
-	if err := p.blobs.Link(b.ID, path); err != nil {
-		return err
-	}
-	r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: p.options.under.caller()}
-	err = recovered(func() {
+	err := recovered(func() {
+		p := must(o.platform())
+		b := blob.Blob{ID: blob.NewID(), Size: size, MD5: sum}
+		check(p.blobs.Link(b.ID, path))
+		r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: o.under.caller()}
 		r.write(func() {
 			doc, c := r.componentOf(dataset, component)
 			r.keepWhole(upload{dataset: dataset, component: component, filename: filepath.Base(path)}, b, doc, c)
 		})
 	})
 	if f, ok := err.(*failure); ok {
-		return f.fault()
+		err = &fault.ResponseError{Info: fault.Info{Message: f.Message}, Status: f.status}
 	}
 	return err
-}
-
-func (f *failure) fault() error {
-	return &fault.ResponseError{Info: fault.Info{Message: f.Message}, Status: f.status}
 }
 
 // newID makes the id of a new document.
@@ -258,7 +246,7 @@ func (u *beneath) mentions(text string) bool {
 	return false
 }
 
-// answerJSON makes the answer to a request of a value.
+// refusal makes the answer to a request that failed.
 func refusal(req *http.Request, f *failure) (*http.Response, error) {
 	answer, err := answerJSON(req, f.status, f)
 	if err == nil && f.again {
@@ -267,6 +255,7 @@ func refusal(req *http.Request, f *failure) (*http.Response, error) {
 	return answer, err
 }
 
+// answerJSON makes the answer to a request of a value.
 func answerJSON(req *http.Request, status int, v any) (*http.Response, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

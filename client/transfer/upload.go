@@ -180,6 +180,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 		buffer = u.memory.tryAllocate(u.plan.size)
 	}
 	if buffer == nil {
+		defer u.hashed()
 		var err error
 		u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
 		return err
@@ -193,8 +194,8 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	return nil
 }
 
-// hashed lets other files be hashed. A file holds its slots until it has a connection,
-// so that no more files than that wait in memory.
+// hashed lets other files be hashed. A file in memory holds its slot until it has a
+// connection, so that no more than that wait there.
 func (u *upload) hashed() {
 	u.hashing.slots.Release(u.slots)
 	u.slots = 0

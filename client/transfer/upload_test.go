@@ -70,6 +70,38 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// Long files that are being sent keep no others from being hashed.
+func TestLongFilesAreHashedWhileOthersAreSent(t *testing.T) {
+	const files = hashSlots/longFileSlot + 2
+	s := newService(t)
+	release := make(chan struct{})
+	s.onPut = func(http.ResponseWriter, *http.Request, int, int) bool {
+		<-release
+		return false
+	}
+	transfers := fast(s, Options{Budget: NewBudget(4 * files)})
+	var group sync.WaitGroup
+	defer group.Wait()
+	path, _ := fileOf(t, 5*MiB+1)
+	for i := range files {
+		group.Go(func() { // the one service takes them for the same file: what comes of them does not matter
+			_, _ = transfers.Upload(t.Context(), Upload{Dataset: fmt.Sprint("d", i), Component: "image", Path: path,
+				Multipart: true, ChunkSize: 5 * MiB})
+		})
+	}
+	begun := 0
+	for range 1000 {
+		if begun = len(s.routes()); begun == files {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	close(release)
+	if begun != files {
+		t.Errorf("%d of %d files are begun", begun, files)
+	}
+}
+
 func TestStorageFaults(t *testing.T) {
 	broken := func(w http.ResponseWriter) bool { panic(http.ErrAbortHandler) }
 	status := func(code int) func(http.ResponseWriter) bool {
