@@ -12,6 +12,7 @@ import (
 
 	"transect/testdata/flightgen"
 	"transect/testdata/floor"
+	"transect/testdata/peaktest"
 )
 
 // BenchmarkIterate stands for the races "iterate": a fresh process reads the name of
@@ -61,7 +62,7 @@ func BenchmarkIterate(b *testing.B) {
 					b.Fatalf("%v\n%s%s", err, out, exit.Stderr)
 				}
 				later += ratio
-				peak = max(peak, float64(peakMemory(cmd.ProcessState))/(1<<20))
+				peak = max(peak, float64(peaktest.Of(cmd.ProcessState))/(1<<20))
 			}
 			b.ReportMetric(slow.Seconds()/fast.Seconds(), "times-sdk-way")
 			b.ReportMetric(later/float64(b.N), "last/second-tenth")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"transect/testdata/flightgen"
+	"transect/testdata/peaktest"
 )
 
 // BenchmarkList lists 20,000 datasets of a served platform: the processor time of the
@@ -40,7 +41,7 @@ end`)
 		for i, limit := range []int{1, 10_000, 20_000} {
 			p := list(limit).ProcessState
 			times[i] += (p.UserTime() + p.SystemTime()).Seconds()
-			peak = max(peak, peakMemory(p))
+			peak = max(peak, peaktest.Of(p))
 		}
 	}
 	b.ReportMetric((times[2]-times[1])/(times[1]-times[0]), "second/first-half")

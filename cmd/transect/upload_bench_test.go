@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"transect/testdata/floor"
+	"transect/testdata/peaktest"
 )
 
 // BenchmarkUpload sends one large sparse file in parts over loopback, by the
@@ -86,7 +87,7 @@ func uploadBy(b *testing.B, program, path string, env []string) (peak int64, err
 	if err := cmd.Run(); err != nil {
 		return 0, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	return peakMemory(cmd.ProcessState), nil
+	return peaktest.Of(cmd.ProcessState), nil
 }
 
 func hashOnce(path string) error {

@@ -1,12 +1,12 @@
-package main
+package peaktest
 
 import (
 	"os"
 	"syscall"
 )
 
-// peakMemory is the most memory a process had, in bytes.
-func peakMemory(p *os.ProcessState) int64 {
+// Of is the most memory a process had, in bytes.
+func Of(p *os.ProcessState) int64 {
 	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
 		return usage.Maxrss << 10
 	}
