@@ -29,13 +29,35 @@ type attempt struct {
 	out    strings.Builder
 	link   *link.Worker
 	served chan error
+	lapse  func() // ends the renewal of its lease and waits until that is over
 }
 
-// beginAttempt starts a job on a machine. The attempt before, if any, has not
-// said that it ended.
+// beginAttempt starts a job on a machine, and renews its lease. The attempt before,
+// if any, has not said that it ended.
 func beginAttempt(t *testing.T, s *jobs.Store, job int64, machine *home, args ...string) *attempt {
 	t.Helper()
-	return beginLeased(t, s, job, machine, link.Now()+time.Hour, args...)
+	const lease = 4 * time.Second
+	a := beginLeased(t, s, job, machine, link.Now()+lease, args...)
+	renewing, stop := context.WithCancel(t.Context())
+	until := make(chan time.Duration, 1) // end of the lease, when it is not renewed any more
+	go func() {
+		for {
+			end := link.Now() + lease
+			_ = a.link.Lease(end) // it may have ended
+			select {
+			case <-time.After(lease / 20):
+			case <-renewing.Done():
+				until <- end
+				return
+			}
+		}
+	}()
+	a.lapse = func() {
+		stop()
+		time.Sleep(<-until - link.Now())
+	}
+	t.Cleanup(stop)
+	return a
 }
 
 func beginLeased(t *testing.T, s *jobs.Store, job int64, machine *home, until time.Duration, args ...string) *attempt {
@@ -157,13 +179,19 @@ func TestJobsKilledGoOnElsewhere(t *testing.T) {
 					}
 				}
 				proxy.begin(0, 0, nil)
+				if stopped != nil {
+					stopped.lapse() // no job is taken over before
+				}
 				last := beginAttempt(t, s, job, both[1], "job.lua", tag, "2")
 				if err := last.end(t); err != nil {
 					t.Fatalf("the last attempt: %v\n%s", err, last.out.String())
 				}
 				if stopped != nil {
 					_ = stopped.cmd.Process.Signal(syscall.SIGCONT)
-					if err := stopped.end(t); err == nil || !strings.Contains(stopped.out.String(), "was taken over") {
+					// It is told by its ledger, or waits for its lease until it is killed.
+					killed := time.AfterFunc(3*time.Second, func() { _ = stopped.cmd.Process.Kill() })
+					err := stopped.end(t)
+					if waited := !killed.Stop(); err == nil || !waited && !strings.Contains(stopped.out.String(), "was taken over") {
 						t.Errorf("the stopped attempt went on: %v\n%s", err, stopped.out.String())
 					}
 				}
