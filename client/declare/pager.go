@@ -60,6 +60,10 @@ const (
 	maxAheadUncounted = 4
 	// maxPrefetchBytes limits the pages that wait for their reader.
 	maxPrefetchBytes = 16 << 20
+	// cheapPrefetchBytes may always be in flight or wait for their reader. The window
+	// goes beyond them only while pages take no longer for it: where more in flight
+	// gain nothing, they would only take memory.
+	cheapPrefetchBytes = 2 << 20
 )
 
 func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
@@ -89,7 +93,7 @@ func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err err
 	default:
 		select {
 		case got = <-r.answer: // the reader is faster than the pages
-			if p.accepted > 0 {
+			if p.accepted > 0 && (got.took < 2*p.latency || p.window < p.size.pagesIn(cheapPrefetchBytes)) {
 				p.window = min(2*p.window, p.maxWindow())
 			}
 		case <-ctx.Done():
@@ -106,7 +110,8 @@ func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err err
 func (p *pager) widen() {
 	if p.size.fixed && p.accepted > 0 && p.latency > 0 {
 		reading := max(time.Since(p.handed), time.Microsecond)
-		p.window = max(p.window, int(min(1+p.latency/reading, time.Duration(p.maxWindow()))))
+		most := min(p.maxWindow(), p.size.pagesIn(cheapPrefetchBytes))
+		p.window = max(p.window, int(min(1+p.latency/reading, time.Duration(most))))
 	}
 }
 

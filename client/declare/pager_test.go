@@ -36,8 +36,11 @@ type shelf struct {
 	hidden    int   // one in so many records is counted and left out
 	fail      func(request int64) error
 	delay     func(request int64) time.Duration
+	serial    bool // pages are made one after the other
+	pad       int  // bytes of each record besides its identifier
 
 	requests, inFlight, peak atomic.Int64
+	making                   sync.Mutex
 	mu                       sync.Mutex
 	limits                   []int64
 }
@@ -61,6 +64,10 @@ func (s *shelf) answer(ctx context.Context, args Args) ([]byte, error) {
 	s.mu.Lock()
 	s.limits = append(s.limits, limit)
 	s.mu.Unlock()
+	if s.serial {
+		s.making.Lock()
+		defer s.making.Unlock()
+	}
 	if s.delay != nil {
 		select {
 		case <-time.After(s.delay(request)):
@@ -108,7 +115,7 @@ func (s *shelf) page(ids []int, total int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"_id":"%08d"}`, id)
+		fmt.Fprintf(&b, `{"_id":"%08d","pad":"%s"}`, id, strings.Repeat("x", s.pad))
 	}
 	b.WriteString(`]`)
 	if !s.uncounted {
@@ -234,6 +241,18 @@ func TestPagerHidesLatency(t *testing.T) {
 	}
 	if peak := s.peak.Load(); peak < 30 {
 		t.Errorf("at most %d of 40 requests in flight", peak)
+	}
+}
+
+// Where pages take longer the more of them are in flight, as on a busy processor, no
+// more are requested than take little memory.
+func TestPagerTakesNoMemoryForNothing(t *testing.T) {
+	s := &shelf{records: 400, serial: true, pad: 64 << 10, delay: func(int64) time.Duration { return 2 * time.Millisecond }}
+	if got := drainShelf(t, s, s.iterate(50, map[string]any{"limit": int64(10)})); len(got) != 400 {
+		t.Fatalf("%d records", len(got))
+	}
+	if peak, most := s.peak.Load(), int64(maxPrefetchBytes/(10*s.pad)); peak > 2*most/3 {
+		t.Errorf("up to %d pages of 640 kB in flight, of %d that may wait", peak, most)
 	}
 }
 

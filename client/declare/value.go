@@ -3,10 +3,9 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"reflect"
 
-	"github.com/go-json-experiment/json/jsontext"
+	fast "github.com/segmentio/encoding/json"
 
 	"transect/client/fault"
 )
@@ -158,84 +157,52 @@ func wrap(s *Spec, a Args, out any) Value {
 	return Value{Shape: ShapeGo, Go: out}
 }
 
-// What the standard library lets pass in JSON passes here too. It is the
-// platform's text, and stays bytes; checking names would take most of the time.
-var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
 // splitPage splits the answer of a search, {"results": [...], "total": n},
 // into its records without decoding them. total is -1 when absent.
 func splitPage(body []byte) (items [][]byte, total int64, err error) {
-	total = -1
-	found := false
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lenient...)
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return nil, 0, notA("search answer", body, err)
+	var page struct {
+		Results []fast.RawMessage `json:"results"`
+		Total   fast.RawMessage   `json:"total"`
 	}
-	for dec.PeekKind() == '"' {
-		key, err := dec.ReadToken()
-		if err != nil {
-			return nil, 0, notA("search answer", body, err)
-		}
-		name := key.String()
-		if name == "results" {
-			if found = dec.PeekKind() == '['; !found {
-				items = nil
-			}
-		}
-		if name == "results" && found {
-			if items, err = readItems(dec, body); err != nil {
-				return nil, 0, err
-			}
-			continue
-		}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, 0, notA("search answer", body, err)
-		}
-		if name == "total" {
-			if total = -1; json.Unmarshal(value, &total) != nil || total < 0 {
-				total = -1
-			}
-		}
+	if err := split(body, &page, "search answer"); err != nil {
+		return nil, 0, err
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, 0, notA("search answer", body, err)
-	}
-	if _, err := dec.ReadToken(); err != io.EOF {
-		return nil, 0, notA("search answer", body, err)
-	}
-	if !found {
+	if page.Results == nil {
 		return nil, 0, fault.Of(&fault.QueryError{}, "the answer of the search holds no results")
 	}
-	return items, total, nil
+	if total = -1; json.Unmarshal(page.Total, &total) != nil || total < 0 {
+		total = -1
+	}
+	return itemsOf(page.Results), total, nil
 }
 
 // SplitArray splits a JSON array into its items without decoding them.
 func SplitArray(body []byte) ([][]byte, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lenient...)
-	if dec.PeekKind() != '[' {
-		_, err := dec.ReadValue()
-		return nil, notA("list", body, err)
+	var items []fast.RawMessage
+	err := split(body, &items, "list")
+	if err == nil && items == nil {
+		err = notA("list", body, nil)
 	}
-	return readItems(dec, body)
+	return itemsOf(items), err
 }
 
-func readItems(dec *jsontext.Decoder, body []byte) ([][]byte, error) {
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, notA("list", body, err)
+// split parses JSON into what keeps its parts as slices of the text.
+func split(body []byte, into any, what string) error {
+	rest, err := fast.Parse(body, into, fast.ZeroCopy|fast.DontMatchCaseInsensitiveStructFields)
+	if err != nil || len(bytes.TrimSpace(rest)) > 0 {
+		return notA(what, body, err)
 	}
-	items := [][]byte{}
-	for dec.PeekKind() != ']' {
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, notA("list", body, err)
-		}
-		// A slice of the body, not a copy: the decoder's buffer is the body.
-		end := dec.InputOffset()
-		items = append(items, body[end-int64(len(value)):end:end])
+	return nil
+}
+
+// itemsOf are the items with no room behind them: what is appended to one would
+// overwrite the next.
+func itemsOf(parts []fast.RawMessage) [][]byte {
+	items := make([][]byte, len(parts))
+	for i, part := range parts {
+		items[i] = part[:len(part):len(part)]
 	}
-	_, err := dec.ReadToken()
-	return items, err
+	return items
 }
 
 func notA(what string, body []byte, cause error) error {
