@@ -12,7 +12,7 @@ import (
 
 const (
 	// MostConnections is the default maximum of a budget that tunes itself.
-	MostConnections = 96
+	MostConnections = 128
 	// firstConnections is what such a budget starts with.
 	firstConnections = 16
 )
@@ -79,6 +79,9 @@ func (b *Budget) Acquire(ctx context.Context) error {
 		return fault.Stopped(ctx)
 	}
 	if b.used < b.limit && b.waiting.Len() == 0 {
+		if b.used == 0 && b.window != nil { // the time before was idle, and says nothing
+			b.window.restart(b.now(), false)
+		}
 		b.used++
 		b.mu.Unlock()
 		return nil

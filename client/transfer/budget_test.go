@@ -211,6 +211,38 @@ func TestBudgetStartsQuickly(t *testing.T) {
 	}
 }
 
+// TestIdleTimeIsNoEvidence: the time before the first transfer does not count as one
+// in which nobody wanted a connection.
+func TestIdleTimeIsNoEvidence(t *testing.T) {
+	b := NewTunedBudget(64)
+	now := time.Now()
+	b.now = func() time.Time { return now }
+	b.window = &window{start: now}
+	now = now.Add(time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range 2 * firstConnections {
+		others.Go(func() {
+			if b.Acquire(ctx) == nil {
+				<-ctx.Done()
+				b.Release()
+			}
+		})
+	}
+	for b.Queued() < firstConnections {
+		time.Sleep(time.Millisecond)
+	}
+	now = now.Add(25 * time.Millisecond)
+	for range firstConnections {
+		b.Answered()
+	}
+	if b.Limit() != 2*firstConnections {
+		t.Errorf("%d connections after the first round", b.Limit())
+	}
+	cancel()
+	others.Wait()
+}
+
 // TestBudgetIsNeverExceeded: also not while its limit changes and waiting ends.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	for _, b := range []*Budget{NewBudget(3), NewTunedBudget(8)} {
