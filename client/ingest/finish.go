@@ -1,8 +1,12 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
+	"transect/client"
 	"transect/client/fault"
 	"transect/client/verdict"
 )
@@ -12,10 +16,28 @@ func (r *run) finish(ctx context.Context) error {
 	if r.options.DryRun {
 		return r.resolveCandidates(ctx)
 	}
-	for _, step := range []func(context.Context) error{
-		r.waitForOthers, r.resolveCandidates, r.deleteDuplicates, r.deleteOrphans, r.nameDatasets, r.waitForIngestion,
-		r.verify,
-	} {
+	if err := inTurn(ctx, r.waitForOthers, r.resolveCandidates); err != nil {
+		return err
+	}
+	// The platform reads what was sent while this run looks for duplicates.
+	unread := map[string]client.Dataset{}
+	waiting, end := context.WithCancel(ctx)
+	defer end()
+	var ingestion errgroup.Group
+	ingestion.Go(func() error { return r.waitForIngestion(waiting, unread) })
+	err := inTurn(ctx, r.deleteDuplicates, r.deleteOrphans)
+	if err != nil {
+		end()
+	}
+	if err = cmp.Or(err, ingestion.Wait()); err != nil {
+		return err
+	}
+	return inTurn(ctx, r.nameDatasets, func(context.Context) error { return r.noteUnread(unread) }, r.verify)
+}
+
+// inTurn takes steps until one fails.
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}

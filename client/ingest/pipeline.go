@@ -153,8 +153,8 @@ func (r *run) result() *Result {
 		Seconds: r.options.Now().Sub(r.started).Seconds(), Moving: r.options.Progress.Transferred.Moving()}
 }
 
-// pipeline runs the stages concurrently: scan the source, inspect each file and
-// decide what to do with it, create datasets in batches, upload. Files that need
+// pipeline runs the stages concurrently: read the datasets of the target, scan the
+// source, inspect each file and decide what to do with it, create datasets in batches, upload. Files that need
 // nothing leave it after the inspection.
 func (r *run) pipeline(ctx context.Context) error {
 	if r.options.Check == CheckStrict {
@@ -163,13 +163,26 @@ func (r *run) pipeline(ctx context.Context) error {
 			return err
 		}
 	}
-	var err error
-	if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err != nil {
-		return err
+	loaded := make(chan struct{})
+	await := func(ctx context.Context) error { // nothing is decided, or counted, before
+		select {
+		case <-loaded:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return fault.Stopped(ctx)
+		}
+		return nil
 	}
 	inspected := make(chan sequencedItem, 2*r.options.Batch)
 	ready := make(chan *item, 2*r.options.Workers)
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err == nil {
+			close(loaded)
+		}
+		return err
+	})
 	if r.options.Check != CheckStrict {
 		group.Go(func() error {
 			r.compareMission(ctx)
@@ -183,9 +196,15 @@ func (r *run) pipeline(ctx context.Context) error {
 	group.Go(func() error {
 		defer close(inspected)
 		return r.readAll(ctx, r.options.Progress, func(skipped *scan.Skipped) error {
+			if err := await(ctx); err != nil {
+				return err
+			}
 			r.checker.Add(scan.Item{}, nil, skipped)
 			return r.record(leftOut(skipped))
 		}, func(ctx context.Context, it *item) error {
+			if err := await(ctx); err != nil {
+				return err
+			}
 			return r.inspect(ctx, it, inspected)
 		})
 	})

@@ -21,12 +21,13 @@ const stallTimeout = 10 * time.Minute
 var errStalled = errors.New("the platform makes no progress")
 
 // waitForIngestion waits until the platform has read what this run sent, and what
-// it had not read when the run began. What it cannot read is refused.
-func (r *run) waitForIngestion(ctx context.Context) error {
+// it had not read when the run began. It adds what the platform cannot read, or has
+// not read, to unread.
+func (r *run) waitForIngestion(ctx context.Context, unread map[string]client.Dataset) error {
 	if !r.options.Wait {
 		return nil
 	}
-	unread, created := map[string]client.Dataset{}, false
+	created := false
 	err := inBatches(r.outcomes.All, func(o Outcome) bool {
 		own := o.Sent && !o.Resumed
 		created = created || own
@@ -43,8 +44,14 @@ func (r *run) waitForIngestion(ctx context.Context) error {
 		filter["properties."+PropertyName+".run"] = map[string]any{"$eq": r.id}
 		err = r.waitFor(ctx, filter, unread)
 	}
-	if err != nil || len(unread) == 0 && r.pending == 0 {
-		return err
+	return err
+}
+
+// noteUnread gives outcomes what waitForIngestion has found: what the platform cannot
+// read is refused.
+func (r *run) noteUnread(unread map[string]client.Dataset) error {
+	if !r.options.Wait || len(unread) == 0 && r.pending == 0 {
+		return nil
 	}
 	r.pending = 0
 	return r.outcomes.rewrite(func(o *Outcome) {
