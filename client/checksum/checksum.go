@@ -9,6 +9,7 @@ import (
 	"crypto/md5" // the protocol's checksum, not a protection
 	"encoding/hex"
 	"hash"
+	"runtime"
 	"sync"
 
 	md5simd "github.com/minio/md5-simd"
@@ -97,6 +98,7 @@ func (b *Batcher) Sum(data []byte) string {
 // than a disk or a network delivers.
 func (b *Batcher) run() {
 	for {
+		runtime.Gosched() // those about to come fill the batch
 		b.mu.Lock()
 		batch := b.waiting[:min(len(b.waiting), Width)]
 		b.waiting = b.waiting[len(batch):]
