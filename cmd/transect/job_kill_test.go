@@ -188,11 +188,9 @@ func TestJobsKilledGoOnElsewhere(t *testing.T) {
 				}
 				if stopped != nil {
 					_ = stopped.cmd.Process.Signal(syscall.SIGCONT)
-					// It is told by its ledger, or waits for its lease until it is killed.
-					killed := time.AfterFunc(3*time.Second, func() { _ = stopped.cmd.Process.Kill() })
-					err := stopped.end(t)
-					if waited := !killed.Stop(); err == nil || !waited && !strings.Contains(stopped.out.String(), "was taken over") {
-						t.Errorf("the stopped attempt went on: %v\n%s", err, stopped.out.String())
+					// Its ledger tells it, or it ends by itself past its lease.
+					if err := stopped.end(t); err == nil {
+						t.Errorf("the stopped attempt went on:\n%s", stopped.out.String())
 					}
 				}
 				if more, less := differences(calm, list(tag)); len(more)+len(less) > 0 {

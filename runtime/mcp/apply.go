@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,7 +17,9 @@ import (
 )
 
 // planID is the form of names of plans.
-var planID = regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)
+var planID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)
+})
 
 // consent is the name of the question whether a plan is agreed to.
 const consent = "consent"

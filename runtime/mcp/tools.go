@@ -191,7 +191,7 @@ func (s *server) wait(ctx context.Context, name string, p *process) (string, res
 
 // load reads a plan by its name, with its checksum.
 func (s *server) load(name string) (*plan.Plan, string, error) {
-	if !planID.MatchString(name) {
+	if !planID().MatchString(name) {
 		return nil, "", fmt.Errorf("%s is not the name of a plan: the tool plan answers one", human.Line(name))
 	}
 	p, err := plan.Load(s.fileOf(name))

@@ -16,14 +16,12 @@ type LuaFunction struct {
 	Doc       string `json:"doc"`
 }
 
-var (
-	commentLines = regexp.MustCompile(`^(?:--.*\n)+`)
-	luaFunction  = regexp.MustCompile(`(?m)^((?:-- .*\n)+)(?:function )?(\w+)\.(\w+)(\([^)]*\)| = )`)
-)
-
 // libPages are the modules of the binary that are written in Lua, and a page for
 // each of their functions, all read from the comments.
 func libPages() []*Page {
+	// Compiled here: every start of the program would pay for it.
+	commentLines := regexp.MustCompile(`^(?:--.*\n)+`)
+	luaFunction := regexp.MustCompile(`(?m)^((?:-- .*\n)+)(?:function )?(\w+)\.(\w+)(\([^)]*\)| = )`)
 	list := &Page{Name: lib, Title: "Modules written in Lua",
 		Text: "Modules that the everyday commands are made of. Any script can require them: require(\"lib.find\")."}
 	pages := []*Page{list}

@@ -274,7 +274,11 @@ func TestHostileScripts(t *testing.T) {
 			if used := cpu(cmd); used > maxSeconds*second {
 				t.Errorf("it took %s of computing to stop it; what takes a second elsewhere takes %s here", used, second)
 			}
-			if peak := peaktest.Of(cmd.ProcessState) - memory; strings.Contains(h.flags, sized) && peak > maxMemory {
+			most := int64(maxMemory)
+			if h.name == "a high index" {
+				most = maxMemory / 3 * 5 // two and a half times the limit: docs/limits.md
+			}
+			if peak := peaktest.Of(cmd.ProcessState) - memory; strings.Contains(h.flags, sized) && peak > most {
 				t.Errorf("it took %d MiB until it was stopped", peak>>20)
 			}
 			switch stderr := errs.String(); {
