@@ -110,6 +110,7 @@ type Options struct {
 	Sleep   func(ctx context.Context, d time.Duration) error
 	Reach   func(hostport string) error // asked before anything is sent to a host; everything may be reached when nil
 	Sending func(n int64) error         // asked before so many bytes are sent, which it may refuse
+	Writing func() error                // asked before each write to a connection, and may wait
 	Plan    func(n int64) (sending func(n int64),
 		err error) // asked before a file of n bytes is uploaded; see transfer.Options
 	Room func() (n int64, limited bool)      // how many bytes more may be sent; no limit when nil
@@ -152,7 +153,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		MaxOutage: outage,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
 		RoundTripper: o.RoundTripper, Wrap: o.Wrap, Busy: o.Budget.Overloaded,
-		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep),
+		Reach: o.Reach, Sending: o.Sending, Writing: o.Writing, Stall: o.Stall, Rate: o.RequestRate,
+		Sleep:       backoffFor(o.Sleep),
 		Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope, Mixed: s.mixed},

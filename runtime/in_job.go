@@ -36,20 +36,15 @@ func whenStopped(l *link.Child, stop context.CancelCauseFunc) (release func() bo
 	return context.AfterFunc(l.Stopped(), func() { stop(context.Cause(l.Stopped())) })
 }
 
-// holdBack lets each request to the platform wait until the job is leased: past
-// its lease another machine may have begun it anew.
+// holdBack lets each write to the platform wait until the job is leased: past its
+// lease another machine may have begun it anew. A request waits at its connection, as
+// time may pass between its beginning and that.
 func holdBack(leased func() error, o *client.Options) {
 	if local := o.RoundTripper; local != nil {
 		o.RoundTripper = gatedTransport{local, leased}
 		return
 	}
-	reach := o.Reach
-	o.Reach = func(hostport string) error {
-		if err := leased(); err != nil || reach == nil {
-			return err
-		}
-		return reach(hostport)
-	}
+	o.Writing = leased
 }
 
 type gatedTransport struct {

@@ -83,6 +83,7 @@ type Options struct {
 	// redirects included; Sending for the bytes of each body. Optional.
 	Reach   func(hostport string) error
 	Sending func(n int64) error
+	Writing func() error // asked before each write to a connection, and may wait; optional
 
 	// Busy is called when a host asks for fewer requests (429, 503).
 	Busy func()
@@ -304,6 +305,7 @@ func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) 
 	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Wrap: wrap, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS,
 		Silence:     o.Timeout,
 		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending,
+		Writing:      o.Writing,
 		Unresponsive: unresponsive, Unanswered: unanswered})
 }
 

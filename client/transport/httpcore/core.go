@@ -44,6 +44,8 @@ type Options struct {
 	// redirects; Sending for the bytes of each body. Optional.
 	Reach   func(hostport string) error
 	Sending func(n int64) error
+	// Writing is asked before each write to a connection. It may wait. Optional.
+	Writing func() error
 
 	// Unresponsive is called now and then while a host takes no connection, or
 	// confirms nothing of what it was sent, for lasted already. Optional.

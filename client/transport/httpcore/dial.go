@@ -47,7 +47,7 @@ func dial(o Options) (*http.Transport, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &limitedConn{Conn: c, silence: o.Silence}, nil
+			return &limitedConn{Conn: c, silence: o.Silence, writing: o.Writing}, nil
 		},
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, r *http.Response) error {
 			if r.StatusCode != http.StatusOK {
@@ -111,6 +111,7 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 type limitedConn struct {
 	net.Conn
 	silence     time.Duration // 0 for no limit
+	writing     func() error  // asked before each write; nil for none
 	transferred atomic.Int64  // bytes, both ways
 	last        atomic.Int64  // when the last of them was, in Unix nanoseconds
 }
@@ -144,6 +145,11 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 }
 
 func (c *limitedConn) Write(p []byte) (int, error) {
+	if c.writing != nil {
+		if err := c.writing(); err != nil {
+			return 0, err
+		}
+	}
 	if err := c.alive(); err != nil {
 		return 0, err
 	}
