@@ -186,7 +186,8 @@ func SplitArray(body []byte) ([][]byte, error) {
 	return itemsOf(items), err
 }
 
-// split parses JSON into what keeps its parts as slices of the text.
+// split parses JSON into what keeps its parts as slices of the text. What the standard
+// library lets pass, such as a name that comes twice, passes here too.
 func split(body []byte, into any, what string) error {
 	rest, err := fast.Parse(body, into, fast.ZeroCopy|fast.DontMatchCaseInsensitiveStructFields)
 	if err != nil || len(bytes.TrimSpace(rest)) > 0 {

@@ -154,8 +154,8 @@ func (r *run) result() *Result {
 }
 
 // pipeline runs the stages concurrently: read the datasets of the target, scan the
-// source, inspect each file and decide what to do with it, create datasets in batches, upload. Files that need
-// nothing leave it after the inspection.
+// source, inspect each file and decide what to do with it, create datasets in batches,
+// upload. Files that need nothing leave it after the inspection.
 func (r *run) pipeline(ctx context.Context) error {
 	if r.options.Check == CheckStrict {
 		r.compareMission(ctx)
@@ -164,7 +164,9 @@ func (r *run) pipeline(ctx context.Context) error {
 		}
 	}
 	loaded := make(chan struct{})
-	await := func(ctx context.Context) error { // nothing is decided, or counted, before
+	// Nothing is decided, or counted, before: a run that fails here leaves the report of
+	// an earlier one as it is.
+	await := func(ctx context.Context) error {
 		select {
 		case <-loaded:
 		case <-ctx.Done():
