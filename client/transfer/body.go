@@ -16,6 +16,7 @@ type requestBody struct {
 	*upload
 	ctx          context.Context
 	offset, size int64
+	data         []byte // the range, when it is in memory
 
 	mu   sync.Mutex
 	sent int64
@@ -27,7 +28,19 @@ type requestBody struct {
 // newBody returns a body, which end closes.
 func (u *upload) newBody(ctx context.Context, offset, size int64) *requestBody {
 	u.Stats.active.Add(1)
-	return &requestBody{upload: u, ctx: ctx, offset: offset, size: size, last: time.Now()}
+	b := &requestBody{upload: u, ctx: ctx, offset: offset, size: size, last: time.Now()}
+	if u.src.buffer != nil {
+		b.data = u.src.buffer[offset : offset+size]
+	}
+	return b
+}
+
+// reader is what the transport gets: an io.WriterTo, too, when the range is in memory.
+func (b *requestBody) reader() io.ReadCloser {
+	if b.data != nil {
+		return bufferedBody{b}
+	}
+	return b
 }
 
 // Read implements io.Reader. A file that is shorter than declared fails the
@@ -49,8 +62,8 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	p = p[:min(int64(len(p)), b.size-b.sent)]
-	if b.src.buffer != nil {
-		n := copy(p, b.src.buffer[b.offset+b.sent:])
+	if b.data != nil {
+		n := copy(p, b.data[b.sent:])
 		b.count(int64(n))
 		return n, nil
 	}
@@ -76,6 +89,48 @@ func (b *requestBody) count(n int64) {
 	b.Stats.sent.Add(n)
 	b.Budget.Transferred(n)
 	count(b.Progress, n)
+}
+
+// bufferedBody is a body in memory, which a connection takes without another copy.
+type bufferedBody struct{ *requestBody }
+
+// writeSize is how many bytes are written at a time: the connection must take them
+// within its time limit.
+const writeSize = 128 << 10
+
+// Len is how many bytes are yet to be sent.
+func (b bufferedBody) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return int(b.size - b.sent)
+}
+
+// WriteTo implements io.WriterTo.
+func (b bufferedBody) WriteTo(w io.Writer) (n int64, err error) {
+	for rest := b.data[len(b.data)-b.Len():]; len(rest) > 0 && err == nil; {
+		var p []byte
+		if p, _, err = b.limited(b.ctx, rest[:min(len(rest), writeSize)], time.Now()); err == nil {
+			var m int
+			m, err = b.write(w, p)
+			rest, n = rest[m:], n+int64(m)
+		}
+	}
+	return n, err
+}
+
+// write writes some of the body. It holds the lock meanwhile: when the attempt has
+// ended, the memory is for another file.
+func (b *requestBody) write(w io.Writer, p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return 0, fs.ErrClosed
+	}
+	began := time.Now()
+	n, err := w.Write(p)
+	b.last = b.Stats.since(onNetwork, began)
+	b.count(int64(n))
+	return n, err
 }
 
 // Close implements io.Closer. The attempt ends with end.

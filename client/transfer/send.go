@@ -162,7 +162,7 @@ func (u *upload) send(ctx context.Context, n int,
 			}
 		}
 		last = u.newBody(ctx, offset, size)
-		return last, nil
+		return last.reader(), nil
 	}, size)
 	if last != nil {
 		if readError := last.end(err == nil); readError != nil {

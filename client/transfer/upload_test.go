@@ -183,6 +183,31 @@ func TestWholeIsRefused(t *testing.T) {
 	}
 }
 
+// A storage that refuses early, and then neither reads on nor hangs up, does not hold the
+// upload: what it will not take is not waited for.
+func TestRefusedWhileItIsSent(t *testing.T) {
+	s := newService(t)
+	over := make(chan struct{})
+	defer close(over)
+	s.onPut = func(w http.ResponseWriter, _ *http.Request, _, _ int) bool {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return true
+		}
+		io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+		go func() { <-over; conn.Close() }()
+		return true
+	}
+	path, _ := fileOf(t, maxBuffered)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := fast(s, Options{}).Upload(ctx, Upload{Path: path})
+	if f := isFault[*fault.ResponseError](t, err); f.Status != 413 {
+		t.Error(err)
+	}
+}
+
 func TestSourceChanges(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"longer":   func(p string) error { return os.WriteFile(p, make([]byte, 12*MiB), 0o600) },

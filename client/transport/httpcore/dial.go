@@ -161,8 +161,19 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 // buffers are what bodies pass through on their way to a connection.
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
+// inMemory is a body that is sent from where it lies.
+type inMemory interface {
+	io.WriterTo
+	Len() int
+}
+
 // ReadFrom sends a body through a pooled buffer: net/http allocates one a request.
 func (c *limitedConn) ReadFrom(body io.Reader) (int64, error) {
+	if l, ok := body.(*io.LimitedReader); ok { // a body of known length, as net/http passes it
+		if b, ok := l.R.(inMemory); ok && int64(b.Len()) == l.N {
+			return b.WriteTo(c)
+		}
+	}
 	buffer := buffers.Get().(*[64 << 10]byte)
 	defer buffers.Put(buffer)
 	return io.CopyBuffer(struct{ io.Writer }{c}, body, buffer[:])
