@@ -2,6 +2,8 @@ package declare
 
 import (
 	"bytes"
+	"context"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -28,6 +30,44 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 		}
 		if !bytes.Equal(item, want[i]) {
 			t.Fatalf("record %d is %s", i, item)
+		}
+	}
+}
+
+// Pages of any sizes, one after the other: records stay as they were when later pages
+// are read, and none lies in memory larger than a block.
+func TestPagesLeaveRecordsAlone(t *testing.T) {
+	type span struct{ first, last uintptr }
+	var large []span
+	var n int
+	e := &Engine{Send: func(_ context.Context, req Request) ([]byte, error) {
+		req.Buffer.Reset()
+		req.Buffer.Write(pageOf(n))
+		body := req.Buffer.Bytes()
+		if c := req.Buffer.Cap(); c > recordBlock {
+			at := uintptr(unsafe.Pointer(&body[0]))
+			large = append(large, span{at, at + uintptr(c)})
+		}
+		return body, nil
+	}}
+	call := &Call{Spec: &Spec{Shape: ShapePage, Routes: []string{"search"}}}
+	var got, want [][]byte
+	for _, n = range []int{20, 1000, 30, 7, 500, 1, 40} {
+		page, err := e.sendPage(t.Context(), call, false)
+		if err != nil || len(page.Items) != n {
+			t.Fatal(len(page.Items), err)
+		}
+		for _, item := range page.Items {
+			at := uintptr(unsafe.Pointer(&item[0]))
+			if slices.ContainsFunc(large, func(s span) bool { return at >= s.first && at < s.last }) {
+				t.Fatal("a record of a page of ", n, " lies in a buffer that is used again")
+			}
+			got, want = append(got, item), append(want, bytes.Clone(item))
+		}
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			t.Fatalf("record %d became %s", i, got[i])
 		}
 	}
 }

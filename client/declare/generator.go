@@ -87,13 +87,16 @@ func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Val
 		req.GiveUp = func(err error, attempt int) bool { return attempt >= refusalsToShrink && tooLarge(err) }
 	}
 	req.Buffer = pages.Get().(*bytes.Buffer)
-	defer pages.Put(req.Buffer)
 	body, err := e.Send(ctx, req)
 	if err != nil {
+		pages.Put(req.Buffer)
 		return Value{}, err
 	}
 	items, total, err := splitPage(body)
-	copyOut(items)
+	if cap(body) > recordBlock { // a smaller one is left to its records
+		copyOut(items)
+		pages.Put(req.Buffer)
+	}
 	return Value{Shape: ShapePage, Items: items, Total: total}, err
 }
 
