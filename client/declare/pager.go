@@ -64,6 +64,9 @@ const (
 	// goes beyond them only while pages take no longer for it: where more in flight
 	// gain nothing, they would only take memory.
 	cheapPrefetchBytes = 2 << 20
+	// fastestReading is more than a script reads, in bytes a second. What arrives at
+	// this rate while a page is fetched is all that needs to be in flight.
+	fastestReading = 2 << 30
 )
 
 func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
@@ -116,10 +119,12 @@ func (p *pager) widen() {
 }
 
 func (p *pager) maxWindow() int {
+	pages := maxAhead
 	if p.size.fixed && p.latency < slowToPrefetch {
-		return maxAheadFixed
+		pages = maxAheadFixed
 	}
-	return maxAhead
+	useful := min(maxPrefetchBytes, p.latency.Seconds()*fastestReading)
+	return min(pages, p.size.pagesIn(max(cheapPrefetchBytes, int(useful))))
 }
 
 // fill keeps the wanted pages in flight, at least the next one.

@@ -462,3 +462,26 @@ func TestPagesGrowAgainAfterAnOutage(t *testing.T) {
 		t.Errorf("%d requests, sizes %v", len(s.limits), s.limits)
 	}
 }
+
+// What is in flight covers the time of a page at the rate of the fastest reader, and
+// never less than what costs little.
+func TestMaxWindow(t *testing.T) {
+	for _, c := range []struct {
+		latency     time.Duration
+		recordBytes float64
+		records     int64
+		want        int
+	}{
+		{200 * time.Microsecond, 1000, 50, 41},
+		{200 * time.Microsecond, 1000, 500, 4},
+		{3 * time.Millisecond, 1000, 500, 12},
+		{20 * time.Millisecond, 1000, 500, 33},
+		{20 * time.Millisecond, 1000, 50, maxAheadFixed},
+		{time.Hour, 1000, 500, maxAhead},
+	} {
+		p := &pager{latency: c.latency, size: pageSize{fixed: true, recordBytes: c.recordBytes, now: c.records}}
+		if got := p.maxWindow(); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
