@@ -62,28 +62,32 @@ var ingested = []string{"completed", "complete"}
 
 // WireNames maps the documented names of a manager's fields to those on the wire,
 // dotted, where they differ.
-func WireNames(manager string) map[string]string { return wireNamesByManager()[manager] }
-
-var wireNamesByManager = sync.OnceValue(func() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for manager, t := range recordTypesByManager() {
-		names := map[string]string{}
-		var add func(fields []RecordField, at string)
-		add = func(fields []RecordField, at string) {
-			for _, f := range fields {
-				if f.Wire != "" {
-					names[at+f.Name] = f.Wire
-				}
-				add(f.Fields, at+f.Name+".")
+func WireNames(manager string) map[string]string {
+	if names, ok := wireNames.Load(manager); ok {
+		return names.(map[string]string)
+	}
+	names := map[string]string{}
+	var add func(fields []RecordField, at string)
+	add = func(fields []RecordField, at string) {
+		for _, f := range fields {
+			if f.Wire != "" {
+				names[at+f.Name] = f.Wire
+			}
+			add(f.Fields, at+f.Name+".")
+		}
+	}
+	for _, m := range declarations() { // RecordTypeOf would read the declarations of all
+		if m.Name == manager {
+			if t := recordOf(m); t != nil {
+				add(newRecordType(t).Fields, "")
 			}
 		}
-		if t != nil {
-			add(t.Fields, "")
-		}
-		all[manager] = names
 	}
-	return all
-})
+	wireNames.Store(manager, names)
+	return names
+}
+
+var wireNames sync.Map // of map[string]string, by manager
 
 // spellSearch is the link that gives the filter, the order and the fields of a
 // search the names of the wire.

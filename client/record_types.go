@@ -83,17 +83,24 @@ func RecordTypeOf(manager string) *RecordType {
 var recordTypesByManager = sync.OnceValue(func() map[string]*RecordType {
 	found := map[string]*RecordType{}
 	for _, m := range declarations() {
-		for _, name := range []string{"search", "describe", "create"} {
-			if s := m.Op(name); s != nil && found[m.Name] == nil {
-				for _, t := range recordsIn(s.Out) {
-					found[m.Name] = recordTypeNamed(t.Name())
-					break
-				}
-			}
+		if t := recordOf(m); t != nil {
+			found[m.Name] = recordTypeNamed(t.Name())
 		}
 	}
 	return found
 })
+
+// recordOf is the Go type of a manager's records, nil when it has none.
+func recordOf(m *declare.Manager) reflect.Type {
+	for _, name := range []string{"search", "describe", "create"} {
+		if s := m.Op(name); s != nil {
+			if types := recordsIn(s.Out); len(types) > 0 {
+				return types[0]
+			}
+		}
+	}
+	return nil
+}
 
 // ManagerOf is the manager whose records are of a Go type, "" when none is.
 func ManagerOf(record reflect.Type) string {
