@@ -80,7 +80,12 @@ func search(ctx context.Context, c *client.Client, filter client.Filter, visit f
 			id = map[string]any{}
 			filter["_id"] = id
 		}
-		id["$gt"] = page.Results[len(page.Results)-1].ID
+		last := page.Results[len(page.Results)-1].ID
+		if id["$gt"] == last {
+			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform lists the same datasets again after %s", last),
+				"it must filter by _id: is it the platform, or something that answers for it?")
+		}
+		id["$gt"] = last
 	}
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -72,6 +73,31 @@ func TestLoadsInPages(t *testing.T) {
 		if found, err := ix.named("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
 			t.Errorf("f%d: %+v, %v", i, found, err)
 		}
+	}
+}
+
+// A platform that always gives the same page is not asked for ever.
+func TestSamePageAgain(t *testing.T) {
+	list := make([]map[string]any, pageSize)
+	for i := range list {
+		list[i] = map[string]any{"_id": fmt.Sprintf("%024x", i+1), "name": "f", "type": "file"}
+	}
+	page, err := json.Marshal(map[string]any{"results": list, "total": pageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/search-datasets") {
+				w.Write(page)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	_, err = w.try(flight(t, 1, flightgen.Options{}))
+	if _, ok := errors.AsType[*fault.QueryError](err); !ok {
+		t.Fatal(err)
 	}
 }
 
