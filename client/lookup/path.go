@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -90,11 +91,13 @@ func (f Finder) newProject(ctx context.Context, text string, opts Options) (plac
 	return f.placeOf(ctx, mission)
 }
 
-var filePath = regexp.MustCompile(`^(\.\.?(/|$)|[/~]|[A-Za-z]:[/\\]|\\\\)`)
+var filePath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\.\.?(/|$)|[/~]|[A-Za-z]:[/\\]|\\\\)`)
+})
 
 // refuseFilePath refuses to take the path of a file for a project, which is a slip.
 func refuseFilePath(text string) error {
-	if !filePath.MatchString(text) {
+	if !filePath().MatchString(text) {
 		return nil
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a path of files, not PROJECT[/MISSION]", text),

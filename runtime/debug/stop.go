@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -160,11 +161,11 @@ func Visible(l *vm.Level) []vm.Variable {
 	return list
 }
 
-var expression = regexp.MustCompile(`\{([^{}]+)\}`)
+var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]+)\}`) })
 
 // fill replaces the expressions in the text of a log point.
 func (s *Stop) fill(text string) string {
-	return expression.ReplaceAllStringFunc(text, func(match string) string {
+	return expression().ReplaceAllStringFunc(text, func(match string) string {
 		values, err := s.Evaluate(0, match[1:len(match)-1])
 		if err != nil {
 			return "{" + err.Error() + "}"

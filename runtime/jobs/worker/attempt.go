@@ -247,10 +247,10 @@ type lastLine struct {
 	headline bool
 }
 
-var errorHeadline = regexp.MustCompile(`^[A-Z]\w*Error: `)
+var errorHeadline = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z]\w*Error: `) })
 
 func (l *lastLine) see(line string) {
-	headline := errorHeadline.MatchString(line)
+	headline := errorHeadline().MatchString(line)
 	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "time=") {
 		return
 	}
