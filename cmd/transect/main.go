@@ -21,17 +21,18 @@ import (
 	"transect/runtime/vm"
 )
 
-func main() {
+func main() { os.Exit(execute(newProcess())) }
+
+func newProcess() *runtime.Process {
 	runtime.TuneGC()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	p := &runtime.Process{
+	return &runtime.Process{
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
 		Signals: signals, Exit: os.Exit,
 	}
-	os.Exit(execute(p))
 }
 
 func isTerminal(stream any) bool {

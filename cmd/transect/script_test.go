@@ -14,7 +14,7 @@ import (
 // TestMain puts this program into the PATH of the scripts and of the tests that
 // start it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"transect": main})
+	testscript.Main(m, map[string]func(){"transect": main, "sampled": sampled})
 }
 
 func TestScripts(t *testing.T) {
