@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
 	"testing"
+
+	"github.com/google/pprof/profile"
 
 	"transect/testdata/flightgen"
 	"transect/testdata/floor"
@@ -48,8 +51,9 @@ func TestMakeProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := floor.Serve(t, 0)
+	folder := t.TempDir()
 	h.program = program
-	h.settings = []string{profileFolder + "=" + t.TempDir(), "TRANSECT_URL=" + s.URL, "TRANSECT_ACCESS_TOKEN=token"}
+	h.settings = []string{profileFolder + "=" + folder, "TRANSECT_URL=" + s.URL, "TRANSECT_ACCESS_TOKEN=token"}
 	const records = 400_000
 	for name, text := range map[string]string{"50.lua": fmt.Sprintf(iterateScript, records, "50"),
 		"500.lua": fmt.Sprintf(iterateScript, records, "500"), "ingest.lua": ingestScript, "map.lua": mapScript,
@@ -69,13 +73,32 @@ func TestMakeProfile(t *testing.T) {
 			h.must("run", "calls.lua")
 		}
 	}
-	profiles, err := filepath.Glob(filepath.Join(h.settings[0][len(profileFolder)+1:], "*.pprof"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.pprof"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := exec.Command("go", append([]string{"tool", "pprof", "-proto"}, profiles...)...).Output()
+	var profiles []*profile.Profile
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.ParseData(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		profiles = append(profiles, p)
+	}
+	merged, err := profile.Merge(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range merged.Mapping {
+		m.File = "transect" // not where it lay on this machine
+	}
+	out, err := os.Create("default.pgo")
 	if err == nil {
-		err = os.WriteFile("default.pgo", merged, 0o644)
+		err = errors.Join(merged.Write(out), out.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
