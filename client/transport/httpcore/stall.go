@@ -30,8 +30,12 @@ type watchdog struct {
 	ctx      context.Context
 	conn     atomic.Pointer[carrier]
 	paused   atomic.Bool // the caller is not reading the answer
-	stop     chan struct{}
-	once     sync.Once
+
+	mu    sync.Mutex
+	timer *time.Timer
+	seen  int64     // moved at the last check
+	since time.Time // when that last changed
+	ended bool
 }
 
 // carrier is the connection of an exchange. When it turns out to be closed
@@ -46,10 +50,14 @@ func watch(ctx context.Context, limit time.Duration, size int64) (context.Contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watchdog{ctx: ctx, limit: limit,
 		storing: time.Duration(float64(max(size, 0)) / minStoreRate * float64(time.Second)),
-		size:    size, breakOff: cancel, stop: make(chan struct{})}
-	go w.run()
+		size:    size, breakOff: cancel, since: time.Now()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(w.interval(), w.check)
 	return ctx, w
 }
+
+func (w *watchdog) interval() time.Duration { return max(w.limit/8, time.Millisecond) }
 
 // over notes the connection that is used.
 func (w *watchdog) over(c net.Conn) {
@@ -67,38 +75,36 @@ func limited(c net.Conn) *limitedConn {
 	return l
 }
 
-func (w *watchdog) run() {
-	tick := time.NewTicker(max(w.limit/8, time.Millisecond))
-	defer tick.Stop()
-	var seen int64
-	since := time.Now()
-	for {
-		select {
-		case <-w.stop:
-			return
-		case <-tick.C:
-		}
-		moved, limit := int64(0), w.limit
-		if c := w.conn.Load(); c != nil {
-			total := c.transferred.Load()
-			queued := c.queued()
-			moved = total - queued
-			if total-c.start >= w.size && queued == 0 {
-				limit += w.storing
-			}
-		}
-		switch {
-		case moved != seen, w.paused.Load():
-			seen, since = moved, time.Now()
-		case time.Since(since) >= limit:
-			w.breakOff(errStalled)
-			return
+func (w *watchdog) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
+	}
+	moved, limit := int64(0), w.limit
+	if c := w.conn.Load(); c != nil {
+		total := c.transferred.Load()
+		queued := c.queued()
+		moved = total - queued
+		if total-c.start >= w.size && queued == 0 {
+			limit += w.storing
 		}
 	}
+	switch {
+	case moved != w.seen, w.paused.Load():
+		w.seen, w.since = moved, time.Now()
+	case time.Since(w.since) >= limit:
+		w.breakOff(errStalled)
+		return
+	}
+	w.timer.Reset(w.interval())
 }
 
 func (w *watchdog) end() {
-	w.once.Do(func() { close(w.stop) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	w.timer.Stop()
 }
 
 // body goes on watching while an answer is read.
