@@ -22,8 +22,13 @@ func lock(o Options, url string) (unlock func(), err error) {
 	name := o.Source.Root
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, realPath(o.Source.Root))
+	folders := map[string]string{} // real paths of the few that thousands of files lie in
 	for _, p := range o.Source.Paths {
-		fmt.Fprintf(sum, "\n%s", realPath(p))
+		dir, base := filepath.Split(p)
+		if folders[dir] == "" {
+			folders[dir] = realPath(dir)
+		}
+		fmt.Fprintf(sum, "\n%s", filepath.Join(folders[dir], base))
 	}
 	if name == "" {
 		name = "these files"

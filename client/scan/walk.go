@@ -141,7 +141,10 @@ func (w *walk) covered(d *directory, name string, folder bool) bool {
 // reportMissing gives the listed files that do not exist.
 func (w *walk) reportMissing(d *directory) error {
 	for _, base := range slices.Sorted(maps.Keys(d.origin.listed)) {
-		if _, err := os.Lstat(d.path(base)); err != nil {
+		if d.find(base) >= 0 {
+			continue
+		}
+		if _, err := os.Lstat(d.path(base)); err != nil { // a listing may spell it otherwise
 			s := &Skipped{Path: d.path(base), Name: d.fullName(base), Reason: Missing, Err: err}
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.Reason = Unreadable
