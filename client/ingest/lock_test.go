@@ -109,3 +109,30 @@ func TestLockIsExclusive(t *testing.T) {
 		t.Error("nobody ever held it")
 	}
 }
+
+// Files that are listed through a link to their folder are the same files.
+func TestLockOfListedFiles(t *testing.T) {
+	dir := t.TempDir()
+	card, link := filepath.Join(dir, "card"), filepath.Join(dir, "link")
+	if err := errors.Join(os.Mkdir(card, 0o700), os.Symlink(card, link)); err != nil {
+		t.Fatal(err)
+	}
+	listed := func(folder, name string) Options {
+		o := Options{StateDir: filepath.Join(dir, "state")}
+		o.Source.Paths = []string{filepath.Join(folder, "a.jpg"), filepath.Join(folder, name)}
+		return o
+	}
+	unlock, err := lock(listed(card, "b.jpg"), "http://there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, err := lock(listed(link, "b.jpg"), "http://there"); fault.Find(err) == nil {
+		t.Errorf("through a link: %v", err)
+	}
+	if other, err := lock(listed(card, "c.jpg"), "http://there"); err != nil {
+		t.Errorf("other files: %v", err)
+	} else {
+		other()
+	}
+}
