@@ -83,7 +83,7 @@ func search(ctx context.Context, c *client.Client, filter client.Filter, visit f
 		last := page.Results[len(page.Results)-1].ID
 		if id["$gt"] == last {
 			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform lists the same datasets again after %s", last),
-				"it must filter by _id: is it the platform, or something that answers for it?")
+				"it ignores the filter by _id: does a proxy or something else answer in its place?")
 		}
 		id["$gt"] = last
 	}
