@@ -1,15 +1,20 @@
 package declare
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Stream yields the records of an iterator one by one, as JSON. Several
 // goroutines may read it; each record goes to one of them. After an error it
 // stays where it was: calling Next again retries the same page.
 type Stream struct {
-	lock   chan struct{} // its waiters give up with their context
+	turn  chan struct{} // to fetch; its waiters give up with their context
+	fetch Fetch         // nil at the end
+	close func()
+
+	mu     sync.Mutex
 	buffer [][]byte
-	fetch  Fetch // nil at the end
-	close  func()
 }
 
 // Fetch gets the next records of a stream. There may be none for now, and more
@@ -19,18 +24,21 @@ type Fetch func(ctx context.Context) (records [][]byte, more bool, err error)
 // NewStream begins with the records that are there already. fetch and close may
 // be nil.
 func NewStream(records [][]byte, fetch Fetch, close func()) *Stream {
-	return &Stream{lock: make(chan struct{}, 1), buffer: records, fetch: fetch, close: close}
+	return &Stream{turn: make(chan struct{}, 1), buffer: records, fetch: fetch, close: close}
 }
 
 // Next returns the next record; ok is false at the end.
 func (s *Stream) Next(ctx context.Context) (record []byte, ok bool, err error) {
 	select {
-	case s.lock <- struct{}{}:
+	case s.turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
-	defer func() { <-s.lock }()
-	for len(s.buffer) == 0 && s.fetch != nil {
+	defer func() { <-s.turn }()
+	for {
+		if record, ok = s.TryNext(); ok || s.fetch == nil {
+			return record, ok, nil
+		}
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
@@ -38,27 +46,23 @@ func (s *Stream) Next(ctx context.Context) (record []byte, ok bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if s.buffer = records; !more {
+		if !more {
 			s.fetch = nil
 		}
+		s.fill(records)
 	}
-	record, ok = s.pop()
-	return record, ok, nil
 }
 
-// TryNext never waits: it reports false when the next record is yet to be
-// fetched, or another goroutine is reading.
+func (s *Stream) fill(records [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buffer = records
+}
+
+// TryNext never waits: it reports false when the next record is yet to be fetched.
 func (s *Stream) TryNext() (record []byte, ok bool) {
-	select {
-	case s.lock <- struct{}{}:
-	default:
-		return nil, false
-	}
-	defer func() { <-s.lock }()
-	return s.pop()
-}
-
-func (s *Stream) pop() (record []byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.buffer) == 0 {
 		return nil, false
 	}
@@ -70,9 +74,10 @@ func (s *Stream) pop() (record []byte, ok bool) {
 
 // Close frees what the stream holds. It may be called more than once.
 func (s *Stream) Close() {
-	s.lock <- struct{}{}
-	defer func() { <-s.lock }()
-	s.buffer, s.fetch = nil, nil
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.fetch = nil
+	s.fill(nil)
 	if s.close != nil {
 		s.close()
 	}
