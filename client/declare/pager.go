@@ -67,6 +67,9 @@ const (
 	// fastestReading is more than a script reads, in bytes a second. What arrives at
 	// this rate while a page is fetched is all that needs to be in flight.
 	fastestReading = 2 << 30
+	// leastWindowBytes may be in flight all the same: while one page is fetched again
+	// after a refusal, the reader's next ones are.
+	leastWindowBytes = 3 << 20
 )
 
 func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
@@ -124,7 +127,7 @@ func (p *pager) maxWindow() int {
 		pages = maxAheadFixed
 	}
 	useful := min(maxPrefetchBytes, p.latency.Seconds()*fastestReading)
-	return min(pages, p.size.pagesIn(max(cheapPrefetchBytes, int(useful))))
+	return min(pages, p.size.pagesIn(max(leastWindowBytes, int(useful))))
 }
 
 // fill keeps the wanted pages in flight, at least the next one.

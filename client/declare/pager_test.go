@@ -464,7 +464,7 @@ func TestPagesGrowAgainAfterAnOutage(t *testing.T) {
 }
 
 // What is in flight covers the time of a page at the rate of the fastest reader, and
-// never less than what costs little.
+// never less than what bridges a refusal.
 func TestMaxWindow(t *testing.T) {
 	for _, c := range []struct {
 		latency     time.Duration
@@ -472,8 +472,8 @@ func TestMaxWindow(t *testing.T) {
 		records     int64
 		want        int
 	}{
-		{200 * time.Microsecond, 1000, 50, 41},
-		{200 * time.Microsecond, 1000, 500, 4},
+		{200 * time.Microsecond, 1000, 50, 62},
+		{200 * time.Microsecond, 1000, 500, 6},
 		{3 * time.Millisecond, 1000, 500, 12},
 		{20 * time.Millisecond, 1000, 500, 33},
 		{20 * time.Millisecond, 1000, 50, maxAheadFixed},
