@@ -62,7 +62,8 @@ type source struct {
 // listed are all packages with what they import, each after its imports.
 func listed(t *testing.T, system, processor string) (list []source) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-pgo=off", "-e", "-deps", "-test", "-json=Dir,ImportPath,GoFiles,ImportMap,Module,Error", "./...")
+	cmd := exec.Command("go", "list", "-pgo=off", "-e", "-deps", "-test",
+		"-json=Dir,ImportPath,GoFiles,ImportMap,Module,Error", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 	var complaints bytes.Buffer
