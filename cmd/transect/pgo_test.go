@@ -39,7 +39,7 @@ func sampled() {
 // what users run: the main job, iterations, ingests, and a script full of calls.
 func TestMakeProfile(t *testing.T) {
 	if os.Getenv("TRANSECT_PGO") == "" {
-		t.Skip("TRANSECT_PGO=1 makes default.pgo")
+		t.Skip("it writes default.pgo anew, only when TRANSECT_PGO=1 asks for that")
 	}
 	h := newHome(t, 400, flightgen.Options{FileSize: 200 << 10})
 	few, err := filepath.Abs("../../testdata/flight")
