@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -14,6 +15,12 @@ var plannedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // IsPlannedID reports whether an id is that of a thing a plan would create.
 func IsPlannedID(id string) bool {
 	return len(id) > 5 && id[:5] == "plan-" && plannedID().MatchString(id)
+}
+
+// IsPlannedIDOf reports whether an id is that of a thing of a manager that a plan would
+// create.
+func IsPlannedIDOf(manager, id string) bool {
+	return IsPlannedID(id) && strings.HasPrefix(id, "plan-"+manager+"-")
 }
 
 // NotKnown is the key of a record, true where a plan cannot know what it holds: an

@@ -206,7 +206,8 @@ func (r *Recorder) finds(things, id string, record []byte) {
 	w.Makes = append(w.Makes, Made{ID: id, Later: true, Found: text})
 }
 
-// makes notes the ids in a record that a write made.
+// makes notes the ids in a record that a write made. The thing that it creates has its
+// name from then on, read or not.
 func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
 	planned(record, func(path, found string) {
 		if _, known := r.ids.find(found); known {
@@ -216,6 +217,9 @@ func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
 		r.ids.add(found, text, w.Number)
 		r.made[found] = w
 		w.Makes = append(w.Makes, Made{Path: path, ID: found, Later: later})
+		if schema.IsPlannedIDOf(w.Things, found) {
+			r.names[found] = cmp.Or(r.names[found], w.Name)
+		}
 	})
 }
 
@@ -287,7 +291,7 @@ func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call
 		}
 		if p.result < len(answered) {
 			r.makes(w, answered[p.result], "", false)
-			if id := gjson.GetBytes(answered[p.result], "_id").Str; w.Name != "" {
+			if id := gjson.GetBytes(answered[p.result], "_id").Str; id != "" && w.Name != "" {
 				r.names[id] = w.Name
 			}
 		}
