@@ -74,6 +74,7 @@ type Client struct {
 	log       *slog.Logger
 	revision  int
 	rehearses bool
+	planned   bool // its writes are those of a plan
 	sleep     func(ctx context.Context, d time.Duration) error
 	unserved  sync.Once // warns of tiles that nothing serves
 }
@@ -95,7 +96,7 @@ type Options struct {
 	// of the run, for what it does not know of the connection; writes are not noted when nil
 	Ledger      *recovery.Options
 	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
-	Last        declare.Interceptor // the last link of the chain: what passes it is sent; optional
+	Last        declare.Interceptor // the last link of the chain, that of a plan: what passes it is sent; optional
 	Rehearses   bool                // writes do not reach the platform: Wrap answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
 	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
@@ -166,7 +167,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open,
-		rehearses: o.Rehearses}
+		rehearses: o.Rehearses, planned: o.Last != nil}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth,
 		Journal: o.Journal,
 		Open:    o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,

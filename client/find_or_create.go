@@ -42,38 +42,67 @@ func (f Found[T]) Values() []any { return []any{f.Resource, f.Created} }
 // candidatesShown is how many resources of one name an error lists.
 const candidatesShown = 5
 
-// findByName searches by exact name. Several matches are an error that lists them.
-func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query, T], manager, name, parent string,
-	id ID) (found []T, err error) {
-	limit := candidatesShown
-	page, err := search.Page(ctx, Query{Limit: &limit, Filter: Filter{
-		"name": map[string]any{"$eq": name}, parent: map[string]any{"$eq": string(id)}}})
-	if err != nil || len(page.Results) <= 1 {
+// byName is what a name stands for in one place, and how it is created there.
+type byName[T interface {
+	schema.Identified
+	JSON() []byte
+}] struct {
+	manager, name, parent string
+	find                  func() ([]T, error)
+	describe              Op[Refs, Some[T]]
+	create                func() (T, error)
+	remove                func(ID) error
+}
+
+// allNamed finds the resources of an exact name in one place.
+func allNamed[T any](ctx context.Context, search SearchOp[Query, T], name, parent string, id ID) func() ([]T, error) {
+	return func() ([]T, error) {
+		limit := mostTwins
+		page, err := search.Page(ctx, Query{Limit: &limit, Filter: Filter{
+			"name": map[string]any{"$eq": name}, parent: map[string]any{"$eq": string(id)}}})
 		return page.Results, err
 	}
-	ids := make([]string, len(page.Results))
-	for i, r := range page.Results {
-		ids[i] = r.ResourceID()
+}
+
+func (n byName[T]) findOrCreate(ctx context.Context, c *Client) (Found[T], error) {
+	found, err := n.foundBefore(ctx, c)
+	if err != nil || len(found) > 0 {
+		return first(found), err
 	}
-	return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument name: several %s of the %s are named %q: %s",
-		manager, parent, name, strings.Join(ids, ", ")),
-		"rename all but one of them, or call %s.describe with the id of the right one", manager)
+	made, err := n.create()
+	if err != nil || c.planned { // a plan does not hold that it is deleted
+		return Found[T]{made, true}, err
+	}
+	return n.settle(ctx, c, made)
 }
 
 // foundBefore finds what is there already. A run that is started again finds what
 // its first start found: nothing, also when the resource was created then.
-func foundBefore[T schema.Identified](ctx context.Context, find func() ([]T, error),
-	describe Op[Refs, Some[T]]) (found []T, err error) {
+func (n byName[T]) foundBefore(ctx context.Context, c *Client) (found []T, err error) {
 	id, err := recovery.Remember(ctx, "found", func() (string, error) {
-		if found, err = find(); err != nil || len(found) == 0 {
+		if found, err = Settled(ctx, c, n.find, T.JSON); err != nil || len(found) == 0 {
 			return "", err
+		}
+		if len(found) > 1 {
+			return "", n.several(found)
 		}
 		return found[0].ResourceID(), nil
 	})
 	if err != nil || id == "" || len(found) > 0 {
 		return found, err
 	}
-	return describe(ctx, Refs{IDs: IDs{id}})
+	return n.describe(ctx, Refs{IDs: IDs{id}})
+}
+
+// several is the error that lists resources of one name.
+func (n byName[T]) several(found []T) error {
+	var ids []string
+	for _, r := range found[:min(len(found), candidatesShown)] {
+		ids = append(ids, r.ResourceID())
+	}
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument name: several %s of the %s are named %q: %s",
+		n.manager, n.parent, n.name, strings.Join(ids, ", ")),
+		"rename all but one of them, or call %s.describe with the id of the right one", n.manager)
 }
 
 func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject) (Found[Project], error) {
@@ -84,28 +113,38 @@ func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject
 		}
 		in.Company = ID(user.Company)
 	}
-	found, err := foundBefore(ctx, func() ([]Project, error) {
-		return findByName(ctx, c.Projects.Search, "projects", in.Name, "company", in.Company)
-	}, c.Projects.Describe)
-	if err != nil || len(found) > 0 {
-		return first(found), err
-	}
-	made, err := c.Projects.Create(ctx, CreateProject(in))
-	return Found[Project]{made, true}, err
+	return byName[Project]{
+		manager: "projects", name: in.Name, parent: "company",
+		find:     allNamed(ctx, c.Projects.Search, in.Name, "company", in.Company),
+		describe: c.Projects.Describe,
+		create:   func() (Project, error) { return c.Projects.Create(ctx, CreateProject(in)) },
+		remove: func(id ID) error {
+			_, err := c.Projects.Delete(ctx, ProjectID{Project: id})
+			return err
+		},
+	}.findOrCreate(ctx, c)
 }
 
 func (c *Client) findOrCreateMission(ctx context.Context, in FindOrCreateMission) (Found[Mission], error) {
-	found, err := foundBefore(ctx, func() ([]Mission, error) {
-		return findByName(ctx, c.Missions.Search, "missions", in.Name, "project", in.Project)
-	}, c.Missions.Describe)
-	if err != nil || len(found) > 0 {
-		return first(found), err
-	}
+	return byName[Mission]{
+		manager: "missions", name: in.Name, parent: "project",
+		find:     allNamed(ctx, c.Missions.Search, in.Name, "project", in.Project),
+		describe: c.Missions.Describe,
+		create:   func() (Mission, error) { return c.missionOf(ctx, in) },
+		remove: func(id ID) error {
+			_, err := c.Missions.Delete(ctx, Ref{ID: id})
+			return err
+		},
+	}.findOrCreate(ctx, c)
+}
+
+// missionOf creates the mission that was not found.
+func (c *Client) missionOf(ctx context.Context, in FindOrCreateMission) (Mission, error) {
 	if in.SurveyDate == "" {
 		now, err := recovery.Remember(ctx, "survey date",
 			func() (string, error) { return time.Now().UTC().Format(schema.DateForm), nil })
 		if err != nil {
-			return Found[Mission]{}, err
+			return Mission{}, err
 		}
 		in.SurveyDate = Date(now)
 	}
@@ -113,7 +152,7 @@ func (c *Client) findOrCreateMission(ctx context.Context, in FindOrCreateMission
 		CreateMissionOrSurvey{Project: in.Project, Name: in.Name, SurveyDate: in.SurveyDate,
 			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area,
 			Extra: in.Extra})
-	return Found[Mission]{made.Mission, true}, err
+	return made.Mission, err
 }
 
 func first[T any](found []T) Found[T] {

@@ -108,7 +108,13 @@ func (f Finder) byID(ctx context.Context, text string, kinds ...string) (*Record
 
 // named searches for an exact name.
 func (f Finder) named(ctx context.Context, kind, name string, within map[string]any) ([]*Record, error) {
-	return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": listed + 1})
+	find := func() ([]*Record, error) {
+		return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": listed + 1})
+	}
+	if kind == "project" || kind == "mission" && within != nil { // what runs find or create
+		return client.Settled(ctx, f.client, find, func(r *Record) []byte { return r.JSON })
+	}
+	return find()
 }
 
 func (f Finder) search(ctx context.Context, kind string, query map[string]any) ([]*Record, error) {

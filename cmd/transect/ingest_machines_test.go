@@ -13,10 +13,10 @@ import (
 )
 
 // TestTwoMachinesIngest lets two machines, each with its own state and its own
-// copy of the card at another place, bring the same files into one mission at
-// once: photos, a shapefile, a file in parts. Each run ends well and counts
-// every file; nothing is doubled in the end, nothing is missing, and a third
-// run finds nothing to do.
+// copy of the card at another place, bring the same files into one new mission of
+// a new project at once: photos, a shapefile, a file in parts. Each run ends well
+// and counts every file; nothing is doubled in the end, project and mission neither,
+// nothing is missing, and a third run finds nothing to do.
 func TestTwoMachinesIngest(t *testing.T) {
 	t.Parallel()
 	rounds := 3
@@ -47,7 +47,6 @@ func TestTwoMachinesIngest(t *testing.T) {
 	}
 	for round := range rounds {
 		name := fmt.Sprint("both ", round)
-		first.must("run", "ingest.lua", "prepare", name)
 		type end struct {
 			out, stderr string
 			code        int
@@ -69,11 +68,15 @@ func TestTwoMachinesIngest(t *testing.T) {
 			uploaded += a.Uploaded
 		}
 		var there struct {
-			Files   []struct{ Name, Status string }
-			Verdict struct{ There, Different, Missing, Extra int }
+			Projects, Missions int
+			Files              []struct{ Name, Status string }
+			Verdict            struct{ There, Different, Missing, Extra int }
 		}
 		if err := json.Unmarshal([]byte(second.must("run", "ingest.lua", "look", name)), &there); err != nil {
 			t.Fatal(err)
+		}
+		if there.Projects != 1 || there.Missions != 1 {
+			t.Errorf("round %d: %d projects, %d missions", round, there.Projects, there.Missions)
 		}
 		seen := map[string]bool{}
 		for _, f := range there.Files {
@@ -104,13 +107,9 @@ func shapeHead() []byte {
 const machineScript = `
 local ingest, sdk, json = require("ingest"), require("sdk"), require("json")
 local what, name = arg[1], arg[2]
-if what == "prepare" then
-  local project = sdk.projects.create(name, sdk.users.describe().company)
-  sdk.missions.create_survey{ project = project, name = name, survey_date = "2026-05-31", number_of_images = 20,
-    coordinates = { {4, 50}, {4.1, 50}, {4.1, 50.1}, {4, 50} } }
-  return
-end
-local mission = sdk.missions.search{ filter = { name = { ["$eq"] = name } } }[1]
+local project = sdk.projects.find_or_create{ name = name }
+local mission = sdk.missions.find_or_create{ project = project, name = name, survey_date = "2026-05-31", number_of_images = 20,
+  coordinates = { {4, 50}, {4.1, 50}, {4.1, 50.1}, {4, 50} } }
 if what == "look" then
   local found = {}
   for d in sdk.datasets.search_generator{ filter = { mission = { ["$eq"] = mission.id } } } do
@@ -119,7 +118,9 @@ if what == "look" then
     found[#found + 1] = { name = d.name, status = next(status, next(status)) and "several" or next(status) }
   end
   local v = ingest.verify{ source = "flight", mission = mission }
-  print(json.encode{ files = found, verdict = { there = v.already_there, different = v.different, missing = v.missing, extra = v.extra } })
+  local named = { filter = { name = { ["$eq"] = name } } }
+  local projects, missions = sdk.projects.search(named), sdk.missions.search(named)
+  print(json.encode{ projects = #projects, missions = #missions, files = found, verdict = { there = v.already_there, different = v.different, missing = v.missing, extra = v.extra } })
   return
 end
 local r = ingest.run{ source = "flight", mission = mission, progress = false, batch = 4 }

@@ -52,8 +52,7 @@ if not owner then
   if not args.create then
     missing("project", to_project)
   end
-  owner = target.projects.find_or_create({ name = to_project })
-  find.made("project " .. owner.name)
+  owner = find.new_project(to_project, target)
 end
 if target.url == sdk.url and owner.id == project.id and not (to_mission and to_mission ~= mission.name) then
   script.usage_error("the copy would be what it is copied from", "name another project or another mission")
@@ -270,8 +269,11 @@ for _, from in ipairs(missions) do
       new.number_of_images = sdk.datasets.search({ filter = images, limit = 1, return_total = true }).total
       new.geometry, new.area = from.geometry, from.area
     end
-    to = target.missions.find_or_create(new)
-    find.made("mission " .. to.name .. " in the project " .. owner.name)
+    local created
+    to, created = target.missions.find_or_create(new)
+    if created then
+      find.made("mission " .. to.name .. " in the project " .. owner.name)
+    end
   end
   local new_ids = {}
   copy_datasets(from, to, new_ids)

@@ -34,6 +34,15 @@ function find.only_mission(text)
   return (lookup.mission(text))
 end
 
+-- new_project creates a project, unless another run was faster. platform is that of the run when left out.
+function find.new_project(name, platform)
+  local project, created = (platform or sdk).projects.find_or_create({ name = name })
+  if created then
+    find.made("project " .. project.name)
+  end
+  return project
+end
+
 -- project_or_new finds a project by name or id, or creates it when create is true; before, a function, is
 -- called before that and may raise an error.
 function find.project_or_new(text, create, before)
@@ -44,9 +53,7 @@ function find.project_or_new(text, create, before)
   if before then
     before()
   end
-  project = sdk.projects.find_or_create({ name = text })
-  find.made("project " .. project.name)
-  return project
+  return find.new_project(text)
 end
 
 -- missions lists the missions of a project, oldest first; given match, those whose names contain it.
@@ -62,8 +69,9 @@ function find.missions(project, match)
 end
 
 -- target finds PROJECT or PROJECT/MISSION. It returns the project, and the mission or nil. create, a function of
--- the project and a name, creates a mission that is missing; without it, what is missing is an error with the hint
--- otherwise. before, a function, is called before anything is created and may raise an error.
+-- the project and a name, creates what is missing, and returns the mission and whether it was created; without it,
+-- what is missing is an error with the hint otherwise. before, a function, is called before anything is created and
+-- may raise an error.
 function find.target(text, create, otherwise, before)
   local place = lookup.place(text, { missing_ok = create ~= nil and create ~= false, otherwise = otherwise or "" })
   local project, mission = place.project, place.mission
@@ -71,12 +79,14 @@ function find.target(text, create, otherwise, before)
     before()
   end
   if place.new_project then
-    project = sdk.projects.find_or_create({ name = place.new_project })
-    find.made("project " .. project.name)
+    project = find.new_project(place.new_project)
   end
   if place.new_mission then
-    mission = create(project, place.new_mission)
-    find.made("mission " .. mission.name .. " in the project " .. project.name)
+    local created
+    mission, created = create(project, place.new_mission)
+    if created then
+      find.made("mission " .. mission.name .. " in the project " .. project.name)
+    end
   end
   return project, mission
 end
