@@ -66,6 +66,7 @@ type runLedger struct {
 	folder   string // of files that stay as long as the run
 	dry      bool   // a dry run: the ledger is only read
 	taken    bool   // over from a start whose end nobody saw
+	plan     bool   // is carried out; its result lists what was not done
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -74,7 +75,7 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{debugger: job.Debugger, settle: cmp.Or(job.Settle, settleAfter), began: p.Now(),
+	r := &runLedger{debugger: job.Debugger, settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), plan: job.Gate != nil,
 		folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
@@ -156,7 +157,9 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 	if n < 2 {
 		return
 	}
-	if at, ended := l.Ended(); ended {
+	if at, ended := l.Ended(); ended && r.plan {
+		r.log.Info(fmt.Sprintf("the plan was carried out before (started %s)", at.Local().Format(time.DateTime)))
+	} else if ended {
 		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again "+
 			"begins a new one", l.Run(), at.Local().Format(time.DateTime)))
 	} else {

@@ -66,6 +66,9 @@ func (r *runLedger) end(ok bool) error {
 // summarize logs the writes of a start that differs from an undisturbed one.
 func (r *runLedger) summarize(l *ledger.Ledger) {
 	c := r.counts
+	if r.plan {
+		c.Unused = 0
+	}
 	if c.Taken+c.Adopted+c.SentAgain+c.Open+c.Doubled+c.Unused == 0 {
 		return
 	}
