@@ -36,20 +36,16 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no pseudo terminals here")
 	}
-	tm := &terminal{t: t, cmd: exec.Command("transect", args...), more: make(chan struct{}, 1),
-		read: make(chan struct{})}
+	// Without noflsh Ctrl-C may discard what the program says of it before it is read here. It is set
+	// before the program sets modes of its own.
+	start := append([]string{"-c", `stty noflsh && exec transect "$@"`, "transect"}, args...)
+	tm := &terminal{t: t, cmd: exec.Command("sh", start...), more: make(chan struct{}, 1), read: make(chan struct{})}
 	tm.cmd.Dir = dir
 	tm.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "NO_COLOR=1",
 		"TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}, env...)
 	var err error
 	if tm.pty, err = pty.StartWithSize(tm.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
-	}
-	// Else Ctrl-C may discard what the program says of it before it is read here.
-	keep := exec.Command("stty", "noflsh")
-	keep.Stdin = tm.pty
-	if err := keep.Run(); err != nil {
-		t.Fatal("stty noflsh: ", err)
 	}
 	guard := time.AfterFunc(4*testTimeout, func() { _ = tm.cmd.Process.Kill() })
 	go func() {
