@@ -146,7 +146,7 @@ func TestCancelStopsTheScriptAnywhere(t *testing.T) {
 			if !errors.As(err, &stopped) {
 				t.Errorf("got %v", err)
 			}
-			if late > 200*time.Millisecond {
+			if late > 20*time.Second { // what is not stopped waits for 60 s, or goes on for ever
 				t.Errorf("took %s", late)
 			}
 			if out.Len() > 0 {
