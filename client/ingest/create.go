@@ -189,6 +189,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 	if len(datasets) != len(items) {
 		return fault.Of(&fault.QueryError{}, "the platform created %d datasets instead of %d", len(datasets), len(items))
 	}
+	r.created.Add(int64(len(datasets)))
 	byKey := make(map[string]string, len(datasets))
 	for _, d := range datasets {
 		byKey[gjson.GetBytes(d.JSON(), "properties."+PropertyName+".key").String()] = d.ID

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -13,8 +14,8 @@ import (
 )
 
 // Runs on two machines cannot lock each other out. Each looks for datasets with
-// the same keys after it has created its own, and once more at the end, and all
-// decide alike which of them stays (see reconcile). Except for orphans a run
+// the same keys after it has created its own, and once more at the end, unless it is
+// alone in its target, and all decide alike which of them stays (see reconcile). Except for orphans a run
 // deletes only datasets that it has created itself; what is left to do for the
 // survivor it leaves to the run that created it, or does itself when that run
 // makes no progress.
@@ -26,6 +27,27 @@ const (
 	otherTimeout    = 20 * time.Second
 	otherPoll       = 500 * time.Millisecond
 )
+
+// alone reports whether the target held nothing when this run listed it, and holds
+// nothing of others: then nothing has to be looked up by key.
+func (r *run) alone(ctx context.Context) (bool, error) {
+	if r.index.count > 0 || r.accompanied.Load() {
+		return false, nil
+	}
+	others, err := r.held(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
+	if err == nil && (len(others.Results) > 0 || others.Total > 0) {
+		r.accompanied.Store(true)
+	}
+	return !r.accompanied.Load(), err
+}
+
+// held is the first of the datasets of the target that a filter selects, and their number.
+func (r *run) held(ctx context.Context, which client.Filter) (client.Page[client.Dataset], error) {
+	limit, filter := 1, r.options.Target.filter()
+	maps.Copy(filter, which)
+	return r.client.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
+		Fields: client.Object{"include": []any{"name"}}}})
+}
 
 // lookup finds the datasets with the keys of items, by key, in order of their
 // identifiers; without the items' own when others is set.
@@ -69,6 +91,9 @@ func described(ctx context.Context, c *client.Client, ids []string) (map[string]
 func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, error) {
 	if len(items) == 0 {
 		return items, nil
+	}
+	if alone, err := r.alone(ctx); alone || err != nil {
+		return items, err
 	}
 	found, err := r.lookup(ctx, items, true)
 	if err != nil {
@@ -192,6 +217,15 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 // deleteDuplicates looks once more for datasets that another run has created
 // meanwhile, and deletes those of this run that do not stay.
 func (r *run) deleteDuplicates(ctx context.Context) error {
+	alone, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	if alone { // a creation may have arrived twice
+		if all, err := r.held(ctx, nil); err != nil || all.Total == r.created.Load() {
+			return err
+		}
+	}
 	created := func(o Outcome) bool { return o.Sent && !o.Resumed }
 	items := func(list []Outcome) []*item {
 		items := make([]*item, len(list))

@@ -1,8 +1,11 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -203,4 +206,54 @@ func TestOrphanOfAnEarlierState(t *testing.T) {
 	}
 	w.expect(w.run(folder, replace), 0, 2, 0)
 	w.allHere(2)
+}
+
+// TestAlone: nothing is looked up by key in a target that only this run fills.
+func TestAlone(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before bool // something is there already
+		other  bool // somebody else creates something meanwhile
+		looks  bool
+	}{{"alone", false, false, false}, {"filled before", true, false, true}, {"another run", false, true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			var w *world
+			var looks, met atomic.Bool
+			w = newWorld(t, func(h http.Handler) http.Handler {
+				return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					if strings.HasSuffix(r.URL.Path, "/search-datasets") {
+						body, err := io.ReadAll(r.Body)
+						if err != nil {
+							t.Error(err)
+						}
+						r.Body = io.NopCloser(bytes.NewReader(body))
+						if bytes.Contains(body, []byte(PropertyName+".key")) {
+							looks.Store(true)
+						}
+					}
+					if endsUpload(r) && c.other && met.CompareAndSwap(false, true) {
+						w.create("by hand")
+					}
+					h.ServeHTTP(out, r)
+				})
+			})
+			if c.before {
+				w.create("earlier")
+			}
+			w.expect(w.run(numbered(t, 3, 500)), 3, 0, 0)
+			if looks.Load() != c.looks {
+				t.Errorf("looked up by key: %v", looks.Load())
+			}
+		})
+	}
+}
+
+// create creates a dataset without a key.
+func (w *world) create(name string) {
+	w.t.Helper()
+	body := client.Object{"name": name, "type": "file", "components": []any{map[string]any{"name": "file"}}}
+	maps.Copy(body, map[string]any{"project": w.target.Project, "mission": w.target.Mission})
+	if _, err := w.c.Datasets.CreateDatasets(context.Background(), client.CreateDatasets{Datasets: []client.Object{body}}); err != nil {
+		w.t.Fatal(err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,6 +34,9 @@ type run struct {
 	outcomes *OutcomeLog
 	checker  *preflight.Checker
 	breaker  breaker
+
+	created     atomic.Int64 // datasets
+	accompanied atomic.Bool  // other runs create datasets in the target
 
 	callback sync.Mutex // one call of Filter or Name at a time
 
