@@ -42,6 +42,7 @@ func TestTwins(t *testing.T) {
 		when    int
 		refuse  error // of the deletion
 		deleted bool  // already, when this run deletes its own
+		filled  bool  // by somebody, before that
 		created bool
 		left    int
 		fails   string
@@ -49,6 +50,7 @@ func TestTwins(t *testing.T) {
 		{name: "the other one is older", when: before, left: 1},
 		{name: "this one is older", when: after, created: true, left: 2},
 		{name: "its own is gone", when: before, deleted: true, left: 1},
+		{name: "something is in its own", when: before, filled: true, created: true, left: 2},
 		{name: "not allowed by the sandbox", when: before, refuse: &fault.PermissionError{}, created: true, left: 2},
 		{name: "not allowed by the platform", when: before, refuse: &fault.ResponseError{Status: http.StatusForbidden}, created: true, left: 2},
 		{name: "the network fails", when: before, refuse: fault.Of(&fault.ConnectionError{}, "away"), left: 2, fails: "away"},
@@ -70,6 +72,11 @@ func TestTwins(t *testing.T) {
 						}
 						other = twin(t, w, things, call)
 						time.Sleep(2 * time.Millisecond) // dates of creation have milliseconds
+						if c.filled {
+							v, err := next(ctx, call)
+							fill(t, w, things, made(v))
+							return v, err
+						}
 					case things + ".delete":
 						if c.deleted {
 							if v, err := next(ctx, call); err != nil {
@@ -115,10 +122,29 @@ func twin(t *testing.T, w *world, things string, call *declare.Call) string {
 		t.Error(err)
 		return ""
 	}
+	return made(v)
+}
+
+// made is the id of what a call made.
+func made(v declare.Value) string {
 	if made, ok := v.Go.(client.Survey); ok {
 		return made.Mission.ID
 	}
 	return gjson.GetBytes(v.JSON, "_id").Str
+}
+
+// fill puts a dataset into a project or a mission.
+func fill(t *testing.T, w *world, things, id string) {
+	t.Helper()
+	in := client.CreateFileDataset{DatasetCommon: client.DatasetCommon{Name: "a.txt", Company: client.ID(w.platform.Credentials().Company)}}
+	if things == "projects" {
+		in.Project = client.ID(id)
+	} else {
+		in.Mission = client.ID(id)
+	}
+	if _, err := another(t, w.platform, client.Options{}).Datasets.CreateFileDataset(t.Context(), in); err != nil {
+		t.Error(err)
+	}
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)

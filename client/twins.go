@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -81,20 +83,12 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 		oldest = slices.MinFunc(all, func(a, b T) int {
 			return cmp.Or(created(a.JSON()).Compare(created(b.JSON())), strings.Compare(a.ResourceID(), b.ResourceID()))
 		})
-		if same(oldest) {
-			return made.ResourceID(), nil
-		}
-		switch err := n.remove(ID(made.ResourceID())); {
-		case err == nil, fault.Status(err) == http.StatusNotFound:
-			c.log.Info("another run created the "+declare.Singular(n.manager)+" at the same moment; this one goes on with it",
-				"name", n.name, "id", oldest.ResourceID(), "deleted", made.ResourceID())
-		case forbidden(err):
-			c.log.Warn("another run created a "+declare.Singular(n.manager)+" of this name at the same moment, and this "+
-				"run may not delete its own: rename or delete one of them",
-				"name", n.name, "this", made.ResourceID(), "other", oldest.ResourceID(), "error", err)
-			oldest = made
-		default:
-			return "", err
+		if !same(oldest) {
+			if gone, err := n.giveUp(ctx, c, made.ResourceID(), oldest.ResourceID()); err != nil {
+				return "", err
+			} else if !gone {
+				oldest = made
+			}
 		}
 		return oldest.ResourceID(), nil
 	})
@@ -106,6 +100,36 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 		return first(found), err
 	}
 	return Found[T]{Resource: oldest}, nil
+}
+
+// giveUp deletes the younger one of twins, unless somebody has put something into it: a run
+// that died in between may settle it much later. It reports whether it is gone.
+func (n byName[T]) giveUp(ctx context.Context, c *Client, id, older string) (gone bool, err error) {
+	thing := declare.Singular(n.manager)
+	log := func(level slog.Level, text string) {
+		c.log.Log(ctx, level, fmt.Sprintf("another run created a %s of this name at the same moment; %s", thing, text),
+			"name", n.name, "older", older, "own", id)
+	}
+	for _, kind := range c.Manager(n.manager).Holds {
+		within := map[string]any{"filter": map[string]any{thing: map[string]any{"$eq": id}}, "limit": 1}
+		held, err := c.Manager(kind).Op("search").Invoke(ctx, declare.Args{Values: within})
+		if err != nil {
+			return false, err
+		}
+		if len(held.Items) > 0 {
+			log(slog.LevelWarn, "this run's own is no longer empty and stays: rename one of them")
+			return false, nil
+		}
+	}
+	switch err = n.remove(ID(id)); {
+	case err == nil, fault.Status(err) == http.StatusNotFound:
+		log(slog.LevelInfo, "this run goes on with the older one and has deleted its own")
+		return true, nil
+	case forbidden(err):
+		log(slog.LevelWarn, "this run may not delete its own and keeps it: rename or delete one of them")
+		return false, nil
+	}
+	return false, err
 }
 
 // forbidden reports whether a script or its user may not do something.
