@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +52,9 @@ func TestTwins(t *testing.T) {
 		{name: "this one is older", when: after, created: true, left: 2},
 		{name: "its own is gone", when: before, deleted: true, left: 1},
 		{name: "something is in its own", when: before, filled: true, created: true, left: 2},
-		{name: "not allowed by the sandbox", when: before, refuse: &fault.PermissionError{}, created: true, left: 2},
-		{name: "not allowed by the platform", when: before, refuse: &fault.ResponseError{Status: http.StatusForbidden}, created: true, left: 2},
+		{name: "not allowed by the sandbox", when: before, refuse: &fault.PermissionError{}, left: 2},
+		{name: "not allowed by the platform", when: before, refuse: &fault.ResponseError{Status: http.StatusForbidden}, left: 2},
+		{name: "beyond the budget", when: before, refuse: &fault.LimitError{}, left: 2},
 		{name: "the network fails", when: before, refuse: fault.Of(&fault.ConnectionError{}, "away"), left: 2, fails: "away"},
 	} {
 		for _, things := range []string{"projects", "missions"} {
@@ -151,45 +153,108 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
-// A run that dies while it deletes its twin goes on with the same project afterwards.
+// A run that dies while it gives its twin up goes on with the same project afterwards, and
+// deletes nothing in which there is something by then.
 func TestTwinsOfARunThatDies(t *testing.T) {
+	type accident struct {
+		name, op  string
+		how       death
+		meanwhile func(t *testing.T, other *client.Client, own, older string)
+		left      []string // of the projects of both
+	}
+	cases := []accident{
+		{"sent again", "projects.create", beforeSent, nil, []string{"older"}},
+		{"filled meanwhile", "projects.create", afterNoted, func(t *testing.T, other *client.Client, own, _ string) {
+			mission(t, other, own)
+		}, []string{"older", "own"}},
+		{"the older one is renamed meanwhile", "projects.delete", afterNoted, func(t *testing.T, other *client.Client, _, older string) {
+			if _, err := other.Projects.UpdateName(t.Context(), client.Rename{Ref: client.Ref{ID: client.ID(older)}, Name: "Other"}); err != nil {
+				t.Error(err)
+			}
+		}, []string{"older"}},
+	}
 	for _, d := range append(deaths, never) {
-		t.Run(d.String(), func(t *testing.T) {
-			r := newLostRun(t, "projects.delete", `local sdk = require("sdk")
+		cases = append(cases, accident{"deletion, " + d.String(), "projects.delete", d, nil, []string{"older"}})
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newLostRun(t, c.op, `local sdk = require("sdk")
 local twin = sdk.projects.find_or_create{ name = "Twin" }
 sdk.missions.create{ project = twin, name = "May", survey_date = "2026-05-31", number_of_images = 0 }`, nil)
 			defer r.close()
 			other := another(t, r.platform, client.Options{})
-			below, made := r.transparency, ""
+			below, older := r.transparency, ""
 			r.transparency = roundTrip(func(q *http.Request) (*http.Response, error) {
-				if made == "" && strings.HasSuffix(q.URL.Path, "/projects") {
+				if older == "" && strings.HasSuffix(q.URL.Path, "/projects") {
 					project, err := other.Projects.Create(t.Context(),
 						client.CreateProject{Name: "Twin", Company: client.ID(r.platform.Credentials().Company)})
 					if err != nil {
 						t.Error(err)
 					}
-					made = project.ID
+					older = project.ID
+					time.Sleep(2 * time.Millisecond)
 				}
 				return below.RoundTrip(q)
 			})
-			_ = r.start(d, 1)
-			if d != never && !r.dead.Load() {
+			_ = r.start(c.how, 1)
+			if c.how != never && !r.dead.Load() {
 				t.Fatal("it did not die")
+			}
+			own := func() (id string) {
+				for _, p := range projects(t, other) {
+					if p.ID != older {
+						id = p.ID
+					}
+				}
+				return id
+			}
+			if c.meanwhile != nil {
+				c.meanwhile(t, other, own(), older)
+				r.ahead.Store(int64(24 * time.Hour))
 			}
 			if err := r.start(never, 0); err != nil {
 				t.Fatal(err)
 			}
-			projects, err := other.Projects.Search.Page(t.Context(), client.Query{})
-			if err != nil || len(projects.Results) != 1 || projects.Results[0].ID != made || len(projects.Results[0].Missions) != 1 {
-				t.Errorf("%v, %v; the other one is %s", projects.Results, err, made)
+			var left []string
+			for _, p := range projects(t, other) {
+				left = append(left, map[bool]string{true: "older", false: "own"}[p.ID == older])
+			}
+			if slices.Sort(left); !slices.Equal(left, c.left) || len(r.doubles) > 0 {
+				t.Errorf("left: %v; told as done twice: %v", left, r.doubles)
+			}
+			within := older
+			if id := own(); id != "" {
+				within = id
+			}
+			missions, err := other.Missions.Search.Page(t.Context(), client.Query{Filter: client.Filter{"project": map[string]any{"$eq": within}}})
+			if err != nil || len(missions.Results) == 0 {
+				t.Errorf("no mission in it: %v", err)
 			}
 		})
 	}
 }
 
+func projects(t *testing.T, c *client.Client) []client.Project {
+	t.Helper()
+	page, err := c.Projects.Search.Page(t.Context(), client.Query{})
+	if err != nil {
+		t.Error(err)
+	}
+	return page.Results
+}
+
+func mission(t *testing.T, c *client.Client, project string) {
+	t.Helper()
+	if _, err := c.Missions.Create(t.Context(), client.CreateMissionOrSurvey{Project: client.ID(project), Name: "June", SurveyDate: "2026-06-30"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Who looks for a name while a younger twin is about to be deleted waits for that.
 func TestTwinsAreWaitedFor(t *testing.T) {
-	p, err := platform.Open(t.Context(), platform.Options{Memory: true})
+	ago := time.Duration(0)
+	now := func() time.Time { return time.Now().Add(-ago) }
+	p, err := platform.Open(t.Context(), platform.Options{Memory: true, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,5 +288,18 @@ func TestTwinsAreWaitedFor(t *testing.T) {
 	younger = ""
 	if _, err = lookup.In(second).Project(t.Context(), "Twin", lookup.Options{}); err == nil || !strings.Contains(err.Error(), "several projects") {
 		t.Errorf("twins that stay: %v", err)
+	}
+	if waits != 2+4 {
+		t.Errorf("looked %d times", waits)
+	}
+	ago, waits = time.Hour, 0
+	for range 2 {
+		if _, err := first.Projects.Create(t.Context(), client.CreateProject{Name: "Old", Company: client.ID(p.Credentials().Company)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ago = 0
+	if _, err = lookup.In(second).Project(t.Context(), "Old", lookup.Options{}); err == nil || waits > 0 {
+		t.Errorf("old ones of one name: %v, waited %d times", err, waits)
 	}
 }

@@ -42,7 +42,7 @@ func (f Found[T]) Values() []any { return []any{f.Resource, f.Created} }
 // candidatesShown is how many resources of one name an error lists.
 const candidatesShown = 5
 
-// byName is what a name stands for in one place, and how it is created there.
+// byName finds or creates the resource of a name in a company or a project.
 type byName[T interface {
 	schema.Identified
 	JSON() []byte

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,46 +18,31 @@ import (
 )
 
 // Twins are resources of one name that were created at the same moment: several runs looked
-// for it, found nothing and created it, as the platform takes any name twice. All go on with
-// the oldest, and each deletes the younger one of its own, in which there is nothing yet.
+// for the name, found nothing and created it, as the platform takes any name twice. All go on
+// with the oldest, and each deletes the younger one of its own, as long as it is empty.
 const (
 	mostTwins = 50
-	together  = 10 * time.Second // apart at most
-	looks     = 5                // for twins to be deleted
+	settling  = 30 * time.Second // from then on twins are there to stay
+	looks     = 5
 	lookAgain = time.Second / 2
 )
 
-// Settled finds resources of a name, and looks again while there are twins among them.
-// record is the JSON of one.
+// Settled finds resources of a name, and looks again while there are several and the youngest
+// may be about to be deleted. record is the JSON of one.
 func Settled[T any](ctx context.Context, c *Client, find func() ([]T, error), record func(T) []byte) ([]T, error) {
 	for look := 1; ; look++ {
 		found, err := find()
-		if err != nil || look == looks || !twins(found, record) {
+		if err != nil || len(found) < 2 || look == looks {
 			return found, err
+		}
+		youngest := slices.MaxFunc(found, func(a, b T) int { return created(record(a)).Compare(created(record(b))) })
+		if c.transport.PlatformTime().Sub(created(record(youngest))) > settling {
+			return found, nil
 		}
 		if err := c.sleep(ctx, lookAgain); err != nil {
 			return nil, err
 		}
 	}
-}
-
-func twins[T any](found []T, record func(T) []byte) bool {
-	if len(found) < 2 {
-		return false
-	}
-	var dates []time.Time
-	for _, r := range found {
-		if date := created(record(r)); !date.IsZero() {
-			dates = append(dates, date)
-		}
-	}
-	slices.SortFunc(dates, time.Time.Compare)
-	for i := 1; i < len(dates); i++ {
-		if dates[i].Sub(dates[i-1]) < together {
-			return true
-		}
-	}
-	return false
 }
 
 // created is when the platform created a record; zero when it does not say.
@@ -68,72 +52,86 @@ func created(record []byte) time.Time {
 	return date
 }
 
-// settle is what a run goes on with that made a resource of a name.
+// settle returns the resource with which a run goes on that has created one of a name. The
+// choice is noted before anything is deleted: a run that dies in between makes no other.
 func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], error) {
-	oldest := made
-	id, err := recovery.Remember(ctx, "oldest", func() (string, error) {
-		all, err := n.find()
-		if err != nil {
-			return "", err
+	own := made.ResourceID()
+	choice, err := recovery.Remember(ctx, "oldest", func() (string, error) {
+		oldest, err := n.oldest(made)
+		if err != nil || oldest == own {
+			return own, err
 		}
-		same := func(r T) bool { return r.ResourceID() == made.ResourceID() }
-		if !slices.ContainsFunc(all, same) {
-			all = append(all, made)
+		used, err := n.used(ctx, c, own)
+		if used {
+			n.warn(c, "holds something, and the run goes on with it: rename one of them", own, oldest)
+			oldest = own
 		}
-		oldest = slices.MinFunc(all, func(a, b T) int {
-			return cmp.Or(created(a.JSON()).Compare(created(b.JSON())), strings.Compare(a.ResourceID(), b.ResourceID()))
-		})
-		if !same(oldest) {
-			if gone, err := n.giveUp(ctx, c, made.ResourceID(), oldest.ResourceID()); err != nil {
-				return "", err
-			} else if !gone {
-				oldest = made
-			}
-		}
-		return oldest.ResourceID(), nil
+		return oldest, err
 	})
-	if err != nil || id == made.ResourceID() {
+	if err != nil || choice == own {
 		return Found[T]{made, true}, err
 	}
-	if id != oldest.ResourceID() { // an earlier start has settled it
-		found, err := n.describe(ctx, Refs{IDs: IDs{id}})
-		return first(found), err
+	if err := n.giveUp(ctx, c, own, choice); err != nil {
+		return Found[T]{}, err
 	}
-	return Found[T]{Resource: oldest}, nil
+	found, err := n.describe(ctx, Refs{IDs: IDs{choice}})
+	return first(found), err
 }
 
-// giveUp deletes the younger one of twins, unless somebody has put something into it: a run
-// that died in between may settle it much later. It reports whether it is gone.
-func (n byName[T]) giveUp(ctx context.Context, c *Client, id, older string) (gone bool, err error) {
-	thing := declare.Singular(n.manager)
-	log := func(level slog.Level, text string) {
-		c.log.Log(ctx, level, fmt.Sprintf("another run created a %s of this name at the same moment; %s", thing, text),
-			"name", n.name, "older", older, "own", id)
+// oldest is the id of the oldest resource of the name.
+func (n byName[T]) oldest(made T) (string, error) {
+	all, err := n.find()
+	if !slices.ContainsFunc(all, func(r T) bool { return r.ResourceID() == made.ResourceID() }) {
+		all = append(all, made)
 	}
+	return slices.MinFunc(all, func(a, b T) int {
+		return cmp.Or(created(a.JSON()).Compare(created(b.JSON())), strings.Compare(a.ResourceID(), b.ResourceID()))
+	}).ResourceID(), err
+}
+
+// used reports whether there is something in a resource.
+func (n byName[T]) used(ctx context.Context, c *Client, id string) (bool, error) {
 	for _, kind := range c.Manager(n.manager).Holds {
-		within := map[string]any{"filter": map[string]any{thing: map[string]any{"$eq": id}}, "limit": 1}
+		within := map[string]any{"filter": map[string]any{declare.Singular(n.manager): map[string]any{"$eq": id}}, "limit": 1}
 		held, err := c.Manager(kind).Op("search").Invoke(ctx, declare.Args{Values: within})
-		if err != nil {
-			return false, err
-		}
-		if len(held.Items) > 0 {
-			log(slog.LevelWarn, "this run's own is no longer empty and stays: rename one of them")
-			return false, nil
+		if err != nil || len(held.Items) > 0 {
+			return err == nil, err
 		}
 	}
-	switch err = n.remove(ID(id)); {
+	return false, nil
+}
+
+// giveUp deletes the run's own resource. Looking into it once more costs nothing that counts
+// and keeps what somebody has put there while the run was dead.
+func (n byName[T]) giveUp(ctx context.Context, c *Client, own, older string) error {
+	used, err := n.used(ctx, c, own)
+	switch {
+	case err != nil:
+		return err
+	case used:
+		n.warn(c, "holds something and stays: rename one of them", own, older)
+		return nil
+	}
+	switch err := n.remove(ID(own)); {
 	case err == nil, fault.Status(err) == http.StatusNotFound:
-		log(slog.LevelInfo, "this run goes on with the older one and has deleted its own")
-		return true, nil
+		c.log.Info(fmt.Sprintf("there is an older %s of this name, which the run goes on with; its own is deleted",
+			declare.Singular(n.manager)), "name", n.name, "id", older, "deleted", own)
 	case forbidden(err):
-		log(slog.LevelWarn, "this run may not delete its own and keeps it: rename or delete one of them")
-		return false, nil
+		n.warn(c, "may not be deleted and stays, empty: rename or delete it", own, older)
+	default:
+		return err
 	}
-	return false, err
+	return nil
+}
+
+func (n byName[T]) warn(c *Client, text, own, older string) {
+	c.log.Warn(fmt.Sprintf("there is an older %s of this name; the run's own %s", declare.Singular(n.manager), text),
+		"name", n.name, "older", older, "own", own)
 }
 
 // forbidden reports whether a script or its user may not do something.
 func forbidden(err error) bool {
 	var sandbox *fault.PermissionError
-	return errors.As(err, &sandbox) || fault.Status(err) != 0 && !fault.Transient(err)
+	var budget *fault.LimitError
+	return errors.As(err, &sandbox) || errors.As(err, &budget) || fault.Status(err) != 0 && !fault.Transient(err)
 }

@@ -63,8 +63,11 @@ func (s *WriteStats) Duplicates(ctx context.Context) (all []Duplicate, err error
 		}
 		others := slices.DeleteFunc(idsOf(slices.Concat(found.of, found.more)), func(id string) bool { return id == "" })
 		own, open := a.made, a.ledger.OpenOf(a.id)
-		if len(own) == 0 {
+		switch deleted := a.findDeleted(); {
+		case len(own) == 0:
 			open++ // its answer held no id: one of them is its own
+		case !slices.ContainsFunc(own, func(id string) bool { return !deleted[id] }):
+			continue // the run has deleted its own, and goes on with another
 		}
 		if len(others) <= open {
 			continue

@@ -34,7 +34,7 @@ function find.only_mission(text)
   return (lookup.mission(text))
 end
 
--- new_project creates a project, unless another run was faster. platform is that of the run when left out.
+-- new_project finds or creates a project; platform is that of the run when left out.
 function find.new_project(name, platform)
   local project, created = (platform or sdk).projects.find_or_create({ name = name })
   if created then
