@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"transect/client"
 	"transect/client/declare"
@@ -84,8 +85,14 @@ func (x *Execution) openGate() (done bool, err error) {
 		return false, err
 	}
 	x.connector.planned.first = g.Open(notes)
-	_, ended := notes.Ended()
-	return ended && g.Complete(), g.CheckFiles(x.process.moduleCode)
+	if at, ended := notes.Ended(); ended {
+		text := "the plan was carried out before (started %s)"
+		if done = g.Complete(); !done {
+			text = "an earlier start of the plan ended well (started %s); what is missing is sent"
+		}
+		x.connector.ledger.log.Info(fmt.Sprintf(text, at.Local().Format(time.DateTime)))
+	}
+	return done, g.CheckFiles(x.process.moduleCode)
 }
 
 // moduleCode reads a script or a module, of a file or of the program.

@@ -157,13 +157,12 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 	if n < 2 {
 		return
 	}
-	if at, ended := l.Ended(); ended && r.plan {
-		r.log.Info(fmt.Sprintf("the plan was carried out before (started %s)", at.Local().Format(time.DateTime)))
-	} else if ended {
+	switch at, ended := l.Ended(); {
+	case !ended:
+		r.log.Info(fmt.Sprintf("start %d of the run %s: writes of earlier starts are taken from its ledger", n, l.Run()))
+	case !r.plan:
 		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again "+
 			"begins a new one", l.Run(), at.Local().Format(time.DateTime)))
-	} else {
-		r.log.Info(fmt.Sprintf("start %d of the run %s: writes of earlier starts are taken from its ledger", n, l.Run()))
 	}
 	if before := starts[n-2].CodeHash; before != "" && before != starts[n-1].CodeHash {
 		r.log.Info("the script was changed since the last start: what is new in it is sent")
