@@ -29,16 +29,27 @@ const (
 )
 
 // alone reports whether the target held nothing when this run listed it, and holds
-// nothing of others: then nothing has to be looked up by key.
-func (r *run) alone(ctx context.Context) (bool, error) {
+// what this run has created: then nothing has to be looked up by key. While creations
+// are under way the numbers differ, and datasets of others are searched for. When
+// thorough is set they are in any case.
+func (r *run) alone(ctx context.Context, thorough bool) (bool, error) {
 	if r.index.count > 0 || r.accompanied.Load() {
 		return false, nil
 	}
+	created := r.created.Load()
+	all, err := r.held(ctx, nil)
+	complete := all.Total == created
+	if err != nil || complete && !thorough {
+		return complete, err
+	}
 	others, err := r.held(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
-	if err == nil && (len(others.Results) > 0 || others.Total > 0) {
+	if err != nil {
+		return false, err
+	}
+	if len(others.Results) > 0 {
 		r.accompanied.Store(true)
 	}
-	return !r.accompanied.Load(), err
+	return len(others.Results) == 0 && (complete || !thorough), nil
 }
 
 // held is the first of the datasets of the target that a filter selects, and their number.
@@ -92,7 +103,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 	if len(items) == 0 {
 		return items, nil
 	}
-	if alone, err := r.alone(ctx); alone || err != nil {
+	if alone, err := r.alone(ctx, false); alone || err != nil {
 		return items, err
 	}
 	found, err := r.lookup(ctx, items, true)
@@ -217,14 +228,8 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 // deleteDuplicates looks once more for datasets that another run has created
 // meanwhile, and deletes those of this run that do not stay.
 func (r *run) deleteDuplicates(ctx context.Context) error {
-	alone, err := r.alone(ctx)
-	if err != nil {
+	if alone, err := r.alone(ctx, true); alone || err != nil {
 		return err
-	}
-	if alone { // a creation may have arrived twice
-		if all, err := r.held(ctx, nil); err != nil || all.Total == r.created.Load() {
-			return err
-		}
 	}
 	created := func(o Outcome) bool { return o.Sent && !o.Resumed }
 	items := func(list []Outcome) []*item {
