@@ -96,7 +96,7 @@ func (a *app) wordsOf(command string) []string {
 		switch {
 		case plans && isScript(word): // what follows is the script's
 			return append(all, planFlags(after[i:], &inFront)...)
-		case word == "--plan" && !plans:
+		case word == "--plan" && !plans, strings.HasPrefix(word, "--renew-plan="):
 		case word == "--json" && plans:
 			inFront.JSON = true
 		case (word == "-o" || word == "--output") && plans:

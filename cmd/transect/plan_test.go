@@ -22,6 +22,7 @@ func TestCommandOfAPlan(t *testing.T) {
 		{"plan", "plan --output=p.plan s.lua --output=other", "run s.lua --output=other"},
 		{"plan", "-q plan --output=p.plan @survey flight --json", "run -q @survey flight"},
 		{"put", "put --plan --local card North", "put --local card North"},
+		{"run", "run --renew-plan=/p.plan --local @put card North", "run --local @put card North"},
 	} {
 		a := newApp(&runtime.Process{Args: strings.Fields(test.words)})
 		if got := strings.Join(a.wordsOf(test.command), " "); got != test.want {

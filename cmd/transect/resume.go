@@ -43,7 +43,7 @@ func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []str
 		return nil, "", err
 	case run == nil && len(words) == 0:
 		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to go on with"),
-			"transect runs lists the runs; begin one with transect run SCRIPT")
+			"transect runs lists the runs; everyday commands go on when they are typed again, plans by transect apply")
 	case run == nil: // as a job of cron does each day
 		return nil, "", nil
 	case exact:
@@ -82,7 +82,7 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 		nothing := run.DryRun || run.End != nil && (run.End.ExitCode == runtime.ExitUsage ||
 			run.End.ExitCode == runtime.ExitLocked)
 		switch {
-		case nothing, run.Script == "-", !isRun(run):
+		case nothing, run.Script == "-", !isRun(run), named == "" && ofPlan(run):
 			return false
 		case named != "":
 			return run.RunID() == named
@@ -128,6 +128,9 @@ func isRun(run *history.Summary) bool {
 	words, err := cron.Split(run.Command)
 	return err == nil && slices.Contains(words, "run")
 }
+
+// ofPlan reports whether a run carries out a plan: transect apply goes on with it.
+func ofPlan(run *history.Summary) bool { return strings.HasPrefix(run.RunID(), "plan-") }
 
 // commandOf is the command line that starts a run once more, with the flags given
 // now after those of the time.
