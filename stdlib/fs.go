@@ -81,6 +81,7 @@ func fsFuncs() []module.Func {
 				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited,
 					Min: new(1.0)},
 				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
+				{Name: "skip_unreadable", Type: "boolean", Doc: "skip folders that may not be read", Default: false},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
 			Call:    walk,

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,30 @@ func TestLinksAreNotFollowedOutOfTheTree(t *testing.T) {
 		fs.write("real", "12"); local t = {}
 		for p, info in fs.walk("tree") do t[#t + 1] = p .. info.size end
 		assert(#t == 2 and t[1] == "tree/file2", table.concat(t, " "))`)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A memory card has folders of the system that only root may read.
+func TestWalkSkipsUnreadableFolders(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("this user may read everything: a folder nobody may read cannot be made")
+	}
+	dir := t.TempDir()
+	locked := filepath.Join(dir, "card", "locked")
+	if err := os.MkdirAll(locked, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "card", "photo.jpg"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Chmod(locked, 0)
+	defer os.Chmod(locked, 0o700)
+	_, _, err := run(t, vm.Options{Dir: dir}, `local fs, found = require("fs"), {}
+		for path in fs.walk("card", { skip_unreadable = true }) do found[#found + 1] = path end
+		assert(#found == 1, table.concat(found, " "))
+		assert(not pcall(function() for _ in fs.walk("card") do end end))`)
 	if err != nil {
 		t.Error(err)
 	}

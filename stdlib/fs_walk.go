@@ -86,6 +86,7 @@ func walk(c *module.Call) (any, error) {
 	w := filetree.Walk(c.In.Path(c.String("path")), c.Int("depth"), c.In.Sandbox, func(e filetree.Entry) bool {
 		return (hidden || !strings.HasPrefix(e.Name(), ".")) && (kind == "any" || e.IsDir() == (kind == "dir"))
 	})
+	w.SkipUnreadable = c.Bool("skip_unreadable")
 	return treeIterator(c, w, c.String("path")), nil
 }
 

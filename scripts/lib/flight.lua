@@ -16,7 +16,7 @@ local function photos(paths)
   end
   for _, given in ipairs(paths) do
     if fs.is_dir(given) then
-      for file in fs.walk(given, { type = "file" }) do
+      for file in fs.walk(given, { skip_unreadable = true }) do -- the ingest names what it cannot read
         take(file)
       end
     else

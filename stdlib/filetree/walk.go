@@ -16,6 +16,8 @@ import (
 
 // Walker visits a tree depth first, one entry at a time, in bounded memory.
 type Walker struct {
+	SkipUnreadable bool // folders below the root that may not be read are no error
+
 	disk  *sandbox.Sandbox
 	root  string
 	stack []Entry
@@ -51,7 +53,9 @@ func (w *Walker) Next(ctx context.Context) (p Entry, info fs.FileInfo, ok bool, 
 		if p.DirEntry == nil || p.DirEntry.IsDir() && p.depth < w.depth {
 			entries, err := w.disk.ReadDir(filepath.Join(w.root, p.Rel))
 			var denied *fault.PermissionError
-			if err != nil && (p.DirEntry == nil || !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &denied)) {
+			skipped := errors.Is(err, fs.ErrNotExist) || errors.As(err, &denied) ||
+				w.SkipUnreadable && errors.Is(err, fs.ErrPermission)
+			if err != nil && (p.DirEntry == nil || !skipped) {
 				return p, nil, false, err
 			}
 			slices.Reverse(entries) // the stack pops the last one first
