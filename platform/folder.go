@@ -225,6 +225,15 @@ func reset(dir string) error {
 	} else if err != nil {
 		return err
 	}
+	lock := flock.New(filepath.Join(dir, servedLock), flock.SetPermissions(0o600))
+	free, err := lock.TryLock()
+	_ = lock.Unlock() // it is deleted, too
+	if err != nil {
+		return err
+	} else if !free {
+		return fault.Hinted(fault.Of(&fault.LockedError{}, "a process serves the local platform in %s; nothing was deleted", dir),
+			"stop it first: transect platform serve, or transect ui")
+	}
 	// Temporary files of a process that was killed while it created the folder.
 	left, err := filepath.Glob(filepath.Join(dir, ".transect-*"))
 	if err != nil {

@@ -262,3 +262,15 @@ func TestOpenConcurrently(t *testing.T) {
 		}
 	}
 }
+
+// A folder that is served is not emptied under its server.
+func TestResetOfWhatIsServed(t *testing.T) {
+	s := start(t, Options{})
+	err := Reset(s.p.Dir())
+	if _, locked := errors.AsType[*fault.LockedError](err); !locked {
+		t.Fatalf("reset: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.p.Dir(), databaseFile)); err != nil {
+		t.Error(err)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime"
 	"strings"
 	"testing"
 	"time"

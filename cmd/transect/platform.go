@@ -52,7 +52,8 @@ func (a *app) platformReset() *cobra.Command {
 		Use:   "reset [flags]",
 		Short: "Remove everything in the local platform",
 		Long: `Remove the local platform's records and files. The next use starts with an empty
-one and new credentials. Other files in its folder are kept.`,
+one and new credentials. Other files in its folder are kept. A platform that is
+served is left alone.`,
 		Example: `  transect platform reset
   transect platform reset --dir platform --yes`,
 		Args: exactArgs(0, ""),
