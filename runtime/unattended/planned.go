@@ -36,9 +36,14 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	rehearsal, inner := job, *p
 	rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
 	inner.Stdout = p.Stderr // the plan has the output for itself
-	if err := Run(ctx, &inner, rehearsal, options); runtime.ExitCode(err) != runtime.ExitOK {
+	failed := Run(ctx, &inner, rehearsal, options)
+	switch runtime.ExitCode(failed) {
+	case runtime.ExitOK:
+		failed = nil
+	case runtime.ExitPartial: // what can be done is planned
+	default:
 		fmt.Fprintln(p.Stderr, "transect: no plan was made")
-		return err
+		return failed
 	}
 	made := rehearsal.Recorder.Plan()
 	if err := complete(made, p, job, o.Command); err != nil {
@@ -49,7 +54,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	}
 	switch {
 	case made.Empty():
-		return nil
+		return failed
 	case o.Ask && !p.IsTerminal(p.Stdin):
 		fmt.Fprintf(p.Stderr, "transect: nothing was sent, as there is no terminal to ask whether the plan is agreed to\n"+
 			"  hint: transect plan %s … -o FILE keeps the plan, transect apply FILE carries it out\n", job.Script)
