@@ -197,7 +197,7 @@ type Result struct {
 	Mission    string // its name
 	Counts     verdict.Counts
 	Failures   []Outcome // the first MaxFailures with a bad verdict
-	Notes      []Outcome // the first duplicates, and files left out that are not plainly meant to be
+	Notes      []Outcome // the first duplicates, changed files, and files left out that are not plainly meant to be
 	Preflight  *preflight.Report
 	Outcomes   *OutcomeLog // of every file
 	NotReached int64       // files found that have no verdict, because the run stopped before its end

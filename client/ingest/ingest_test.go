@@ -145,6 +145,9 @@ func TestChangedFile(t *testing.T) {
 	if o := outcomes(t, r)[filepath.Base(names[1])]; !strings.Contains(o.Cause, "earlier state") {
 		t.Errorf("%+v", o)
 	}
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0].Cause, "transect rm ") {
+		t.Errorf("the summary does not say so: %+v", r.Notes)
+	}
 	if n := len(w.datasets()); n != 4 {
 		t.Errorf("%d datasets, want 4", n)
 	}

@@ -45,6 +45,9 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 	}
 	it.dataset, it.remark = decision.Dataset, decision.Reason
 	it.replaces, it.superseded = decision.Replaces, decision.Superseded
+	if it.replaces != "" && !r.options.Replace {
+		it.remark += "; transect rm " + it.replaces + " deletes it"
+	}
 	if it.resumed = decision.Action == reconcile.Resume; it.resumed {
 		it.unsent = r.unsent(it, found)
 	}

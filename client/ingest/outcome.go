@@ -229,7 +229,7 @@ func (r *run) record(o Outcome) error {
 			r.note(o)
 		}
 	default:
-		if o.Verdict == verdict.Duplicate {
+		if o.Verdict == verdict.Duplicate || o.Verdict == verdict.Uploaded && o.Cause != "" { // changed files
 			r.note(o)
 		}
 		p.DoneFiles.Add(1)

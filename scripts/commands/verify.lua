@@ -9,7 +9,8 @@ local args = script.args({
   _reads = true,
   _doc = [[
 Compare the files of a folder with what the platform holds, by size and checksum. Exit code 0 says that every file
-of the folder is on the platform, whole; 3 that some are not. Nothing is changed. The checksums are those that the
+of the folder is on the platform, whole, but for those that put leaves out as well and the last line counts: hidden
+files, links, folders of the system; 3 that some are not. Nothing is changed. The checksums are those that the
 platform computed when it received the files; with --download every file is read back and compared as well.]],
   _example = [[
 transect verify card/DCIM 'North quarry/May survey'
