@@ -64,8 +64,13 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 	named := ""
 	if r.name != newestRun {
 		run, err := a.findRun(store, r.name)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case !isRun(run):
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s is of another command than transect run",
+				run.RunID()),
+				"type that again, it goes on by itself: %s", run.Command)
 		}
 		named = run.RunID()
 	}

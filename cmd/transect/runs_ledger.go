@@ -140,11 +140,7 @@ and shall be sent.`,
 				return l.Decide(n.Number, ledger.Adopted, []string{adopt})
 			})
 			if err == nil {
-				next := "transect run --run " + run + " …"
-				if job := jobs.JobOfRun(run); job > 0 {
-					next = fmt.Sprintf("transect jobs retry %d", job)
-				}
-				fmt.Fprintln(a.stdout, "noted; go on with: "+next)
+				fmt.Fprintln(a.stdout, "noted; go on with: "+a.nextStart(run))
 			}
 			return err
 		},
@@ -153,6 +149,19 @@ and shall be sent.`,
 	cmd.Flags().BoolVar(&send, "send", false, "it was not done: send it at the next start")
 	a.jobsFlag(cmd, &jobsURL)
 	return cmd
+}
+
+// nextStart is the command that goes on with a run.
+func (a *app) nextStart(run string) string {
+	if job := jobs.JobOfRun(run); job > 0 {
+		return fmt.Sprintf("transect jobs retry %d", job)
+	}
+	if store, err := a.history(); err == nil {
+		if last, err := a.findRun(store, run); err == nil && !isRun(last) {
+			return last.Command
+		}
+	}
+	return "transect run --resume=" + run
 }
 
 func (a *app) runsForget() *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,5 +116,20 @@ func (h *home) database(t *testing.T, do func(*sql.DB) error) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run of an everyday command is not resumed: the command is typed again, and is named.
+func TestResumeOfAnotherCommand(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 2, flightgen.Options{})
+	h.must("put", "--local", "--create", "flight", "North")
+	var run struct{ ID string }
+	if err := json.Unmarshal([]byte(h.must("runs", "--json")), &run); err != nil || run.ID == "" {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	_, said, code := h.run("run", "--resume="+run.ID)
+	if code != 2 || !strings.Contains(said, "type that again, it goes on by itself: transect put --local --create flight North") {
+		t.Errorf("exit code %d: %s", code, said)
 	}
 }
