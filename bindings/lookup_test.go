@@ -37,6 +37,7 @@ refused("there is no project Nort", "did you mean North?", lookup.project, "Nort
 refused("there is no project Elsewhere", "--create makes one", lookup.project, "Elsewhere", { otherwise = "--create makes one" })
 refused("there is no mission July in the project North", "the missions are: May", lookup.mission, "July", { project = north })
 refused("North is a project", "PROJECT/MISSION", lookup.mission, north.id)
+refused("there is no dataset notes.txt in the mission May", "did you mean a/notes.txt?", lookup.any, "North/May/notes.txt")
 refused("nothing is named zzz", "transect find", lookup.any, "zzz")
 refused("nothing has the id", "of this platform", lookup.any, ("0"):rep(24))
 refused("./card is a path of files", "North quarry", lookup.place, "./card", { missing_ok = true })

@@ -101,7 +101,7 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path,
 			profile),
 			"%s", strings.TrimSpace(suggest.Hint(profile,
-				slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
+				slices.Sorted(maps.Keys(file.Profiles)))+" transect login --profile "+profile+" makes it"))
 	}
 	err := checkKeys(path, entry)
 	var own configEntry
@@ -166,7 +166,8 @@ func decodeConfig(path string, whole, part []byte, into any) error {
 	line, column := position(whole, offset)
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line,
 		column, reason),
-		"it is a JSON object with keys such as url, user, password, client_id, client_secret")
+		"it is a JSON object with keys such as url, user, password, client_id, client_secret; correct it, or delete it and "+
+			"log in again: transect login")
 }
 
 // position turns an offset, the number of bytes read, into line and column.

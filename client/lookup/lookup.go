@@ -174,6 +174,9 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 		return err
 	}
 	hint, near := "", suggest.Nearest(m.name, names)
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "/"+m.name) }); i >= 0 {
+		near = names[i] // the path within the folder that was sent
+	}
 	switch {
 	case near != "":
 		hint = "did you mean " + human.Line(near) + "?"

@@ -237,6 +237,7 @@ func (t *Transport) refusedCredentials(err error) error {
 	case c.User != "":
 		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD), " + hint[len("check "):]
 	}
+	hint += "; transect login replaces a login that was kept"
 	message := ""
 	if c.Mixed != "" {
 		message, hint = ": "+c.Mixed,
