@@ -82,11 +82,15 @@ local counts = {}
 for _, kind in ipairs({ "dataset", "annotation" }) do
   counts[kind] = { copied = 0, already_there = 0, left_out = 0, failed = 0 }
 end
+local explained = 0
 local function verdict(kind, record, what, cause)
   if args.json then
     print(json.encode({ kind = kind, id = record.id, name = record.name, verdict = what, cause = cause }))
   elseif cause then
-    show.note(what:gsub("_", " ") .. ": " .. kind .. " " .. tostring(record.name or record.id) .. ": " .. cause)
+    explained = explained + 1
+    if explained <= 20 then
+      show.note(what:gsub("_", " ") .. ": " .. kind .. " " .. tostring(record.name or record.id) .. ": " .. cause)
+    end
   end
   counts[kind][what] = counts[kind][what] + 1
 end
@@ -278,6 +282,9 @@ for _, from in ipairs(missions) do
   local new_ids = {}
   copy_datasets(from, to, new_ids)
   copy_annotations(from, to, new_ids)
+end
+if explained > 20 and not args.json then
+  show.note(("… and %d more"):format(explained - 20))
 end
 local n = 0
 for _, kind in ipairs({ "dataset", "annotation" }) do
