@@ -112,9 +112,9 @@ for product in sdk.products.search_generator({ filter = available, sort = { crea
   end
 end
 
--- What was uploaded, in the folders of its name.
+-- What was uploaded, in the folders of its name; of one name the newest has it for itself.
 if args.only ~= "deliverables" then
-  for dataset in sdk.datasets.search_generator({ filter = inside, sort = { name = 1 } }) do
+  for dataset in sdk.datasets.search_generator({ filter = inside, sort = { { name = 1 }, { creation_date = -1 } } }) do
     if not made[dataset.id] and wanted(dataset.mission) then
       local folder = path.join(args.dir, level(dataset.mission))
       local parts = dataset.name:match("^(.+)/[^/]+$")
@@ -164,7 +164,7 @@ local different = {
   name = "DownloadError",
   message = "another file is there, left as it is; --replace replaces it",
 }
-task.map(files, function(file)
+local _, stopped = try(task.map, files, function(file)
   if present(file) then
     there = there + 1
     bar:add({ files = 1, bytes = file.component.size })
@@ -203,6 +203,10 @@ if not args.json then
   local counts = "%s, %s in %s: %d %sdownloaded, %d already there, %d failed"
   local would = script.rehearsal() and "would be " or ""
   print(counts:format(show.count(#files, "file"), show.size(bytes), args.dir, fetched, would, there, failed))
+end
+if stopped then
+  show.note("what was downloaded stays; the same command goes on with the rest")
+  error(stopped, 0)
 end
 if #wrong > 0 then
   local hint = "  hint: try again; when that gives the same, the copy on the platform is damaged: "
