@@ -114,7 +114,14 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	connection := b.command(c.L)
 	o, err := in.read(c, s, connection)
 	c.Must(err)
-	o.Stop, o.Started = vm.StopRequested(c.L), c.In.AddIngest
+	o.Stop = vm.StopRequested(c.L)
+	o.Started = func(id string) error {
+		c.In.AddIngest(id)
+		if run := c.In.Options().InRun; run != nil {
+			return run.Ingested(id)
+		}
+		return nil
+	}
 	dry := o.DryRun || connection.Rehearses()
 	var show *meter.Meter
 	if in.Progress {

@@ -42,6 +42,15 @@ var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 const maxRunID = 100
 
+// madeUpRunID is the form of an ID that nobody chose: of a time and a random number, it
+// is there once.
+var madeUpRunID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{8}-\d{6}\.\d{3}-[0-9a-f]{6}$`)
+})
+
+// noteOfIngests is what the ledger of a run with another ID keeps the IDs of its ingests under.
+const noteOfIngests = "ingests"
+
 // CheckRunID refuses what cannot be the name of a run.
 func CheckRunID(id string) error {
 	if len(id) <= maxRunID && runIDForm().MatchString(id) {
@@ -258,6 +267,18 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 				_, err = l.Keep(name, func() ([]byte, error) { return value, nil })
 			}
 			return err
+		},
+		Ingested: func(ingest string) error {
+			if r.dry || madeUpRunID().MatchString(id) {
+				return nil
+			}
+			l, err := r.open()
+			if err != nil {
+				return err
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return l.Put(noteOfIngests, []byte(string(l.Kept(noteOfIngests))+ingest+"\n"))
 		},
 		Label: recovery.Labelled,
 		Again: recovery.Again,

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -50,14 +51,24 @@ type written struct {
 func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
 	dry := job.DryRun
 	job.DryRun = false // it asks the platform, and sends nothing
-	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written) error {
+	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written, ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})
 		if err != nil {
 			return err
 		}
-		u := &undo{c: c, dry: dry, me: me.ID, created: createdBy(rows), report: report}
-		if err := u.ingested(ctx, run); err != nil {
+		u := &undo{c: c, dry: dry, me: me.ID, created: createdBy(rows), seen: map[string]bool{}, report: report}
+		if u.outputs, err = outputsOf(ctx, c, rows); err != nil {
 			return err
+		}
+		sent, err := ingested(ctx, c, run, ingests)
+		if err != nil {
+			return err
+		}
+		for _, id := range sent {
+			w := written{spec: c.Manager("datasets").Walk(), Intent: ledger.Intent{Op: "ingest.run"}}
+			if err := u.remove(ctx, w, id); err != nil {
+				return err
+			}
 		}
 		for _, w := range slices.Backward(rows) {
 			if err := u.write(ctx, w); err != nil {
@@ -70,7 +81,7 @@ func Undo(ctx context.Context, p *Process, job Job, run string, report func(Find
 
 // Verify compares what a run created and deleted with the platform.
 func Verify(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
-	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written) error {
+	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written, _ []string) error {
 		deleted := map[string]bool{}
 		for _, w := range rows {
 			if w.spec.Effect == declare.Delete {
@@ -118,14 +129,16 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 
 // overWrites connects, and calls f with the writes of a run that were done.
 func overWrites(ctx context.Context, p *Process, job Job, run string,
-	f func(context.Context, *client.Client, []written) error) error {
+	f func(ctx context.Context, c *client.Client, rows []written, ingests []string) error) error {
 	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c, err := x.connector.connect(ctx, nil)
 		if err != nil {
 			return err
 		}
 		var rows []written
+		var ingests []string
 		err = p.ReadLedger(ctx, job.Jobs.URL, run, func(l *ledger.Ledger) error {
+			ingests = strings.Fields(string(l.Kept(noteOfIngests)))
 			return l.All(func(i ledger.Intent, r *ledger.Result) error {
 				if spec := c.Operation(i.Op); spec != nil && r != nil && r.State != ledger.Refused {
 					rows = append(rows, written{Intent: i, ids: r.IDs, spec: spec})
@@ -136,7 +149,7 @@ func overWrites(ctx context.Context, p *Process, job Job, run string,
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have ingested
 			return err
 		}
-		return f(recovery.Outside(ctx), c, rows)
+		return f(recovery.Outside(ctx), c, rows, ingests)
 	})
 }
 
@@ -158,30 +171,50 @@ type undo struct {
 	dry     bool
 	me      string // the user who undoes
 	created map[string]bool
-	seen    map[string]bool
+	outputs map[string]bool // of its products
+	seen    map[string]bool // what was deleted, or would be
 	report  func(Finding)
 }
 
-// ingested deletes the datasets of the run's ingests, which are not in the
-// ledger: they carry the run's ID.
-func (u *undo) ingested(ctx context.Context, run string) error {
-	u.seen = map[string]bool{}
+// ingested lists the datasets of the run's ingests, which are not in the ledger: they
+// carry the ID of the run. When that was chosen by somebody, there may be others of it, on
+// other machines and of other job databases: then those of the ingests that the ledger
+// notes are meant.
+func ingested(ctx context.Context, c *client.Client, run string, ingests []string) (ids []string, err error) {
 	filter := client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}
-	query := client.DatasetQuery{Query: client.Query{Filter: filter}}
-	var found []string
-	for dataset, err := range u.c.Datasets.Search.All(ctx, query) {
+	if !madeUpRunID().MatchString(run) {
+		if len(ingests) == 0 {
+			return nil, nil
+		}
+		filter["properties.transect.run"] = map[string]any{"$in": ingests}
+	}
+	for dataset, err := range c.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{Filter: filter}}) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found = append(found, dataset.ID)
+		ids = append(ids, dataset.ID)
 	}
-	for _, id := range found {
-		w := written{spec: u.c.Manager("datasets").Walk(), Intent: ledger.Intent{Op: "ingest.run"}}
-		if err := u.remove(ctx, w, id); err != nil {
-			return err
+	return ids, nil
+}
+
+// outputsOf are the datasets that the products of a run have made.
+func outputsOf(ctx context.Context, c *client.Client, rows []written) (map[string]bool, error) {
+	outputs := map[string]bool{}
+	for _, w := range rows {
+		if w.spec.Makes != "products" {
+			continue
+		}
+		for _, id := range w.ids {
+			record, _, err := c.Manager("products").Read(ctx, id, nil)
+			if err != nil {
+				return nil, err
+			}
+			for _, output := range gjson.GetBytes(record, "outputs").Array() {
+				outputs[output.Str] = true
+			}
 		}
 	}
-	return nil
+	return outputs, nil
 }
 
 // write undoes one write.
@@ -300,8 +333,8 @@ func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record [
 	return record, known, err
 }
 
-// ofOthers says what other users have done to a thing that the run made, or put
-// into it: what is deleted would take that along. It is "" when nothing is known of
+// ofOthers says what others, people or runs, have done to a thing that the run made, or
+// put into it: what is deleted would take that along. It is "" when nothing is known of
 // others.
 func (u *undo) ofOthers(ctx context.Context, w written, id string) (string, error) {
 	record, _, err := u.record(ctx, w.spec, id)
@@ -314,19 +347,20 @@ func (u *undo) ofOthers(ctx context.Context, w written, id string) (string, erro
 	for _, kind := range u.c.Manager(w.spec.Makes).Holds {
 		n, err := u.foreign(ctx, kind, declare.Singular(w.spec.Makes), id)
 		if err != nil || n > 0 {
-			return fmt.Sprintf("it holds %s of other users (%d)", kind, n), err
+			return fmt.Sprintf("it holds %s that the run did not make (%d)", kind, n), err
 		}
 	}
 	return "", nil
 }
 
-// foreign counts the things of a kind in a project or a mission that other users
-// have made.
+// foreign counts the things of a kind in a project or a mission that the run has not
+// made, or that other users have.
 func (u *undo) foreign(ctx context.Context, kind, key, id string) (n int, err error) {
 	filter := map[string]any{"filter": map[string]any{key: map[string]any{"$eq": id}}}
 	err = u.c.Manager(kind).Walk().Each(ctx, filter, func(record []byte) bool {
 		by := cmp.Or(gjson.GetBytes(record, "creation_user").String(), gjson.GetBytes(record, "user").String())
-		if by != "" && by != u.me {
+		id := gjson.GetBytes(record, "_id").String()
+		if own := u.created[id] || u.outputs[id] || u.seen[id]; !own || by != "" && by != u.me {
 			n++
 		}
 		return true

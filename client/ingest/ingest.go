@@ -72,7 +72,7 @@ type Options struct {
 
 	Filter    func(scan.File) (bool, error) // false leaves a file out; one call at a time
 	OnOutcome func(Outcome) error           // one call at a time
-	Started   func(id string)               // called once, before the first file
+	Started   func(id string) error         // called once, before the first file
 
 	Check Check
 	Deep  bool // the check decodes pictures and rasters whole, also those that are there already
@@ -235,7 +235,9 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 		return nil, err
 	}
 	if o.Started != nil {
-		o.Started(r.id)
+		if err := o.Started(r.id); err != nil {
+			return nil, err
+		}
 	}
 	return r.do(ctx)
 }

@@ -19,7 +19,8 @@ func (a *app) runsUndo() *cobra.Command {
 		`Delete what a run created, newest first, and restore what it deleted, as far as
 the platform can: datasets of its ingests as well. What cannot be undone is named:
 fields that were set (their former values are not noted), products, things that
-were deleted for good. A second undo does nothing. --dry-run shows what would be
+were deleted for good. What others, users or runs, have changed or filled since
+stays, and is named. A second undo does nothing. --dry-run shows what would be
 done. Platform and login are those of the run unless others are named.`,
 		`  transect runs undo --dry-run nightly-1122
   transect runs undo nightly-1122`, runtime.Undo,
@@ -30,8 +31,9 @@ done. Platform and login are those of the run unless others are named.`,
 func (a *app) runsVerify() *cobra.Command {
 	return a.overWrites("verify", "Compare what a run created with the platform",
 		`Compare what a run created and deleted with the platform. The exit code is 3 when
-something is missing, or is there that the run deleted. Platform and login are
-those of the run unless others are named.`,
+something is missing, or is there that the run deleted. The files of its ingests
+are not compared: transect verify FOLDER does that. Platform and login are those of
+the run unless others are named.`,
 		`  transect runs verify nightly-1122`, runtime.Verify,
 		[]string{runtime.OutcomeThere, runtime.OutcomeGone, runtime.OutcomeMissing, runtime.OutcomeFailed})
 }

@@ -133,3 +133,43 @@ func TestResumeOfAnotherCommand(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 }
+
+// A run of the same name on another machine is another run. What other runs have put into
+// what this one made stays, and so does what holds it.
+func TestUndoSparesOtherRuns(t *testing.T) {
+	t.Parallel()
+	first := newHome(t, 3, flightgen.Options{})
+	s := serve(t, first)
+	second := newHome(t, 0, flightgen.Options{})
+	if err := flightgen.Write(filepath.Join(second.dir, "flight"), 4, flightgen.Options{FileSize: 30 << 10}); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []*home{first, second} {
+		h.settings = []string{"TRANSECT_URL=" + s.URL, "TRANSECT_USER=" + s.User, "TRANSECT_PASSWORD=" + s.Password,
+			"TRANSECT_CLIENT_ID=" + s.ClientID, "TRANSECT_CLIENT_SECRET=" + s.ClientSecret}
+		h.file("put.lua", `local sdk, ingest = require("sdk"), require("ingest")
+local project = sdk.projects.find_or_create{ name = arg[1] }
+local mission = sdk.missions.find_or_create{ project = project, name = "May", survey_date = "2026-05-31" }
+ingest.run{ source = "flight", project = project, mission = mission, progress = false }`)
+	}
+	datasets := func() int { return strings.Count(first.must("ls", "datasets", "--json"), "\n") }
+	first.must("run", "--run", "nightly", "put.lua", "Shared")
+	second.must("run", "--run", "nightly", "put.lua", "Shared")
+	second.must("run", "--run", "weekly", "put.lua", "Alone")
+	if n := datasets(); n != 3+4+4 {
+		t.Fatalf("%d datasets", n)
+	}
+	told := first.must("runs", "undo", "nightly")
+	for text, n := range map[string]int{"deleted: ingest.run": 3, "it holds datasets that the run did not make (4)": 2} {
+		if strings.Count(told, text) != n {
+			t.Errorf("%q is not there %d times:\n%s", text, n, told)
+		}
+	}
+	if n := datasets(); n != 4+4 {
+		t.Errorf("%d datasets are left", n)
+	}
+	second.must("runs", "undo", "weekly")
+	if n := datasets(); n != 4 || strings.Contains(first.must("ls"), "Alone") {
+		t.Errorf("%d datasets are left: %s", n, first.must("ls"))
+	}
+}

@@ -18,6 +18,8 @@ type Run struct {
 	Label   func(ctx context.Context, label string) context.Context // tells writes apart
 	Again   func(ctx context.Context) context.Context               // writes are sent, whatever was noted
 	Seed    func() uint64                                           // of random numbers
+	// Ingested notes the ID of an ingest that begins.
+	Ingested func(id string) error
 }
 
 // Random is the source of random numbers of the task that runs L. In each start
