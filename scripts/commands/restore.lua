@@ -34,12 +34,21 @@ for first = 1, #ids, 100 do
   sdk.datasets.restore(some)
 end
 
--- note_same_name says when the file was sent again while its dataset was deleted.
-local function note_same_name(dataset)
+-- contents identifies the files of a dataset.
+local function contents(dataset)
+  local sums = {}
+  for i, c in ipairs(dataset.components or {}) do
+    sums[i] = c.name .. " " .. tostring(c.checksum)
+  end
+  return table.concat(sums, "\n")
+end
+
+-- note_same_file says when the file was sent again while its dataset was deleted.
+local function note_same_file(dataset)
   local location = dataset.mission and query.eq("mission", dataset.mission) or query.eq("project", dataset.project)
   local filter = query.all(query.eq("name", dataset.name), location)
   for _, other in ipairs(sdk.datasets.search({ filter = filter, limit = 10 })) do
-    if other.id ~= dataset.id and other.mission == dataset.mission then
+    if other.id ~= dataset.id and other.mission == dataset.mission and contents(other) == contents(dataset) then
       local text = "%s is there twice now: dataset %s was created on %s; "
         .. "to delete the restored one again: transect rm %s"
       show.note(text:format(dataset.name, other.id, show.day(other.creation_date), dataset.id))
@@ -59,6 +68,6 @@ for i, id in ipairs(ids) do
     print(("%s %s  %s"):format(done, dataset and dataset.name or args.names[i], id))
   end
   if dataset then
-    note_same_name(dataset)
+    note_same_file(dataset)
   end
 end
