@@ -69,8 +69,8 @@ When clocks are set forward, a slot at a fixed time that does not exist is fired
 when they are set; when they are set back, one whose time comes twice is fired the
 first time. With * for minute or hour slots follow the clock.
 
-A slot at most five minutes late counts as fired in time; --catch-up says what
-becomes of older ones. One job of a schedule runs at a time. With --on-failure
+The newest slot counts as fired in time when it is at most five minutes late;
+--catch-up says what becomes of others that are late. One job of a schedule runs at a time. With --on-failure
 somebody is also told of slots that were not fired or whose job has not started
 15 minutes after its time (--late); a URL can stay with the workers: env:NAME
 means their variable NAME.`,

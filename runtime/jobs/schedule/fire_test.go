@@ -272,6 +272,30 @@ func TestPauseRunBackfill(t *testing.T) {
 	})
 }
 
+// Slots that were overdue when a schedule was paused are not lost.
+func TestPauseWithOverdueSlots(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		b := newBench(t, store, nil)
+		first := b.get().Next.Add(-3 * time.Hour)
+		if err := store.Tx(t.Context(), func(tx *jobs.Tx) error {
+			_, err := tx.ExecContext(t.Context(), "update tr_schedule set next_at = $1", jobs.Millis(first))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Set(t.Context(), store, "hourly", true); err != nil {
+			t.Fatal(err)
+		}
+		b.want(first, "0 missed left out 2 to 1, 2 caught up waiting")
+		if _, err := Set(t.Context(), store, "hourly", false); err != nil {
+			t.Fatal(err)
+		}
+		b.at(first.Add(150 * time.Minute))
+		b.want(first, "0 missed left out 2 to 1, 2 caught up active waiting")
+	})
+}
+
 // Some of the slots that were missed in a row are filled in.
 func TestBackfillOfMissed(t *testing.T) {
 	t.Parallel()

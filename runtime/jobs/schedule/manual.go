@@ -13,8 +13,23 @@ import (
 )
 
 // Set pauses or resumes a schedule. Slots that pass while it is paused are not
-// caught up.
+// caught up; overdue ones are noted first, and fired by its rule once it is resumed.
 func Set(ctx context.Context, store *jobs.Store, name string, paused bool) (*Schedule, error) {
+	r := newRunner(store, Options{}, 0)
+	err := store.Tx(ctx, func(tx *jobs.Tx) error {
+		s, err := locked(ctx, store, tx, name)
+		if err != nil || s.Paused || !paused {
+			return err
+		}
+		f, err := r.begin(ctx, tx, s)
+		if err != nil || s.Next.IsZero() || s.Next.After(f.now) {
+			return err
+		}
+		return f.slots(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
 	return Edit(ctx, store, name, func(s *Schedule) error { s.Paused = paused; return nil })
 }
 
