@@ -79,6 +79,12 @@ machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
 // importJob makes a schedule of a job of cron, and pauses that.
 func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zone, queue string,
 	dryRun, keep bool) error {
+	if j.Off && !dryRun {
+		if _, err := schedule.Get(ctx, store, j.Name); err == nil {
+			fmt.Fprintf(a.process.Stderr, "%s is a schedule already, and paused in the crontab\n", j.Name)
+			return nil
+		}
+	}
 	folder, env, words, err := j.Words()
 	if err != nil {
 		return err
