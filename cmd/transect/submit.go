@@ -49,6 +49,10 @@ arguments, and who may write to it runs scripts on the workers.`,
   transect submit --at 02:30 --key nightly --timeout 3h season.lua
   transect submit --follow --retries 0 report.lua`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && planned != "" {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "--plan %s is given together with the script %s", planned,
+					args[0]), "leave the script out: a plan names its own")
+			}
 			if len(args) == 0 && planned == "" {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect submit survey.lua")
 			}
