@@ -84,7 +84,7 @@ func lookupFuncs(b *Binding) []module.Func {
 	}
 }
 
-// found makes a function that returns a record and its kind.
+// found makes a function that returns a record, and its kind where any may be found.
 func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record,
 	error)) func(*module.Call) (any, error) {
 	return func(c *module.Call) (any, error) {
@@ -96,7 +96,10 @@ func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) 
 		if r == nil {
 			return nil, nil
 		}
-		return module.Values{found(c.L, r), r.Kind}, nil
+		if c.Name == "lookup.any" {
+			return module.Values{found(c.L, r), r.Kind}, nil
+		}
+		return found(c.L, r), nil
 	}
 }
 

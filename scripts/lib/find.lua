@@ -10,7 +10,7 @@ end
 
 -- product finds a product by id, or the newest one of a project or a mission.
 function find.product(text)
-  return (lookup.product(text))
+  return lookup.product(text)
 end
 
 -- any finds what a text names. It returns its kind and the record.
@@ -21,17 +21,17 @@ end
 
 -- project finds a project by name or id.
 function find.project(text)
-  return (lookup.project(text))
+  return lookup.project(text)
 end
 
 -- mission finds one mission of a project by name or id.
 function find.mission(project, text)
-  return (lookup.mission(text, { project = project }))
+  return lookup.mission(text, { project = project })
 end
 
 -- only_mission finds a mission by path, id, or by a name that no other mission has.
 function find.only_mission(text)
-  return (lookup.mission(text))
+  return lookup.mission(text)
 end
 
 -- new_project finds or creates a project; platform is that of the run when left out.
