@@ -49,8 +49,8 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 			return err
 		}
 		listed := a.jobListing(list)
-		all := !slices.ContainsFunc([]string{"state", "failed", "queue", "key", "schedule", "worker", "script", "since"},
-			cmd.Flags().Changed)
+		all := !slices.ContainsFunc([]string{"state", "failed", "queue", "key", "schedule", "worker", "script", "since",
+			"parent"}, cmd.Flags().Changed)
 		if all {
 			listed.none = "there are no jobs; transect submit SCRIPT submits one"
 		}

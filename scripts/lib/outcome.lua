@@ -36,7 +36,7 @@ end
 function outcome.check_files(paths, hint)
   for _, file in ipairs(paths) do
     if not fs.exists(file) and not file:find("[*?%[{]") then
-      hint = hint or "check the path; a relative one starts at the current folder"
+      hint = hint or "check the path; a relative one starts at the current folder, a name with spaces is quoted"
       script.usage_error("there is no file or folder " .. file, hint)
     elseif not fs.exists(file) and not fs.find(file)() then
       script.usage_error("no file matches " .. file, "check the pattern; quote it, so that the shell leaves it alone")

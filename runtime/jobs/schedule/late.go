@@ -40,13 +40,13 @@ func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timet
 	case newest == 0:
 		what += they + " left out"
 	case due.Missed == 0:
-		what += they + " fired now"
+		what += they + " due now"
 	case newest == 1 && due.Missed == 1:
-		what += "the newer one is fired now, the other is left out"
+		what += "the newer one is due now, the other is left out"
 	case newest == 1:
-		what += "the newest is fired now, the others are left out"
+		what += "the newest is due now, the others are left out"
 	default:
-		what += fmt.Sprintf("the newest %d are fired now, the others are left out", newest)
+		what += fmt.Sprintf("the newest %d are due now, the others are left out", newest)
 	}
 	return f.tell(ctx, oldest, what)
 }

@@ -229,7 +229,7 @@ func TestLateSchedule(t *testing.T) {
 			want string
 		}{
 			{hours(0.1), ""},
-			{hours(2.5), "2 slots since " + hours(1).UTC().Format(showSlot) + " were not fired in time: no worker was running for 1h30m; the newer one is fired now, the other is left out"},
+			{hours(2.5), "2 slots since " + hours(1).UTC().Format(showSlot) + " were not fired in time: no worker was running for 1h30m; the newer one is due now, the other is left out"},
 			{hours(3), ""}, // skipped: the job runs
 			{hours(3.2), ""},
 			{hours(3.3), "later slots do not start: job 2 of the slot of " + hours(2).UTC().Format(showSlot) + " has not ended"},
