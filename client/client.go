@@ -96,7 +96,7 @@ type Options struct {
 	// of the run, for what it does not know of the connection; writes are not noted when nil
 	Ledger      *recovery.Options
 	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
-	Last        declare.Interceptor // the last link of the chain, of a plan: it notes writes, or passes planned ones; optional
+	Last        declare.Interceptor // the last link, of a plan: it notes writes, or passes planned ones; optional
 	Rehearses   bool                // writes do not reach the platform: Wrap answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
 	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil

@@ -231,7 +231,8 @@ func reset(dir string) error {
 	if err != nil {
 		return err
 	} else if !free {
-		return fault.Hinted(fault.Of(&fault.LockedError{}, "a process serves the local platform in %s; nothing was deleted", dir),
+		return fault.Hinted(fault.Of(&fault.LockedError{},
+			"a process serves the local platform in %s; nothing was deleted", dir),
 			"stop it first: transect platform serve, or transect ui")
 	}
 	// Temporary files of a process that was killed while it created the folder.

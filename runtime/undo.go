@@ -51,7 +51,8 @@ type written struct {
 func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
 	dry := job.DryRun
 	job.DryRun = false // it asks the platform, and sends nothing
-	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written, ingests []string) error {
+	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written,
+		ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})
 		if err != nil {
 			return err
