@@ -13,12 +13,12 @@ import (
 	"transect/client/verdict"
 )
 
-// Runs on two machines cannot lock each other out. Each looks for datasets with
-// the same keys after it has created its own, and once more at the end, unless it is
-// alone in its target, and all decide alike which of them stays (see reconcile). Except for orphans a run
-// deletes only datasets that it has created itself; what is left to do for the
-// survivor it leaves to the run that created it, or does itself when that run
-// makes no progress.
+// Runs on two machines cannot lock each other out. Each looks for datasets with the
+// same keys after it has created its own, and once more at the end; one that is alone
+// in its target need not. All decide alike which of them stays (see reconcile). Except
+// for orphans a run deletes only datasets that it has created itself; what is left to
+// do for the survivor it leaves to the run that created it, or does itself when that
+// run makes no progress.
 
 const (
 	lookupSize = 200 // datasets looked up by one request

@@ -229,7 +229,8 @@ func (r *run) record(o Outcome) error {
 			r.note(o)
 		}
 	default:
-		if o.Verdict == verdict.Duplicate || o.Verdict == verdict.Uploaded && o.Cause != "" { // changed files
+		changed := o.Verdict == verdict.Uploaded && o.Cause != "" && !r.options.DryRun
+		if o.Verdict == verdict.Duplicate || changed {
 			r.note(o)
 		}
 		p.DoneFiles.Add(1)

@@ -70,10 +70,10 @@ when they are set; when they are set back, one whose time comes twice is fired t
 first time. With * for minute or hour slots follow the clock.
 
 The newest slot counts as fired in time when it is at most five minutes late;
---catch-up says what becomes of others that are late. One job of a schedule runs at a time. With --on-failure
-somebody is also told of slots that were not fired or whose job has not started
-15 minutes after its time (--late); a URL can stay with the workers: env:NAME
-means their variable NAME.`,
+--catch-up says what becomes of others that are late. One job of a schedule runs
+at a time. With --on-failure somebody is also told of slots that were not fired or
+whose job has not started 15 minutes after its time (--late); a URL can stay with
+the workers: env:NAME means their variable NAME.`,
 		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company \
       season.lua --day '{slot_date}'
   transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip \
