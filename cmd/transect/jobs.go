@@ -173,7 +173,10 @@ first. Workers remove the output of jobs after 30 days and the jobs themselves
 after 90; jobs that need a decision stay.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if age == 0 {
+			switch {
+			case age == 0 && cmd.Flags().Changed("older-than"):
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than must be more than 0"), "such as 1h or 30d")
+			case age == 0:
 				return atLeast("ID")(cmd, args)
 			}
 			return nil

@@ -220,7 +220,7 @@ func Arithmetic(operator string) string {
 // messages are errors of calls, with what was meant.
 var messages = []struct{ form, hint string }{
 	{`index field 'path' \(a nil value\)`, members["path"]},
-	{`to 'i?pairs' \(table expected, got userdata\)`, "for name, value in pairs(record:totable()) do visits the fields of a record"},
+	{`to 'i?pairs' \(table expected, got userdata\)`, "for name, value in pairs(record:totable()) do visits the fields of a record; an error has name, message and hint"},
 	{`#1 to '(byte|find|format|gmatch|gsub|len|lower|match|rep|reverse|sub|upper)' \(string expected, got no value\)`,
 		"functions of a string are called with a colon: s:upper()"},
 }
