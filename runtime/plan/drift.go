@@ -29,7 +29,7 @@ type Drift struct {
 }
 
 // drifted makes the error of a plan that no longer holds.
-func drifted(changes []string) error {
+func (p *Plan) drifted(changes []string) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func drifted(changes []string) error {
 	}
 	d := &Drift{Changes: text}
 	d.Message = "the plan no longer holds, and nothing was sent:\n  " + strings.Join(text, "\n  ")
-	d.Hint = "transect apply --refresh plans anew and shows the difference"
+	d.Hint = p.Refresh() + " plans anew and shows the difference"
 	return d
 }
 
@@ -66,7 +66,7 @@ func (g *Gate) CheckFiles(code func(name string) ([]byte, error)) error {
 			changes = append(changes, "the file "+f.Path+" was changed")
 		}
 	}
-	return drifted(changes)
+	return p.drifted(changes)
 }
 
 // changed reports whether the file at a path is another one than was planned. A file of the
@@ -153,7 +153,7 @@ func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) err
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return drifted(changes)
+	return p.drifted(changes)
 }
 
 // compare says what a lookup finds that it did not find before.

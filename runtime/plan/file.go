@@ -84,6 +84,7 @@ func Load(path string) (*Plan, error) {
 	if err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s cannot be used: %w", path, err), "plan again")
 	}
+	p.file = path
 	return p, nil
 }
 

@@ -9,6 +9,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -24,7 +25,11 @@ type Plan struct {
 	Code    []Code   // script and modules
 	Effects []Effect // outside of the platform: not done
 	Sum     string   // of the file it was read from
+	file    string   // that it was read from; "" for none
 }
+
+// Refresh is the command that makes the plan anew.
+func (p *Plan) Refresh() string { return "transect apply --refresh " + cmp.Or(p.file, "FILE") }
 
 // Head is what is said of a plan as a whole.
 type Head struct {

@@ -45,8 +45,8 @@ func (g *Gate) unplanned(ctx context.Context, call *declare.Call, p part) error 
 		f = fault.Of(&fault.PlanError{}, "this write is not in the plan, and was not sent. Write %d of the plan (%s) is "+
 			"most like it: %s", w.Number, w.Position, difference(w.Arguments, p.arguments))
 	}
-	return g.refuse(fault.Hinted(f, "transect apply --refresh plans anew and shows the difference; what changes with "+
-		"each run (a time, a random number) is better an argument of the script"))
+	return g.refuse(fault.Hinted(f, "%s plans anew and shows the difference; what changes with each run (a time, "+
+		"a random number) is better an argument of the script", g.Plan.Refresh()))
 }
 
 // nearest is the planned write, not yet sent, that is most like an operation at a
