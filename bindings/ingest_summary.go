@@ -69,6 +69,9 @@ func (s summary) text() string {
 	}
 	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.target(), s.figures())
 	b.WriteString(s.check())
+	if s.Verified > 0 {
+		fmt.Fprintf(&b, "  verified: the platform has %s with the same checksum\n", human.Count(s.Verified, "file"))
+	}
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
 	if s.Pending > 0 {

@@ -69,8 +69,11 @@ func (r *run) verify(ctx context.Context) error {
 		return compare(ctx, r.client, r.options.Source.Open, list)
 	}, func(_ []Outcome, findings []Finding) error {
 		for _, f := range findings {
-			if f.Verdict == Missing || f.Verdict == Different {
+			switch f.Verdict {
+			case Missing, Different:
 				failed[f.Dataset] = "verification: " + string(f.Verdict) + ", " + f.Cause
+			case verdict.AlreadyThere, verdict.Duplicate:
+				r.verified++
 			}
 		}
 		return nil

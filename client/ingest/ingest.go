@@ -203,6 +203,7 @@ type Result struct {
 	NotReached int64       // files found that have no verdict, because the run stopped before its end
 	Pending    int64       // files that the platform has not read yet
 	Temporary  int64       // failed files that may succeed later, as after an outage
+	Verified   int64       // files whose checksums were compared in the end, and agree
 	Seconds    float64
 	Moving     time.Duration // while bytes were sent
 }

@@ -29,6 +29,9 @@ func TestAgainIsSkipped(t *testing.T) {
 	first := w.run(folder, func(o *Options) { o.Wait, o.Verify = true, true })
 	w.expect(first, 12, 0, 0)
 	w.allHere(12)
+	if first.Verified != 12 {
+		t.Errorf("%d files were verified", first.Verified)
+	}
 	for name, o := range outcomes(t, first) {
 		if o.MD5 == "" || o.Dataset == "" || o.Component != "image" || o.Size == 0 {
 			t.Errorf("%s: %+v", name, o)

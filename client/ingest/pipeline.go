@@ -47,6 +47,7 @@ type run struct {
 	notes               []Outcome
 	project, mission    string            // names of the target
 	pending             int64             // files that the platform has not read yet
+	verified            int64             // files whose checksums were compared in the end, and agree
 	temporary           int64             // failed files that may succeed later
 	relocated           map[string]bool   // datasets that hold a relocated file of this run
 	waiting             []*item           // files that another run has just created a dataset for
@@ -152,8 +153,8 @@ func (r *run) result() *Result {
 	counts.Bytes = r.options.Progress.Transferred.Load()
 	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts,
 		Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
-		Temporary: r.temporary,
-		Target:    r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
+		Temporary: r.temporary, Verified: r.verified,
+		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
 		Seconds: r.options.Now().Sub(r.started).Seconds(), Moving: r.options.Progress.Transferred.Moving()}
 }
 
