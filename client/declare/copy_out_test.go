@@ -37,7 +37,10 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 // Pages of any sizes, one after the other: records stay as they were when later pages
 // are read, and none lies in memory larger than a block.
 func TestPagesLeaveRecordsAlone(t *testing.T) {
-	type span struct{ first, last uintptr }
+	type span struct {
+		first, last uintptr
+		buffer      []byte // one that the pool drops would be freed, and be a record
+	}
 	var large []span
 	var n int
 	e := &Engine{Send: func(_ context.Context, req Request) ([]byte, error) {
@@ -46,7 +49,7 @@ func TestPagesLeaveRecordsAlone(t *testing.T) {
 		body := req.Buffer.Bytes()
 		if c := req.Buffer.Cap(); c > recordBlock {
 			at := uintptr(unsafe.Pointer(&body[0]))
-			large = append(large, span{at, at + uintptr(c)})
+			large = append(large, span{at, at + uintptr(c), body})
 		}
 		return body, nil
 	}}
