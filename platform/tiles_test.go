@@ -273,12 +273,14 @@ func TestOverviewsAreSwept(t *testing.T) {
 	now := time.Now()
 	s := inside(t, Options{Now: func() time.Time { return now }})
 	doc := s.raster(s.project("survey"), survey31(nil))
-	if ids := s.p.blobs.Idle(time.Now().Add(time.Hour)); len(ids) != 2 {
-		t.Fatalf("blobs: %v", ids)
+	s.until("data-manager/describe-dataset", store.Doc{"dataset": doc["_id"]}, "preview.status", statusAvailable, statusFailed)
+	used := s.p.blobs.Idle(time.Now().Add(time.Hour)) // the file, its overviews, its preview
+	if len(used) < 2 {
+		t.Fatalf("blobs: %v", used)
 	}
 	sweep := func() { s.p.sweep(t.Context(), time.Now().Add(2*sweepAge)) }
 	sweep()
-	if ids := s.p.blobs.Idle(time.Now().Add(time.Hour)); len(ids) != 2 {
+	if ids := s.p.blobs.Idle(time.Now().Add(time.Hour)); len(ids) != len(used) {
 		t.Errorf("blobs in use: %v", ids)
 	}
 	s.ok("data-manager/delete-datasets", store.Doc{"datasets": []any{doc["_id"]}})
