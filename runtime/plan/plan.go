@@ -161,3 +161,23 @@ type Effect struct {
 
 // Empty reports whether nothing would be written.
 func (p *Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Effects) == 0 }
+
+// total counts writes.
+func total(writes []*Write) (t Totals) {
+	for _, w := range writes {
+		switch w.Kind {
+		case Create:
+			t.Create++
+		case Change:
+			t.Change++
+		case Delete:
+			t.Delete++
+		case Order:
+			t.Order++
+		case Send:
+			t.Files++
+			t.Bytes += w.Bytes
+		}
+	}
+	return t
+}

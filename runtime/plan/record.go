@@ -380,23 +380,3 @@ func (r *Recorder) download(ctx context.Context, call *declare.Call) (declare.Va
 	}
 	return declare.Value{Shape: declare.ShapeGo, Go: client.Path(path)}, nil
 }
-
-// total counts writes.
-func total(writes []*Write) (t Totals) {
-	for _, w := range writes {
-		switch w.Kind {
-		case Create:
-			t.Create++
-		case Change:
-			t.Change++
-		case Delete:
-			t.Delete++
-		case Order:
-			t.Order++
-		case Send:
-			t.Files++
-			t.Bytes += w.Bytes
-		}
-	}
-	return t
-}
