@@ -196,7 +196,10 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 }
 
 // accept takes a numbered page, and returns its records unless they must be
-// fetched anew.
+// fetched again. Only a page of known position is taken: the first one, a whole
+// one, or one of a size that came whole before. A platform that cuts pages to a size
+// of its own numbers them by that size too, so any other short page may consist of
+// records from further ahead, which the reader has already.
 func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	n, total := int64(len(got.items)), got.total
 	if p.badTotal {
@@ -208,45 +211,44 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	case short != nil && (n == 0 || short.delivered(got.items[0])):
 		// That page was whole but for records that are not for this caller.
 		p.size, p.gaps = short.size, true
-		p.size.align(short.end)
 		p.restart(short.end)
 		return nil
-	case n == 0:
-		p.empty += r.size
-		if p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
-			p.finish()
-			return nil
-		}
-		p.gaps, p.requests = true, p.requests[1:] // all records of so short a page may be left out
-		return nil
-	case total >= 0 && r.offset >= total && p.accepted == 0 && n < r.size:
+	case n > 0 && total >= 0 && r.offset >= total && p.accepted == 0 && n < r.size:
 		p.finish() // the caller starts behind the end, and the page is from before it
 		return nil
-	case total >= 0 && r.offset >= total:
+	case n > 0 && total >= 0 && r.offset >= total:
 		p.badTotal, total = true, -1
+	}
+	unproven := n < r.size && r.size > p.size.proven
+	if unproven && r.offset > 0 && (p.size.proven > 0 || total >= 0 && n > 0) {
+		p.size.limitTo(n, r.offset)
+		p.restart(r.offset)
+		return nil
+	}
+	p.requests = p.requests[1:]
+	if n == 0 { // the end, or all records of the page are left out
+		p.full = false
+		if p.empty += r.size; p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
+			p.finish()
+		}
+		return nil
 	}
 	p.empty = 0
 	if p.gaps {
 		n = r.size
 	}
 	end := r.offset + n
-	p.requests = p.requests[1:]
 	switch {
 	case n > r.size && end == n && p.accepted == 0: // the platform has a page size of its own
 		p.size.limitTo(n, n)
 		p.size.fixed = true
 		p.restart(n)
-	case n < r.size && r.offset > 0 && r.size > p.size.proven && (p.size.proven > 0 || total >= 0):
-		// The end, or the platform's limit; then these are other records than those
-		// requested. Fetch them in pages that come complete.
-		p.size.limitTo(n, r.offset)
-		p.restart(r.offset)
-		return nil
 	case n < r.size && total > end: // more should follow: a limit of the platform's, or gaps
 		p.short = &shortPage{items: slices.Clone(got.items), size: p.size, end: r.offset + r.size}
+		p.short.size.now, p.short.size.proven = r.size, max(r.size, p.size.proven)
 		p.size.limitTo(n, end)
 		p.restart(end)
-	case n < r.size && total < 0:
+	case unproven && total < 0:
 		// Cut, or the end. Without a total only page numbers are reliable, and
 		// they depend on the size.
 		p.size.fixed = true
