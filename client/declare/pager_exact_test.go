@@ -89,7 +89,8 @@ func TestPagerIsExact(t *testing.T) {
 // whole: a platform that cuts pages answers a larger one from further ahead.
 func TestPagerEndsWhereEmptyPagesBegin(t *testing.T) {
 	s := &shelf{records: 22, most: 2, uncounted: true}
-	s.turns = &turns{steps: []step{{Status: http.StatusGatewayTimeout, Above: 2}, {}}}
+	s.turns = &turns{steps: []step{
+		{Which: 2, Latency: 6 * time.Millisecond, Status: http.StatusGatewayTimeout, Above: 2}, {Which: 3, Latency: 6 * time.Millisecond}}}
 	got, err := s.readInTurns(t, 9, nil, nil, time.Minute)
 	if err != nil || len(got) != 22 || !slices.IsSorted(got) {
 		t.Errorf("got %v, error %v, limits %v", got, err, s.limits)
