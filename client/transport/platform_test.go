@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -31,6 +32,12 @@ type testPlatform struct {
 
 func newPlatform(t *testing.T, handle http.HandlerFunc) *testPlatform {
 	p := &testPlatform{}
+	p.Server = httptest.NewServer(p.handler(handle))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *testPlatform) handler(handle http.HandlerFunc) http.Handler {
 	p.lifetime.Store(3600)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /dxauth/oauth/token", p.issue)
@@ -49,10 +56,61 @@ func newPlatform(t *testing.T, handle http.HandlerFunc) *testPlatform {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		handle(w, r)
 	})
-	p.Server = httptest.NewServer(mux)
-	t.Cleanup(p.Close)
-	return p
+	return mux
 }
+
+// piped opens a transport to a platform, and to a storage at storage.example, over pipes,
+// for tests in a bubble of synctest. The handlers may be nil where nothing is sent.
+func piped(t *testing.T, o Options, platform, storage http.HandlerFunc) *Transport {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", (&testPlatform{}).handler(platform))
+	mux.HandleFunc("storage.example/", func(w http.ResponseWriter, r *http.Request) { storage(w, r) })
+	l := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: mux}
+	served := make(chan error)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+	})
+	o.BaseURL, o.Dial = "http://platform.example", l.dial
+	tr, _ := open(t, o)
+	return tr
+}
+
+// pipes is a listener on connections without a network.
+type pipes struct {
+	dialed chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.dialed <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.dialed:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipes) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
 
 func (p *testPlatform) issue(w http.ResponseWriter, r *http.Request) {
 	var grant map[string]string

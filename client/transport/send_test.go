@@ -208,32 +208,33 @@ func TestCancelAndTimeout(t *testing.T) {
 }
 
 func TestSilenceInTheBody(t *testing.T) {
-	p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
-		for range 6 { // slow, but never silent
-			fmt.Fprint(w, "x")
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(60 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		tr := piped(t, Options{Timeout: 250 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			for range 6 { // slow, but never silent
+				fmt.Fprint(w, "x")
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(60 * time.Millisecond)
+			}
+			if r.URL.Path == "/s/stall" {
+				<-r.Context().Done()
+			}
+		}, nil)
+		read := func(path string) error {
+			r, err := tr.Stream(t.Context(), Request{Method: "GET", Path: path, Repeatable: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.ReadAll(r.Body)
+			_ = r.Body.Close()
+			return err
 		}
-		if r.URL.Path == "/s/stall" {
-			<-r.Context().Done()
+		if err := read("/s/slow"); err != nil {
+			t.Error(err)
+		}
+		if err := read("/s/stall"); !httpcore.IsTimeout(err) {
+			t.Errorf("a stalled body gave %v", err)
 		}
 	})
-	tr, _ := open(t, Options{BaseURL: p.URL, Timeout: 250 * time.Millisecond})
-	read := func(path string) error {
-		r, err := tr.Stream(t.Context(), Request{Method: "GET", Path: path, Repeatable: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		return err
-	}
-	if err := read("/s/slow"); err != nil {
-		t.Error(err)
-	}
-	if err := read("/s/stall"); !httpcore.IsTimeout(err) {
-		t.Errorf("a stalled body gave %v", err)
-	}
 }
 
 // The pace is shared: while a host limits requests, none goes out.

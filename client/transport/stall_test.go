@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"transect/client/fault"
@@ -65,62 +66,64 @@ func TestStalledSendingIsBrokenOff(t *testing.T) {
 
 // TestSlowSendingIsLeftAlone: it takes many times what a stall may last.
 func TestSlowSendingIsLeftAlone(t *testing.T) {
-	storage := narrow(t, func(_ http.ResponseWriter, r *http.Request) {
-		for {
-			if _, err := io.CopyN(io.Discard, r.Body, 200_000); err != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		tr := piped(t, Options{Stall: 600 * time.Millisecond}, nil, func(_ http.ResponseWriter, r *http.Request) {
+			for {
+				if _, err := io.CopyN(io.Discard, r.Body, 200_000); err != nil {
+					return
+				}
+				time.Sleep(40 * time.Millisecond)
 			}
-			time.Sleep(40 * time.Millisecond)
+		})
+		began := time.Now()
+		if status, err := put(tr, t, "http://storage.example/", 12<<20); err != nil || status != 200 {
+			t.Error(status, err)
+		}
+		if took := time.Since(began); took < 1200*time.Millisecond {
+			t.Errorf("it was not slow: %s", took)
 		}
 	})
-	tr, _ := open(t, Options{BaseURL: newPlatform(t, nil).URL, Stall: 600 * time.Millisecond})
-	began := time.Now()
-	if status, err := put(tr, t, storage.URL, 12<<20); err != nil || status != 200 {
-		t.Error(status, err)
-	}
-	if took := time.Since(began); took < 1200*time.Millisecond {
-		t.Skipf("it was not slow: %s", took)
-	}
 }
 
 func TestStalledReceivingIsBrokenOff(t *testing.T) {
-	release := make(chan struct{})
-	defer close(release)
-	var late atomic.Bool
-	p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
-		if late.Load() {
-			time.Sleep(500 * time.Millisecond) // it makes the file first
-		}
-		w.Header().Set("Content-Length", "1000")
-		_, _ = w.Write(make([]byte, 500))
-		w.(http.Flusher).Flush()
-		if late.Load() {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		var late atomic.Bool
+		tr := piped(t, Options{Stall: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			if late.Load() {
+				time.Sleep(500 * time.Millisecond) // it makes the file first
+			}
+			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write(make([]byte, 500))
-			return
+			w.(http.Flusher).Flush()
+			if late.Load() {
+				_, _ = w.Write(make([]byte, 500))
+				return
+			}
+			<-release
+		}, nil)
+		get := Request{Method: http.MethodGet, Path: "/s/file", Repeatable: true}
+		r, err := tr.Stream(t.Context(), get)
+		if err != nil {
+			t.Fatal(err)
 		}
-		<-release
+		b, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if len(b) != 500 || err == nil || !strings.Contains(err.Error(), "no byte moved") {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
+		late.Store(true)
+		if r, err = tr.Stream(t.Context(), get); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(400 * time.Millisecond) // who receives is busy: that is no stall
+		b, err = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if len(b) != 1000 || err != nil {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
 	})
-	tr, _ := open(t, Options{BaseURL: p.URL, Stall: 200 * time.Millisecond})
-	get := Request{Method: http.MethodGet, Path: "/s/file", Repeatable: true}
-	r, err := tr.Stream(t.Context(), get)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(r.Body)
-	_ = r.Body.Close()
-	if len(b) != 500 || err == nil || !strings.Contains(err.Error(), "no byte moved") {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
-	late.Store(true)
-	if r, err = tr.Stream(t.Context(), get); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(400 * time.Millisecond) // who receives is busy: that is no stall
-	b, err = io.ReadAll(r.Body)
-	_ = r.Body.Close()
-	if len(b) != 1000 || err != nil {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
 }
 
 func TestRequestRate(t *testing.T) {
@@ -144,47 +147,46 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 // TestHangIsShown: a host that has taken a request and answers none of them is
 // shown as such, and its return; one that answers others meanwhile is not.
 func TestHangIsShown(t *testing.T) {
-	t.Parallel()
 	for name, busy := range map[string]bool{"hangs": false, "answers others": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			release := make(chan struct{})
-			p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/s/slow" {
-					<-release
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				var mu sync.Mutex
+				var log strings.Builder
+				logger := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					return log.Write(p)
+				}), nil))
+				tr := piped(t, Options{Logger: logger}, func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/s/slow" {
+						<-release
+					}
+					_, _ = io.WriteString(w, "{}")
+				}, nil)
+				tr.silent = 500 * time.Millisecond
+				ended := make(chan error)
+				go func() {
+					_, err := tr.Do(t.Context(), get("/s/slow"))
+					ended <- err
+				}()
+				for range 40 { // two checks of the probe
+					time.Sleep(50 * time.Millisecond)
+					if busy {
+						_, _ = tr.Do(t.Context(), get("/s/quick"))
+					}
 				}
-				_, _ = io.WriteString(w, "{}")
-			})
-			var mu sync.Mutex
-			var log strings.Builder
-			logger := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+				close(release)
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
 				mu.Lock()
 				defer mu.Unlock()
-				return log.Write(p)
-			}), nil))
-			tr, _ := open(t, Options{BaseURL: p.URL, Logger: logger})
-			tr.silent = 500 * time.Millisecond
-			ended := make(chan error)
-			go func() {
-				_, err := tr.Do(t.Context(), get("/s/slow"))
-				ended <- err
-			}()
-			for range 40 { // two checks of the probe
-				time.Sleep(50 * time.Millisecond)
-				if busy {
-					_, _ = tr.Do(t.Context(), get("/s/quick"))
+				shown, back := strings.Contains(log.String(), "waiting for the platform, "), strings.Contains(log.String(), "the platform answers again")
+				if shown == busy || back == busy {
+					t.Errorf("shown:\n%s", log.String())
 				}
-			}
-			close(release)
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			shown, back := strings.Contains(log.String(), "waiting for the platform, "), strings.Contains(log.String(), "the platform answers again")
-			if shown == busy || back == busy {
-				t.Errorf("shown:\n%s", log.String())
-			}
+			})
 		})
 	}
 }

@@ -74,6 +74,8 @@ type Options struct {
 	RoundTripper http.RoundTripper
 	// Wrap lays something over what sends requests to the platform at base. Optional.
 	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
+	// Dial connects to hosts; over the network when nil.
+	Dial httpcore.Dial
 
 	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0
 	Rate        float64       // requests a second; 0 is no limit
@@ -303,7 +305,7 @@ func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) 
 		wrap = func(below http.RoundTripper) (http.RoundTripper, error) { return o.Wrap(o.BaseURL, below) }
 	}
 	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Wrap: wrap, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS,
-		Silence:     o.Timeout,
+		Silence: o.Timeout, Dial: o.Dial,
 		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending,
 		Writing:      o.Writing,
 		Unresponsive: unresponsive, Unanswered: unanswered})

@@ -26,6 +26,9 @@ import (
 	"transect/client/fault"
 )
 
+// Dial connects to an address.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Options configure a Core.
 type Options struct {
 	Proxy       string                           // for every host; by the environment when empty
@@ -35,6 +38,7 @@ type Options struct {
 	HTTP2       bool                             // HTTP/1.1 only unless set
 	Silence     time.Duration                    // longest silence of a connection; no limit when 0
 	Connections int                              // idle connections kept to one host
+	Dial        Dial                             // connects to hosts; over the network when nil
 	Local       http.RoundTripper                // answers in-process, without network, when set
 
 	// Wrap lays something over what sends the requests. Optional.

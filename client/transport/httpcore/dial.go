@@ -37,13 +37,16 @@ func dial(o Options) (*http.Transport, error) {
 	if o.Silence > 0 {
 		timeout = min(o.Silence, timeout)
 	}
-	dialer := &net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second}
+	connect := o.Dial
+	if connect == nil {
+		connect = (&net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second}).DialContext
+	}
 	return &http.Transport{
 		Proxy:             proxy,
 		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots, InsecureSkipVerify: o.InsecureTLS},
 		ForceAttemptHTTP2: o.HTTP2,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, address)
+			c, err := connect(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
