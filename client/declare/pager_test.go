@@ -287,3 +287,17 @@ func TestMaxWindow(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPager reads 20,000 records from a platform that answers at once.
+func BenchmarkPager(b *testing.B) {
+	for name, values := range map[string]map[string]any{"growing": nil, "@50": {"limit": int64(50)}, "@500": {"limit": int64(500)}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s := &shelf{records: 20_000, pad: 100}
+				if got := drainShelf(b, s, s.iterate(50, values)); len(got) != 20_000 {
+					b.Fatalf("%d records", len(got))
+				}
+			}
+		})
+	}
+}
