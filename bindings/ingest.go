@@ -9,6 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/ingest"
 	"transect/client/recovery"
 	"transect/client/schema"
@@ -234,7 +235,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		c.Must(err)
 		connection := b.command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
-			return ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, onFile)
+			return ingest.VerifyOutcomes(ctx, connection, earlier, files.Tree{View: c.In}, onFile)
 		}
 	case !in.filesGiven():
 		return nil, noSource(c.Name)

@@ -15,6 +15,7 @@ import (
 	"transect/client"
 	"transect/client/calendar"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/ingest"
 	"transect/client/scan"
 	"transect/client/schema"
@@ -113,8 +114,9 @@ func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, er
 	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected,
 		Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
-	if c.In.Restricted() {
-		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into
+	if c.In.Guarded() {
+		o.Source.Tree = files.Tree{View: c.In}
+		o.Folder = func(folder, name string) (*os.Root, error) { return c.In.Into(c.Context(), folder, name) }
 	}
 	o.Source.Kind, o.Source.FollowLinks, o.Source.Include, o.Source.Exclude = in.Kind, in.FollowLinks, in.Include,
 		in.Exclude
@@ -151,7 +153,7 @@ func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) 
 	if source, _ := in.Source.(string); source != "" {
 		full := c.In.Path(source)
 		c.Must(c.In.Permit(sandbox.Read, full))
-		info, err := os.Stat(full)
+		info, err := c.In.Stat(full)
 		isFile := err == nil && !info.IsDir()
 		if isFile || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(source, "*?[{") {
 			if in.Paths != nil {

@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/ingest"
 	"transect/client/scan"
 	"transect/client/verdict"
@@ -125,7 +126,7 @@ func earlierOutcomes(c *module.Call, name string) (iter.Seq2[ingest.Outcome, err
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".csv":
-		return ingest.OpenReport(c.In.Path(name), c.In.OpenToRead), nil
+		return ingest.OpenReport(c.In.Path(name), files.Tree{View: c.In}), nil
 	}
 	return ingest.Earlier(c.In.StateDir(), name)
 }

@@ -16,7 +16,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/formats/imagery"
+	"transect/client/files"
 	"transect/client/journal"
 	"transect/client/recovery"
 	"transect/client/transfer"
@@ -70,7 +70,7 @@ type Client struct {
 	managers  []*declare.Manager
 	transport *transport.Transport
 	transfers *transfer.Transfers
-	open      imagery.Opener // of files that are uploaded
+	tree      files.Tree // of the user
 	log       *slog.Logger
 	revision  int
 	rehearses bool
@@ -114,8 +114,8 @@ type Options struct {
 	Writing func() error                // asked before each write to a connection, and may wait
 	Plan    func(n int64) (sending func(n int64),
 		err error) // asked before a file of n bytes is uploaded; see transfer.Options
-	Room func() (n int64, limited bool)      // how many bytes more may be sent; no limit when nil
-	Open func(path string) (*os.File, error) // opens files that are uploaded; os.Open when nil
+	Room func() (n int64, limited bool) // how many bytes more may be sent; no limit when nil
+	Tree files.Tree                     // holds the files that are uploaded; the disk when zero
 	// Folder opens the folder of a download, made when missing, for a file of
 	// that name, "" while it is not known; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
@@ -166,11 +166,11 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := t.Login(ctx); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open,
+	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, tree: o.Tree,
 		rehearses: o.Rehearses, planned: o.Last != nil}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth,
 		Journal: o.Journal,
-		Open:    o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,
+		Tree:    o.Tree, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,
 		Sleep: o.Sleep})
 	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
 	if o.Ledger != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tidwall/gjson"
@@ -165,7 +164,7 @@ func (c *Client) fetchOutput(ctx context.Context, in DownloadOutputs, out *Outpu
 		}
 		out.Path = string(path)
 	}
-	if info, err := os.Stat(out.Path); err == nil {
+	if info, err := c.tree.Stat(out.Path); err == nil {
 		out.Bytes = info.Size()
 	}
 	return nil
@@ -173,10 +172,10 @@ func (c *Client) fetchOutput(ctx context.Context, in DownloadOutputs, out *Outpu
 
 // hasChecksum reports whether a file exists and has an MD5.
 func (c *Client) hasChecksum(path, want string) (bool, error) {
-	if _, err := os.Stat(path); want == "" || errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.tree.Stat(path); want == "" || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	file, err := c.open.Open(path)
+	file, err := c.tree.Open(path)
 	if err != nil {
 		return false, fault.Of(&fault.FileError{}, "cannot read %s: %w", path, err)
 	}

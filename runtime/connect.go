@@ -14,6 +14,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/journal"
 	"transect/client/transfer"
 	"transect/client/transport"
@@ -46,9 +47,6 @@ func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connec
 	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
-	}
-	if job.DryRun {
-		job.Recorder.Downloads = func(path string) { c.wouldDo("would download "+path, "") }
 	}
 	if job.Hooks.Interceptor != nil {
 		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
@@ -150,7 +148,10 @@ func (c *connector) options() client.Options {
 	if c.policy != nil {
 		options.Links, options.Charge = append(options.Links, c.policy.Intercept), c.policy.Charge
 		options.Sending, options.Plan, options.Room = c.policy.Sending, c.policy.Plan, c.policy.Room
-		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
+	}
+	if c.in.Guarded() {
+		options.Tree = files.Tree{View: c.in}
+		options.Folder = func(folder, name string) (*os.Root, error) { return c.in.Receive(folder, name) }
 	}
 	if trace := tracer(out.Stderr, c.job.Output.JSON); c.traceable {
 		options.Trace = func(r transport.TraceRecord) {

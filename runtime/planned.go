@@ -12,9 +12,11 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/human"
 	"transect/platform"
 	"transect/runtime/plan"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -66,10 +68,21 @@ func planning(job *Job, opt *vm.Options) {
 		if job.Recorder == nil {
 			job.Recorder, job.printsPlan = plan.NewRecorder(), true
 		}
-		opt.Located, opt.Code, opt.Effect = declare.At, job.Recorder.Ran, job.Recorder.Effect
+		opt.Located, opt.Code, opt.Effects, opt.Sealed = declare.At, job.Recorder.Ran, job.Recorder.Effect, true
 	case job.Gate != nil:
-		opt.Agreed, opt.Located, opt.Effect = true, declare.At, job.Gate.Effect
+		opt.Agreed, opt.Located, opt.Effects, opt.Sealed = true, declare.At, job.Gate.Effect, !job.Gate.Allow
 		opt.Command = "" // its end says what to do next
+	}
+}
+
+// see shows the plan that is made, or carried out, the files as the script sees them.
+func (x *Execution) see() {
+	tree := files.Tree{View: x.Interp}
+	switch {
+	case x.job.DryRun:
+		x.job.Recorder.Tree, x.job.Recorder.Folder = tree, sandbox.Canonical(x.process.AbsPath("."))
+	case x.job.Gate != nil:
+		x.job.Gate.Tree = tree
 	}
 }
 
@@ -85,14 +98,12 @@ func (x *Execution) openGate() (done bool, err error) {
 		return false, err
 	}
 	x.connector.planned.first = g.Open(notes)
-	if at, ended := notes.Ended(); ended {
-		text := "the plan was carried out before (started %s)"
-		if done = g.Complete(); !done {
-			text = "an earlier start of the plan ended well (started %s); what is missing is sent"
-		}
-		x.connector.ledger.log.Info(fmt.Sprintf(text, at.Local().Format(time.DateTime)))
+	if at, _ := notes.Ended(); g.Complete() {
+		x.connector.ledger.log.Info(fmt.Sprintf("the plan was carried out before (started %s): nothing is sent again",
+			at.Local().Format(time.DateTime)))
+		return true, nil
 	}
-	return done, g.CheckFiles(x.process.moduleCode)
+	return false, g.CheckFiles(x.process.moduleCode)
 }
 
 // moduleCode reads a script or a module, of a file or of the program.

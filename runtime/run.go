@@ -128,6 +128,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	}
 	in := luastd.New(ctx, opt)
 	x.Interp, x.jobs.in, x.jobs.notes = in, in, notes
+	x.see()
 	x.connector = newConnector(p, job, named, in)
 	x.connector.leased = leased
 	if notes != nil {
@@ -199,6 +200,9 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		}
 	}
 	err = work(x, ctx)
+	if g := x.job.Gate; g != nil && err == nil {
+		err = g.End()
+	}
 	if x.connector.ledger != nil && ctx.Err() == nil && !fault.Transient(err) {
 		x.connector.ledger.lookAgain(ctx)
 	}

@@ -173,7 +173,7 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again "+
 			"begins a new one", l.Run(), at.Local().Format(time.DateTime)))
 	}
-	if before := starts[n-2].CodeHash; before != "" && before != starts[n-1].CodeHash {
+	if before := starts[n-2].CodeHash; !r.plan && before != "" && before != starts[n-1].CodeHash {
 		r.log.Info("the script was changed since the last start: what is new in it is sent")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -44,12 +45,18 @@ type packed struct {
 
 // forScripts is what the module jobs needs.
 func (q *scriptJobs) forScripts() *vm.Jobs {
-	if q.job.DryRun {
-		return q.rehearsed()
-	}
+	last := atomic.Int64{}
 	return &vm.Jobs{
-		Submit: q.submit,
+		Submit:   q.submit,
+		Rehearse: func(context.Context, vm.JobRequest) (int64, error) { return last.Add(-1), nil },
 		Ended: func(ctx context.Context, ids []int64) ([]vm.EndedJob, error) {
+			if q.job.DryRun || last.Load() < 0 { // those were not submitted
+				ended := make([]vm.EndedJob, len(ids))
+				for i, id := range ids {
+					ended[i] = vm.EndedJob{ID: id, State: "not submitted", OK: true}
+				}
+				return ended, nil
+			}
 			queue, err := q.open(ctx)
 			if err != nil {
 				return nil, err
@@ -61,27 +68,6 @@ func (q *scriptJobs) forScripts() *vm.Jobs {
 					Result: e.Result}
 			}
 			return ended, err
-		},
-	}
-}
-
-// rehearsed prints jobs instead of submitting them.
-func (q *scriptJobs) rehearsed() *vm.Jobs {
-	last := int64(0)
-	return &vm.Jobs{
-		Submit: func(_ context.Context, r vm.JobRequest) (int64, error) {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			last--
-			spec := jobs.Spec{Script: r.Script, Args: r.Args}
-			fmt.Fprintln(q.in.Options().Stderr, "dry run: would submit "+spec.Title())
-			return last, nil
-		},
-		Ended: func(_ context.Context, ids []int64) (ended []vm.EndedJob, err error) {
-			for _, id := range ids {
-				ended = append(ended, vm.EndedJob{ID: id, State: "not submitted", OK: true})
-			}
-			return ended, nil
 		},
 	}
 }

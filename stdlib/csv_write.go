@@ -175,7 +175,7 @@ var csvWriterType = &module.Type{
 }
 
 func newCSVWriter(c *module.Call) *csvWriter {
-	w := &csvWriter{file: atPath(c, c.In.Create)}
+	w := &csvWriter{file: changeAt(c, c.In.Create)}
 	defer func() {
 		if w.rowWriter == nil { // an option is wrong
 			w.discard()

@@ -107,7 +107,7 @@ func fsFuncs() []module.Func {
 			}}},
 			Call: func(c *module.Call) (any, error) {
 				all := c.Bool("recursive")
-				err := onFile(c, func(path string) error { return c.In.Remove(path, all) })
+				err := onFile(c, func(ctx context.Context, path string) error { return c.In.Remove(ctx, path, all) })
 				if errors.Is(err, fs.ErrNotExist) {
 					err = nil
 				}
@@ -140,8 +140,8 @@ func fsFuncs() []module.Func {
 			Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "the bytes to append"}},
 			Call: func(c *module.Call) (any, error) {
 				text := c.String("text")
-				return nil, onFile(c, func(path string) error {
-					f, err := c.In.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+				return nil, onFile(c, func(ctx context.Context, path string) error {
+					f, err := c.In.Open(ctx, path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 					if err != nil {
 						return err
 					}
@@ -170,7 +170,7 @@ func fsFuncs() []module.Func {
 				dir, err := c.In.TempDir("transect-")
 				c.Must(ownPath(err))
 				path := filepath.Join(dir, name)
-				f, err := c.In.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				f, err := c.In.Open(c.Context(), path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 				if err == nil {
 					err = f.Close()
 				}
@@ -202,7 +202,7 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 		Call: func(c *module.Call) (any, error) {
 			found := false
-			err := onFile(c, func(path string) error {
+			err := onFile(c, func(ctx context.Context, path string) error {
 				info, err := c.In.Stat(path)
 				found = err == nil && is(info.Mode())
 				return err
@@ -215,16 +215,21 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	}
 }
 
-// atPath is what f finds at the argument path, without the interpreter lock.
+// atPath returns what f finds at the argument path, without the interpreter lock.
 func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T) {
-	c.Must(onFile(c, func(path string) (err error) { found, err = f(path); return err }))
-	return found
+	return changeAt(c, func(_ context.Context, path string) (T, error) { return f(path) })
+}
+
+// changeAt is atPath for what f changes.
+func changeAt[T any](c *module.Call, f func(ctx context.Context, path string) (T, error)) (made T) {
+	c.Must(onFile(c, func(ctx context.Context, path string) (err error) { made, err = f(ctx, path); return err }))
+	return made
 }
 
 // onFile runs f on the argument path without the interpreter lock.
-func onFile(c *module.Call, f func(path string) error) error {
+func onFile(c *module.Call, f func(ctx context.Context, path string) error) error {
 	path := c.In.Path(c.String("path"))
-	return namedFile(c.String("path"), c.Blocking(func(context.Context) error { return f(path) }))
+	return namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error { return f(ctx, path) }))
 }
 
 // fromTo runs f on the arguments from and to without the interpreter lock.
@@ -266,13 +271,13 @@ func describe(info fs.FileInfo) map[string]any {
 
 func write(c *module.Call) (any, error) {
 	text, overwrite := []byte(c.String("text")), c.Bool("overwrite")
-	return nil, onFile(c, func(path string) error {
+	return nil, onFile(c, func(ctx context.Context, path string) error {
 		if err := c.In.Permit(sandbox.Write, path); err != nil {
 			return err
 		}
-		if _, err := os.Lstat(path); err == nil && !overwrite {
+		if _, err := c.In.Lstat(path); err == nil && !overwrite {
 			return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
 		}
-		return c.In.WriteFile(path, text)
+		return c.In.WriteFile(ctx, path, text)
 	})
 }

@@ -71,7 +71,7 @@ func treeIterator(c *module.Call, w *filetree.Walker, shown string) any {
 
 // needFolder raises unless the argument path is a folder.
 func needFolder(c *module.Call) {
-	c.Must(onFile(c, func(path string) error {
+	c.Must(onFile(c, func(ctx context.Context, path string) error {
 		info, err := c.In.Stat(path)
 		if err == nil && !info.IsDir() {
 			err = &fs.PathError{Path: path, Err: errors.New("is not a folder")}

@@ -61,7 +61,7 @@ func httpCall(c *module.Call, method string) (any, error) {
 		c.Must(c.In.Permit(sandbox.Write, path))
 	}
 	var out *response
-	if !safe(r.Method) && !vm.Happens(c.L, r.Method+" "+plainURL(r.URL), true) {
+	if !safe(r.Method) && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest, What: r.Method + " " + plainURL(r.URL), Answers: true}) {
 		left := map[string]any{"status": http.StatusNoContent, "ok": true, "url": plainURL(r.URL),
 			"headers": map[string]any{}}
 		return module.NewObject(c.L, responseType, &response{fields: left}), nil
@@ -75,7 +75,7 @@ func httpCall(c *module.Call, method string) (any, error) {
 		out = newResponse(answer)
 		if target != "" && (!raise || answer.Failed(nil) == nil) {
 			out.target = target
-			return download(c.In, answer, path)
+			return download(ctx, c.In, answer, path)
 		}
 		body := c.In.NewText(c.Name)
 		if err = answer.Copy(body, limit); err != nil {
@@ -115,8 +115,8 @@ func newResponse(a *web.Response) *response {
 }
 
 // download streams a body to a file that appears when it is whole.
-func download(in *vm.Interp, a *web.Response, path string) error {
-	f, err := in.Create(path)
+func download(ctx context.Context, in *vm.Interp, a *web.Response, path string) error {
+	f, err := in.Create(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/formats/imagery"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -67,7 +68,7 @@ func imageryFuncs() []module.Func {
 func readPhoto(c *module.Call, path string) (photo imagery.Photo) {
 	path = mayRead(c, path) // before anything is known of the file
 	c.Must(c.Blocking(func(context.Context) (err error) {
-		photo, err = imagery.Opener(c.In.OpenToRead).Read(path)
+		photo, err = imagery.Read(files.Tree{View: c.In}, path)
 		return err
 	}))
 	return photo
@@ -82,7 +83,7 @@ func mayRead(c *module.Call, path string) string {
 
 func scan(c *module.Call) (any, error) {
 	folder := mayRead(c, c.String("folder"))
-	options := imagery.ScanOptions{Recursive: c.Bool("recursive"), Among: c.In.Readable, Open: c.In.OpenToRead}
+	options := imagery.ScanOptions{Recursive: c.Bool("recursive"), Among: c.In.Readable, Tree: files.Tree{View: c.In}}
 	var survey imagery.Survey
 	c.Must(c.Blocking(func(ctx context.Context) (err error) {
 		survey, err = imagery.Scan(ctx, folder, options)
@@ -161,7 +162,7 @@ func problemTable(p imagery.Problem, name string) map[string]any {
 
 // eachPhoto is the iterator of photos.
 func eachPhoto(c *module.Call) (any, error) {
-	var files []string
+	var paths []string
 	var problems []imagery.Problem
 	name := filepath.Base
 	if list := c.Table("source"); list != nil {
@@ -171,13 +172,13 @@ func eachPhoto(c *module.Call) (any, error) {
 				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i,
 					v.Type())
 			}
-			files = append(files, mayRead(c, v.String()))
+			paths = append(paths, mayRead(c, v.String()))
 		}
 	} else {
 		folder, recursive := mayRead(c, c.String("source")), c.Bool("recursive")
 		c.Must(c.Blocking(func(ctx context.Context) (err error) {
-			files, problems, err = imagery.Files(ctx, folder, recursive)
-			files = c.In.Readable(files)
+			paths, problems, err = imagery.Files(ctx, files.Tree{View: c.In}, folder, recursive)
+			paths = c.In.Readable(paths)
 			return err
 		}))
 		name = func(path string) string { return nameIn(folder, path) }
@@ -185,7 +186,7 @@ func eachPhoto(c *module.Call) (any, error) {
 	for _, p := range problems {
 		c.In.Options().Logger.Warn(p.String())
 	}
-	r := imagery.NewReader(files, c.In.OpenToRead)
+	r := imagery.NewReader(paths, files.Tree{View: c.In})
 	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
 		photo, problem, ok, err := r.Next(ctx)
 		if !ok || err != nil {

@@ -99,7 +99,7 @@ func jsonFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				text, err := encodeJSON(c, c.Go("value"), c.Int("indent"))
 				c.Must(err)
-				return nil, onFile(c, func(path string) error { return c.In.WriteFile(path, []byte(text+"\n")) })
+				return nil, onFile(c, func(ctx context.Context, path string) error { return c.In.WriteFile(ctx, path, []byte(text+"\n")) })
 			},
 		},
 		{
@@ -212,7 +212,7 @@ func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 }
 
 func writeJSONLines(c *module.Call) (any, error) {
-	f := atPath(c, c.In.Create)
+	f := changeAt(c, c.In.Create)
 	defer f.Discard()
 	var b bytes.Buffer
 	flush := func() error {

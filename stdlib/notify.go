@@ -100,7 +100,7 @@ func webhook(c *module.Call) (any, error) {
 		message = json.RawMessage(text)
 	}
 	at := c.String("url")
-	if u, err := url.Parse(at); err == nil && !vm.Happens(c.L, "POST "+u.Scheme+"://"+u.Host, false) {
+	if u, err := url.Parse(at); err == nil && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest, What: "POST " + u.Scheme + "://" + u.Host}) {
 		return nil, nil // the path of a webhook is a secret
 	}
 	return nil, c.Blocking(func(ctx context.Context) error { return notify.Webhook(ctx, client, at, message) })
@@ -133,7 +133,7 @@ func email(c *module.Call) (any, error) {
 		paths[i] = c.In.Path(name)
 		c.Must(c.In.Permit(sandbox.Read, paths[i])) // before anything is sent
 	}
-	if !vm.Happens(c.L, "mail to "+strings.Join(m.To, ", "), false) {
+	if !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendMail, What: strings.Join(m.To, ", ")}) {
 		return nil, nil
 	}
 	return nil, c.Blocking(func(ctx context.Context) error {

@@ -3,7 +3,6 @@ package stdlib
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -116,16 +115,19 @@ func keptOf(in *vm.Interp) *kept {
 
 func runDir(in *vm.Interp) (any, error) {
 	if run := in.Options().InRun; run != nil {
-		return run.Folder()
+		dir, err := run.Folder()
+		if err == nil {
+			in.Private(dir)
+		}
+		return dir, err
 	}
 	k := keptOf(in)
 	if k.dir == "" {
-		dir, err := os.MkdirTemp("", "transect-run-")
+		dir, err := in.TempDir("transect-run-")
 		if err != nil {
 			return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", fault.Reason(err))
 		}
 		k.dir = dir
-		in.OnClose(func() { _ = os.RemoveAll(dir) })
 	}
 	return k.dir, nil
 }

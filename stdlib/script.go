@@ -146,8 +146,14 @@ func scriptFuncs() []module.Func {
 				if locks[name] {
 					return nil, nil
 				}
+				folder := LockFolder(c.In.StateDir())
+				if c.In.Sealed() { // a rehearsal keeps no other run waiting
+					var err error
+					folder, err = c.In.TempDir("transect-")
+					c.Must(err)
+				}
 				l, err := lock.Take(c.Context(),
-					lock.Request{Folder: LockFolder(c.In.StateDir()), Name: name, Script: opt.Script, Now: opt.Now})
+					lock.Request{Folder: folder, Name: name, Script: opt.Script, Now: opt.Now})
 				c.Must(err)
 				locks[name] = true
 				c.In.OnClose(l.Release)

@@ -3,6 +3,8 @@ package stdlib
 import (
 	"context"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -57,6 +59,18 @@ func stateOf(c *module.Call) (string, error) {
 	return "script:" + path, nil
 }
 
+// stateTold names what a call changes, for plans.
+func stateTold(c *module.Call, namespace string) string {
+	what := strconv.Quote(c.String("key"))
+	if !c.Has("key") {
+		what = "all that begins with " + strconv.Quote(c.String("prefix"))
+	}
+	if of, shared := strings.CutPrefix(namespace, "name:"); shared {
+		what += " of " + strconv.Quote(of)
+	}
+	return what
+}
+
 type stateDBKey struct{}
 
 // stateDB is the database, opened when it is first used.
@@ -73,8 +87,16 @@ func onState[T any](c *module.Call, access sandbox.Access,
 	c.Must(c.In.Permit(access, db.path))
 	name, err := stateOf(c)
 	c.Must(err)
+	if access == sandbox.Write {
+		vm.Happens(c.L, sandbox.Effect{Kind: sandbox.KeepState, What: stateTold(c, name)})
+	}
 	if db.store == nil {
-		db.store, err = keyvalue.Open(c.Context(), db.path)
+		path := db.path
+		if c.In.Sealed() {
+			path, err = c.In.Instead(path, "-wal")
+			c.Must(err)
+		}
+		db.store, err = keyvalue.Open(c.Context(), path)
 		c.Must(err)
 		c.In.OnClose(func() { _ = db.store.Close() })
 	}

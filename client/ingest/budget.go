@@ -99,7 +99,7 @@ func Fits(ctx context.Context, c *client.Client, o Options) error {
 		return err
 	}
 	r := &run{options: o,
-		checker: preflight.New(preflight.Options{Open: o.Source.Open, SkipDuplicates: true, Dir: tempDir(o.StateDir)})}
+		checker: preflight.New(preflight.Options{Tree: o.Source.Tree, SkipDuplicates: true, Dir: tempDir(o.StateDir)})}
 	defer r.checker.Close()
 	var (
 		mu    sync.Mutex

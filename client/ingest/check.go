@@ -25,7 +25,7 @@ func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 		return nil, err
 	}
 	r := &run{options: o,
-		checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: tempDir(o.StateDir)})}
+		checker: preflight.New(preflight.Options{Tree: o.Source.Tree, Expected: o.Expected, Dir: tempDir(o.StateDir)})}
 	defer r.checker.Close()
 	return r.check(ctx)
 }

@@ -75,7 +75,7 @@ func (r *run) hashCandidates(ctx context.Context) error {
 		group.Go(func() error {
 			it.md5s = make([]string, len(it.Members))
 			for i, m := range it.Members {
-				sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+				sum, err := md5Of(ctx, r.options.Source.Tree, m.Path)
 				if ctx.Err() != nil {
 					return fault.Stopped(ctx)
 				}
@@ -143,7 +143,7 @@ func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []
 func (r *run) hashed(ctx context.Context, o Outcome) Outcome {
 	it := item{Item: scan.Item{Kind: o.Kind, Name: o.Name}}
 	for _, p := range o.parts() {
-		sum, _ := md5Of(ctx, r.options.Source.Open, p.Path) // "" is equal to no other
+		sum, _ := md5Of(ctx, r.options.Source.Tree, p.Path) // "" is equal to no other
 		it.Members = append(it.Members, scan.Member{File: scan.File{Path: p.Path, Size: p.Size}, Component: p.Component})
 		it.md5s = append(it.md5s, sum)
 	}

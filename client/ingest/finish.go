@@ -66,7 +66,7 @@ func (r *run) verify(ctx context.Context) error {
 	failed := map[string]string{}
 	uploaded := func(o Outcome) bool { return !o.Verdict.Bad() && o.Dataset != "" }
 	err := inBatches(r.outcomes.All, uploaded, func(list []Outcome) ([]Finding, error) {
-		return compare(ctx, r.client, r.options.Source.Open, list)
+		return compare(ctx, r.client, r.options.Source.Tree, list)
 	}, func(_ []Outcome, findings []Finding) error {
 		for _, f := range findings {
 			switch f.Verdict {

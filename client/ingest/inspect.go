@@ -5,13 +5,13 @@ import (
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"transect/client/checksum"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/formats/imagery"
 	"transect/client/reconcile"
 	"transect/client/verdict"
@@ -182,7 +182,7 @@ func (r *run) sample(it *item) error {
 	s := sampleBuffers.Get().(*samples)
 	defer sampleBuffers.Put(s)
 	for i, m := range it.Members {
-		f, err := r.options.Source.Open.Open(m.Path)
+		f, err := r.options.Source.Tree.Open(m.Path)
 		if err != nil {
 			return unreadable(m.Path, err)
 		}
@@ -220,7 +220,7 @@ func (r *run) readPhoto(it *item, f io.ReaderAt) {
 // hash computes the checksums of all files of an item.
 func (r *run) hash(ctx context.Context, it *item, f *reconcile.File) error {
 	for i, m := range it.Members {
-		sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+		sum, err := md5Of(ctx, r.options.Source.Tree, m.Path)
 		if err != nil {
 			return err
 		}
@@ -256,18 +256,18 @@ func (r *run) inSource(it *item, name string) bool {
 	}
 	if r.options.Source.Root == "" {
 		return slices.ContainsFunc(r.options.Source.Paths, func(path string) bool {
-			info, err := os.Stat(path)
+			info, err := r.options.Source.Tree.Stat(path)
 			if err != nil || !info.IsDir() {
 				return err == nil && path != it.main().Path && strings.HasSuffix(filepath.ToSlash(path), "/"+name)
 			}
 			if len(r.options.Source.Paths) > 1 && strings.HasPrefix(name, filepath.Base(path)+"/") {
 				path = filepath.Dir(path) // names begin with that of their folder
 			}
-			_, err = os.Lstat(filepath.Join(path, filepath.FromSlash(name)))
+			_, err = r.options.Source.Tree.Lstat(filepath.Join(path, filepath.FromSlash(name)))
 			return err == nil
 		})
 	}
-	_, err := os.Lstat(filepath.Join(r.options.Source.Root, filepath.FromSlash(name)))
+	_, err := r.options.Source.Tree.Lstat(filepath.Join(r.options.Source.Root, filepath.FromSlash(name)))
 	return err == nil
 }
 
@@ -283,9 +283,9 @@ func (r *run) claim(dataset string) bool {
 }
 
 // md5Of reads a whole file for its checksum.
-func md5Of(ctx context.Context, open imagery.Opener, path string) (string, error) {
+func md5Of(ctx context.Context, tree files.Tree, path string) (string, error) {
 	h := md5.New()
-	err := open.Hash(ctx, path, h)
+	err := imagery.Hash(ctx, tree, path, h)
 	switch {
 	case err == nil:
 		return checksum.Hex(h), nil

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/scan"
 	"transect/client/verdict"
 )
@@ -122,9 +122,9 @@ func (it *item) failed(err error) Outcome {
 
 // sourceError replaces the error of an item whose file has disappeared, perhaps
 // with its memory card.
-func (it *item) sourceError(err error) error {
+func (it *item) sourceError(tree files.Tree, err error) error {
 	for _, m := range it.Members {
-		if _, missing := os.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
+		if _, missing := tree.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
 			return fault.Hinted(fault.Of(&fault.FileError{}, "%s has gone since this run found it", m.Path),
 				"is its card or disk still there? bring it back and run again")
 		}

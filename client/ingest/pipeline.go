@@ -100,7 +100,7 @@ func newRun(c *client.Client, o Options) (*run, error) {
 
 // newChecker makes the checker of a run, which finds duplicates by itself.
 func newChecker(o Options) *preflight.Checker {
-	return preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true,
+	return preflight.New(preflight.Options{Tree: o.Source.Tree, Expected: o.Expected, SkipDuplicates: true,
 		Dir: tempDir(o.StateDir)})
 }
 
@@ -126,8 +126,9 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	r.checker.Close()
 	r.index.close()
 	// The report of an earlier run says more than that of one that did nothing.
-	nothing := err != nil && result.Counts == (verdict.Counts{}) && exists(r.options.Report)
-	if r.options.DryRun && isRealReport(r.options.Report, r.options.Source.Open) {
+	_, missing := r.options.Source.Tree.Stat(r.options.Report)
+	nothing := err != nil && result.Counts == (verdict.Counts{}) && missing == nil
+	if r.options.DryRun && isRealReport(r.options.Report, r.options.Source.Tree) {
 		r.options.Logger.Info("the report of a real run is left as it is: this is a dry run", "report", r.options.Report)
 		nothing = true
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/formats/imagery"
+	"transect/client/files"
 	"transect/client/scan"
 	"transect/client/verdict"
 )
@@ -44,11 +43,11 @@ func (o *Options) checkReport() error {
 		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path),
 			"its extension selects the format")
 	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+	if info, err := o.Source.Tree.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path),
 			"create it first, or name another one")
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := o.Source.Tree.Stat(path); err == nil && info.IsDir() {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: it is a folder", path),
 			"name a file in it")
 	}
@@ -66,17 +65,12 @@ func (o *Options) checkReport() error {
 	return err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // isRealReport reports whether a file is there that is not the report of a dry run.
-func isRealReport(path string, open imagery.Opener) bool {
-	if path == "" || !exists(path) {
+func isRealReport(path string, tree files.Tree) bool {
+	if _, err := tree.Stat(path); path == "" || err != nil {
 		return false
 	}
-	file, err := open.Open(path)
+	file, err := tree.Open(path)
 	if err != nil {
 		return true
 	}
@@ -190,9 +184,9 @@ func (r *run) writeCSV(w *bufio.Writer) error {
 const reportHint = "it is a file that ingest.run wrote with report = …"
 
 // OpenReport reads the outcomes in a report, JSON or CSV. An error ends it.
-func OpenReport(path string, open imagery.Opener) iter.Seq2[Outcome, error] {
+func OpenReport(path string, tree files.Tree) iter.Seq2[Outcome, error] {
 	return func(yield func(Outcome, error) bool) {
-		file, err := open.Open(path)
+		file, err := tree.Open(path)
 		switch {
 		case err != nil && fault.Find(err) != nil: // access denied by policy
 			yield(Outcome{}, err)

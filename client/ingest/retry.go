@@ -14,7 +14,7 @@ import (
 // in the folder base.
 func Retry(o *Options, report, base string) error {
 	roots, paths := map[string]bool{}, map[string]bool{}
-	for earlier, err := range OpenReport(report, o.Source.Open) {
+	for earlier, err := range OpenReport(report, o.Source.Tree) {
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 			if r.breaker.fatal(ctx, err) {
 				return err
 			}
-			return r.record(it.failed(it.sourceError(err)))
+			return r.record(it.failed(it.sourceError(r.options.Source.Tree, err)))
 		}
 		it.sent = true
 		r.breaker.success()
@@ -124,7 +124,7 @@ func (r *run) uploadedBytes(ctx context.Context, dataset string, m scan.Member) 
 	if err != nil || !ok || !c.Uploaded {
 		return "", false
 	}
-	sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+	sum, err := md5Of(ctx, r.options.Source.Tree, m.Path)
 	return sum, err == nil && sum == c.MD5
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/formats/imagery"
+	"transect/client/files"
 	"transect/client/reconcile"
 	"transect/client/scan"
 	"transect/client/verdict"
@@ -77,11 +77,11 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 }
 
 // VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener,
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], tree files.Tree,
 	report func(Finding) error) (*Verification, error) {
 	v := &Verification{report: report}
 	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) ([]Finding, error) {
-		return compare(ctx, c, open, list)
+		return compare(ctx, c, tree, list)
 	}, func(_ []Outcome, findings []Finding) error {
 		for _, f := range findings {
 			if err := v.add(f); err != nil {
@@ -149,7 +149,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 		v.mu.Lock()
 		v.matched[o.Dataset] = true
 		v.mu.Unlock()
-		f = compareOutcome(ctx, r.options.Source.Open, o, found)
+		f = compareOutcome(ctx, r.options.Source.Tree, o, found)
 	}
 	switch {
 	case f.Verdict == verdict.AlreadyThere && decision.Action == reconcile.Skip:
@@ -186,7 +186,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 }
 
 // compare compares the files of outcomes with the present state of their datasets.
-func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []Outcome) ([]Finding, error) {
+func compare(ctx context.Context, c *client.Client, tree files.Tree, list []Outcome) ([]Finding, error) {
 	var ids []string
 	for _, o := range list {
 		if o.Dataset != "" {
@@ -200,7 +200,7 @@ func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []
 	findings := make([]Finding, len(list))
 	for i, o := range list {
 		d := found[o.Dataset]
-		findings[i] = compareOutcome(ctx, open, o, recordOf(d))
+		findings[i] = compareOutcome(ctx, tree, o, recordOf(d))
 		if ctx.Err() != nil {
 			return nil, fault.Stopped(ctx)
 		}
@@ -210,7 +210,7 @@ func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []
 
 // compareOutcome compares the files of an outcome with a dataset; its ID is ""
 // when it does not exist.
-func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d reconcile.Dataset) Finding {
+func compareOutcome(ctx context.Context, tree files.Tree, o Outcome, d reconcile.Dataset) Finding {
 	v := Finding{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: verdict.AlreadyThere}
 	if d.ID == "" {
 		v.Verdict, v.Cause = Missing, "its dataset does not exist"
@@ -227,7 +227,7 @@ func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d recon
 		return v
 	}
 	for _, p := range o.parts() {
-		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != verdict.AlreadyThere {
+		if v.Verdict, v.Cause = comparePart(ctx, tree, d, p); v.Verdict != verdict.AlreadyThere {
 			return v
 		}
 	}
@@ -240,7 +240,7 @@ func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d recon
 	return v
 }
 
-func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (_ verdict.Verdict,
+func comparePart(ctx context.Context, tree files.Tree, d reconcile.Dataset, p Part) (_ verdict.Verdict,
 	cause string) {
 	c, _ := d.Component(p.Component)
 	if !c.Uploaded {
@@ -249,7 +249,7 @@ func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, 
 	if c.Size != 0 && c.Size != p.Size {
 		return Different, fmt.Sprintf("its component %s has %d bytes", p.Component, c.Size)
 	}
-	sum, err := md5Of(ctx, open, p.Path)
+	sum, err := md5Of(ctx, tree, p.Path)
 	if err != nil {
 		if p.MD5 == "" || fault.Find(err) == nil {
 			return Different, err.Error()

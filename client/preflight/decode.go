@@ -36,7 +36,7 @@ func (c *Checker) AddDecoded(ctx context.Context, item scan.Item, photo *imagery
 
 // decode returns what is wrong with a file, and whether it was decoded.
 func (c *Checker) decode(ctx context.Context, file scan.File) (*Problem, bool) {
-	f, err := c.opts.Open.Open(file.Path)
+	f, err := c.opts.Tree.Open(file.Path)
 	if err != nil {
 		return nil, false // it is reported already
 	}

@@ -133,7 +133,7 @@ func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 	name := func(i int) string { name, _, _ := s.file(i); return name }
 	path := func(i int) string { _, path, _ := s.file(i); return path }
 	byName := func(a, b int) int { return cmp.Or(imagery.NaturalCompare(name(a), name(b)), cmp.Compare(a, b)) }
-	s.opts.Open.Duplicates(ctx, s.files.Len(), size, path, byName, func(duplicate, original int) {
+	imagery.Duplicates(ctx, s.opts.Tree, s.files.Len(), size, path, byName, func(duplicate, original int) {
 		_, _, kind := s.file(duplicate)
 		elsewhere := filepath.Dir(path(original)) != filepath.Dir(path(duplicate))
 		// Else both are meant, or it was listed twice.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"transect/client/files"
 	"transect/client/formats/imagery"
 	"transect/client/scan"
 	"transect/client/tempfile"
@@ -38,8 +39,8 @@ type Options struct {
 	// Dir is the folder of temporary files, which only large surveys need; ""
 	// is the system's.
 	Dir string
-	// Open opens the files.
-	Open imagery.Opener
+	// Tree holds the files.
+	Tree files.Tree
 }
 
 // Checker collects what files say about themselves. Its methods may be called
@@ -100,13 +101,13 @@ func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode fu
 	var found []Problem
 	if item.Kind == "image" {
 		if photo == nil && err == nil {
-			p, readErr := c.opts.Open.Read(main.Path)
+			p, readErr := imagery.Read(c.opts.Tree, main.Path)
 			photo, err = &p, readErr
 		}
 		found = imageProblems(main, item.Format, photo, err)
 	} else {
 		for _, m := range item.Members {
-			if p, bad := checkTruncated(c.opts.Open, m.File, item.Format, m.Component); bad {
+			if p, bad := checkTruncated(c.opts.Tree, m.File, item.Format, m.Component); bad {
 				found = append(found, p)
 			}
 		}

@@ -2,14 +2,14 @@ package preflight
 
 import (
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/formats"
-	"transect/client/formats/imagery"
 	"transect/client/scan"
 )
 
 // checkTruncated reports whether a file that is not a photo lacks its end.
-func checkTruncated(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
-	f, err := open.Open(file.Path)
+func checkTruncated(tree files.Tree, file scan.File, format, component string) (Problem, bool) {
+	f, err := tree.Open(file.Path)
 	if err != nil {
 		return newProblem("unreadable", Error, file.Name, "it cannot be read: "+fault.Reason(err).Error(),
 			"check its permissions"), true

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"transect/client/files"
 	"transect/client/formats"
-	"transect/client/formats/imagery"
 )
 
 // directory is the folder being read.
@@ -96,7 +95,7 @@ func (d *directory) entry(i int) entryType {
 	if kind != link || !d.w.source.FollowLinks && d.origin.listed == nil {
 		return kind
 	}
-	info, err := os.Stat(d.path(d.name(i)))
+	info, err := d.w.source.Tree.Stat(d.path(d.name(i)))
 	if err != nil {
 		return regular // reported when it is opened
 	}
@@ -151,12 +150,12 @@ func (d *directory) classify(i int) *class {
 	}
 	c := &class{}
 	d.classes[i] = c
-	info, err := os.Stat(d.path(name))
+	info, err := d.w.source.Tree.Stat(d.path(name))
 	if err != nil || info.Size() == 0 {
 		c.err = err
 		return c
 	}
-	c.Content, c.err = recognise(d.w.source.Open, d.path(name), info.Size())
+	c.Content, c.err = recognise(d.w.source.Tree, d.path(name), info.Size())
 	if c.err != nil || d.w.source.Kind == "file" {
 		return c
 	}
@@ -184,7 +183,7 @@ func (d *directory) classify(i int) *class {
 
 // head returns the first bytes of a file, none when it cannot be read.
 func (d *directory) head(name string) []byte {
-	f, err := d.w.source.Open.Open(d.path(name))
+	f, err := d.w.source.Tree.Open(d.path(name))
 	if err != nil {
 		return nil
 	}
@@ -194,8 +193,8 @@ func (d *directory) head(name string) []byte {
 }
 
 // recognise recognises a file by its content.
-func recognise(open imagery.Opener, path string, size int64) (formats.Content, error) {
-	f, err := open.Open(path)
+func recognise(tree files.Tree, path string, size int64) (formats.Content, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return formats.Content{}, err
 	}
@@ -210,7 +209,7 @@ func (d *directory) addSibling(c *class, j int, component string) {
 	if d.entry(j) != regular || matchAny(d.w.filter.exclude, strings.ToLower(d.fullName(name))) {
 		return
 	}
-	if info, err := os.Stat(d.path(name)); err == nil && info.Size() > 0 { // else it is reported in its turn
+	if info, err := d.w.source.Tree.Stat(d.path(name)); err == nil && info.Size() > 0 { // else it is reported in its turn
 		c.parts = append(c.parts, part{fileOf(d.path(name), d.fullName(name), info), j, component})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"transect/client/files"
 	"transect/client/formats/imagery"
 )
 
@@ -33,9 +34,9 @@ type listing struct {
 const chunkSize = 1 << 20
 
 // list reads a folder. Entries read before an error are returned with it.
-func list(open imagery.Opener, dir string) (*listing, error) {
+func list(tree files.Tree, dir string) (*listing, error) {
 	l := &listing{}
-	f, err := open.Open(dir)
+	f, err := tree.Open(dir)
 	if err != nil {
 		return l, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,7 +31,7 @@ func newOrigins(s Source) ([]*origin, error) {
 			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "there is nothing to scan: no path was given"),
 				"give a folder, a pattern such as flight/**/*.jpg, or a list of files")
 		}
-		return []*origin{{dir: s.Root}}, mustBeFolder(s.Root)
+		return []*origin{{dir: s.Root}}, s.mustBeFolder(s.Root)
 	}
 	var all []*origin
 	var files []string
@@ -41,7 +40,7 @@ func newOrigins(s Source) ([]*origin, error) {
 		if s.Root != "" && !filepath.IsAbs(given) {
 			full = filepath.Join(s.Root, given)
 		}
-		info, err := os.Stat(full)
+		info, err := s.Tree.Stat(full)
 		switch {
 		case err == nil && info.IsDir():
 			all = append(all, &origin{dir: filepath.Clean(full)})
@@ -54,22 +53,22 @@ func newOrigins(s Source) ([]*origin, error) {
 				return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a pattern", given),
 					`a [ or { without its end; write \[ for the character itself`)
 			}
-			if err := mustBeFolder(base); err != nil {
+			if err := s.mustBeFolder(base); err != nil {
 				return nil, err
 			}
 			all = append(all, &origin{dir: base, pattern: pattern})
 		case len(s.Paths) > 1 && filepath.Ext(given) != "":
 			files = append(files, filepath.Clean(full)) // reported as missing
 		default:
-			return nil, mustBeFolder(full)
+			return nil, s.mustBeFolder(full)
 		}
 	}
 	setPrefixes(s.Root, all)
 	return append(all, groupFiles(s.Root, files)...), nil
 }
 
-func mustBeFolder(dir string) error {
-	info, err := os.Stat(dir)
+func (s Source) mustBeFolder(dir string) error {
+	info, err := s.Tree.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Hinted(fault.Of(&fault.FileError{}, "%s does not exist", dir),

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -29,7 +28,7 @@ func (d *directory) claimTextures() {
 // addReferences adds the files that a file of a format names, and those that they
 // name. The path of the file is relative to the folder.
 func (d *directory) addReferences(c *class, name, format string) {
-	f, err := d.w.source.Open.Open(filepath.Join(d.dir, filepath.FromSlash(name)))
+	f, err := d.w.source.Tree.Open(filepath.Join(d.dir, filepath.FromSlash(name)))
 	if err != nil {
 		return
 	}
@@ -81,7 +80,7 @@ func (d *directory) addNamed(c *class, name, component string) bool {
 	if !strings.Contains(local, "/") {
 		entry = d.find(local)
 	}
-	info, err := os.Stat(file)
+	info, err := d.w.source.Tree.Stat(file)
 	if err != nil || info.Size() == 0 {
 		return false
 	}
@@ -111,7 +110,7 @@ func (d *directory) locate(name string) (string, bool) {
 	at, entries := "", d.listing
 	for i, step := range strings.Split(name, "/") {
 		if i > 0 {
-			entries, _ = list(d.w.source.Open, filepath.Join(d.dir, filepath.FromSlash(at))) // empty when it cannot be read
+			entries, _ = list(d.w.source.Tree, filepath.Join(d.dir, filepath.FromSlash(at))) // empty when it cannot be read
 		}
 		j := entries.find(step)
 		if j < 0 || entries.kind(j) == link && !d.w.source.FollowLinks {
@@ -119,7 +118,7 @@ func (d *directory) locate(name string) (string, bool) {
 		}
 		at = path.Join(at, entries.name(j))
 	}
-	info, err := os.Stat(filepath.Join(d.dir, filepath.FromSlash(at)))
+	info, err := d.w.source.Tree.Stat(filepath.Join(d.dir, filepath.FromSlash(at)))
 	return at, err == nil && info.Mode().IsRegular()
 }
 

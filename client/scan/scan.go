@@ -18,7 +18,7 @@ import (
 	"iter"
 	"time"
 
-	"transect/client/formats/imagery"
+	"transect/client/files"
 )
 
 // File is one file on disk.
@@ -92,8 +92,8 @@ type Source struct {
 	// FollowLinks reads what symbolic links point at; else links are skipped.
 	// A path of Paths that is a link is always followed.
 	FollowLinks bool
-	// Open opens the files and folders that are read.
-	Open imagery.Opener
+	// Tree holds the files and folders that are read.
+	Tree files.Tree
 }
 
 // Kinds are the types of dataset an item can have.

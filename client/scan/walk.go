@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -72,7 +71,7 @@ func (w *walk) readFolder(number int, rel string) error {
 		}
 	}
 	var err error
-	dir.listing, err = list(w.source.Open, dir.dir)
+	dir.listing, err = list(w.source.Tree, dir.dir)
 	switch {
 	case err == nil, o.listed != nil && errors.Is(err, fs.ErrNotExist): // then each of its files is missing
 	case rel == "":
@@ -144,7 +143,7 @@ func (w *walk) reportMissing(d *directory) error {
 		if d.find(base) >= 0 {
 			continue
 		}
-		if _, err := os.Lstat(d.path(base)); err != nil { // a listing may spell it otherwise
+		if _, err := w.source.Tree.Lstat(d.path(base)); err != nil { // a listing may spell it otherwise
 			s := &Skipped{Path: d.path(base), Name: d.fullName(base), Reason: Missing, Err: err}
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.Reason = Unreadable
@@ -173,7 +172,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	case special:
 		return skip(NotRegular, nil)
 	}
-	info, err := os.Stat(d.path(name))
+	info, err := w.source.Tree.Stat(d.path(name))
 	switch {
 	case err != nil && d.kind(i) == link:
 		return skip(BrokenLink, err)
@@ -211,7 +210,7 @@ func (w *walk) recent(d *directory, i int, info fs.FileInfo) bool {
 		return true
 	}
 	return slices.ContainsFunc(d.siblings(i), func(j int) bool {
-		other, err := os.Stat(d.path(d.name(j)))
+		other, err := w.source.Tree.Stat(d.path(d.name(j)))
 		return err == nil && other.ModTime().After(limit)
 	})
 }

@@ -12,29 +12,31 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/journal"
 )
 
 // source is a local file being uploaded, as it was when it was opened.
 type source struct {
 	path   string
+	tree   files.Tree
 	file   *os.File
 	info   fs.FileInfo
 	buffer []byte // its content, when it fits into memory
 }
 
-func openSource(path string, open func(string) (*os.File, error)) (*source, error) {
+func openSource(path string, tree files.Tree) (*source, error) {
 	// Before opening: opening a pipe would wait for its other end.
-	info, err := os.Stat(path)
+	info, err := tree.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, fault.Of(&fault.UploadError{}, "%s is not a file", path)
 	}
 	if err == nil && info.Size() == 0 {
 		return nil, fault.Of(&fault.UploadError{}, "%s is empty", path)
 	}
-	s := &source{path: path}
+	s := &source{path: path, tree: tree}
 	if err == nil {
-		s.file, err = open(path)
+		s.file, err = tree.Open(path)
 	}
 	if err == nil {
 		if s.info, err = s.file.Stat(); err != nil {
@@ -54,7 +56,7 @@ func openSource(path string, open func(string) (*os.File, error)) (*source, erro
 
 // Open opens a file that is to be uploaded, with the errors of an upload.
 func (t *Transfers) Open(path string) (*os.File, error) {
-	s, err := openSource(path, t.Options.Open)
+	s, err := openSource(path, t.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (s *source) load(buffer []byte, stats *Stats) error {
 
 // unchanged fails when the file is not what it was when it was opened.
 func (s *source) unchanged() error {
-	now, err := os.Stat(s.path)
+	now, err := s.tree.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Hinted(fault.Of(&fault.UploadError{}, "%s was removed while it was uploaded", s.path),

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/journal"
 	"transect/client/transport"
 	"transect/client/wait"
@@ -48,8 +49,8 @@ type Options struct {
 
 	// Sleep waits before retries; in real time when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Open opens a file to be uploaded; os.Open when nil.
-	Open func(path string) (*os.File, error)
+	// Tree holds the files to be uploaded; the disk when zero.
+	Tree files.Tree
 	// Plan is asked before an upload of n bytes begins, and may refuse it. sending
 	// is called with those that are sent, in the end with the rest.
 	Plan func(n int64) (sending func(n int64), err error)
@@ -113,9 +114,6 @@ func New(over *transport.Transport, o Options) *Transfers {
 	o.Logger, o.Stats = cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), cmp.Or(o.Stats, NewStats())
 	if o.Budget == nil {
 		o.Budget = NewTunedBudget(MostConnections)
-	}
-	if o.Open == nil {
-		o.Open = os.Open
 	}
 	if o.Plan == nil {
 		o.Plan = func(int64) (func(int64), error) { return func(int64) {}, nil }

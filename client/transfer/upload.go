@@ -34,7 +34,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	src, err := openSource(u.Path, t.Options.Open)
+	src, err := openSource(u.Path, t.Tree)
 	if err != nil {
 		return Uploaded{}, err
 	}
@@ -80,7 +80,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 // Missing is how many bytes an upload has yet to send: those that the journal does
 // not know to be sent.
 func (t *Transfers) Missing(u Upload) (int64, error) {
-	src, err := openSource(u.Path, t.Options.Open)
+	src, err := openSource(u.Path, t.Tree)
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +116,7 @@ type summedKey struct {
 // Sum is the MD5 of a file that is going to be uploaded. If it is, and did not change
 // meanwhile, it is not read for its checksums once more.
 func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
-	src, err := openSource(u.Path, t.Options.Open)
+	src, err := openSource(u.Path, t.Tree)
 	if err != nil {
 		return "", err
 	}

@@ -140,7 +140,8 @@ func background[T any](L *lua.LState, f func() (T, error)) (T, error) {
 }
 
 func (l *library) openFile(L *lua.LState, path string, flag int) (*file, error) {
-	disk, err := background(L, func() (*os.File, error) { return l.Open(l.Path(path), flag, 0o666) })
+	at := vm.Context(L)
+	disk, err := background(L, func() (*os.File, error) { return l.Open(at, l.Path(path), flag, 0o666) })
 	if err != nil {
 		return nil, luaFileError(err, path)
 	}
@@ -175,7 +176,7 @@ func (l *library) popen(L *lua.LState) int {
 		return failed(L, luaFileError(syscall.EINVAL, command))
 	}
 	l.permit(L, sandbox.Exec, sandbox.Shell)
-	if !vm.Happens(L, "run "+command, true) {
+	if !vm.Happens(L, sandbox.Effect{Kind: sandbox.RunProgram, What: command, Answers: true}) {
 		nothing, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			return failed(L, err)

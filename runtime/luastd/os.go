@@ -63,6 +63,10 @@ func (l *library) getenv(L *lua.LState) int {
 func (l *library) setenv(L *lua.LState) int {
 	name, value := checkString(L, 1), checkString(L, 2)
 	l.permit(L, sandbox.Env, name)
+	if l.Seals() { // the process may outlive the rehearsal
+		l.SetEnv(name, value)
+		return result(L, nil)
+	}
 	return result(L, os.Setenv(name, value))
 }
 
@@ -73,17 +77,24 @@ func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
 
 func (l *library) remove(L *lua.LState) int {
 	path := checkString(L, 1)
-	return result(L, luaFileError(l.Remove(l.Path(path), false), path))
+	return result(L, luaFileError(l.Remove(vm.Context(L), l.Path(path), false), path))
 }
 
 func (l *library) rename(L *lua.LState) int {
 	from, to := checkString(L, 1), checkString(L, 2)
-	return result(L, luaFileError(l.Rename(l.Path(from), l.Path(to)), from))
+	return result(L, luaFileError(l.Rename(vm.Context(L), l.Path(from), l.Path(to)), from))
 }
 
 func (l *library) tmpname(L *lua.LState) int {
 	l.permit(L, sandbox.Write, os.TempDir())
-	file, err := os.CreateTemp("", "lua_*")
+	dir := ""
+	if l.Seals() { // it would stay
+		var err error
+		if dir, err = l.TempDir("transect-"); err != nil {
+			vm.RaiseText(L, "cannot make a temporary name: %s", err)
+		}
+	}
+	file, err := os.CreateTemp(dir, "lua_*")
 	if err != nil {
 		vm.RaiseText(L, "cannot make a temporary name: %s", err)
 	}
@@ -98,7 +109,7 @@ func (l *library) execute(L *lua.LState) int {
 	}
 	command := checkString(L, 1)
 	l.permit(L, sandbox.Exec, sandbox.Shell)
-	if !vm.Happens(L, "run "+command, true) {
+	if !vm.Happens(L, sandbox.Effect{Kind: sandbox.RunProgram, What: command, Answers: true}) {
 		return vm.Push(L, lua.LNumber(0))
 	}
 	code, opt := 0, l.Options()
@@ -145,6 +156,6 @@ func (l *library) shell(ctx context.Context, command string) *exec.Cmd {
 		args = []string{"cmd", "/C", command}
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = l.Options().Dir
+	cmd.Dir, cmd.Env = l.Options().Dir, l.Environ()
 	return cmd
 }

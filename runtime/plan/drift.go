@@ -18,6 +18,7 @@ import (
 	"transect/client/checksum"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/human"
 	"transect/scripts"
 )
@@ -82,13 +83,13 @@ func (f *File) changed(path string) (bool, error) {
 	case info.ModTime().Equal(f.Modified) && !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
 		return false, nil
 	}
-	is, err := sumOf(path)
+	is, err := sumOf(files.Tree{}, path)
 	return is != f.MD5, err
 }
 
-// sumOf is the MD5 of a file.
-func sumOf(path string) (string, error) {
-	file, err := os.Open(path)
+// sumOf returns the MD5 of a file.
+func sumOf(tree files.Tree, path string) (string, error) {
+	file, err := tree.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
-	"transect/client/fault"
+	"transect/client/files"
+	"transect/runtime/sandbox"
 )
 
 // Notes keep what became of the writes of a plan beyond the death of the process: the
@@ -27,25 +28,28 @@ type Notes interface {
 // Gate lets a run send what stands in a plan.
 type Gate struct {
 	Plan *Plan
-	File string // that holds the plan; "" for none
-	// Ask asks a person whether a write may be sent that depends on what nobody knew
-	// before it ran; such writes are refused when it is nil.
-	Ask func(ctx context.Context, question string) bool
+	File string     // that holds the plan; "" for none
+	Tree files.Tree // as the script sees it
 	// Allow lets the effects happen that the plan lists.
 	Allow bool
 
-	mu       sync.Mutex
-	notes    Notes
-	ids      ids
-	waiting  map[string][]*Write // not sent, by key
-	state    map[int]state       // by number of the write
-	later    map[string]*Write   // records that hold further ids, by id
-	taken    map[string]bool     // records that came about by writes, and were found
-	patterns map[string]bool     // operation and position of writes on a guess
-	asked    int                 // writes that were let through by a pattern or a person
-	refused  error               // the first refusal
-	closed   bool                // nothing passes
-	leftOut  []Effect
+	mu      sync.Mutex
+	notes   Notes
+	ids     ids
+	waiting map[string][]*Write // not sent, by key
+	state   map[int]state       // by number of the write
+	failed  map[int]bool        // numbers of writes that were refused or lost
+	later   map[string]*Write   // records that hold further ids, by id
+	taken   map[string]bool     // records that came about by writes, and were found
+	folder  string              // of the plan, without links
+	effects []Effect            // that have not happened
+	times   map[string]int      // how often one has happened in this start
+	touched touched
+	refused error // the first refusal
+	closed  bool  // nothing passes
+	before  bool  // earlier starts have carried it out
+	rest    bool  // what comes next depends on a guess, and is not in the plan
+	leftOut []Effect
 }
 
 type state int
@@ -57,8 +61,12 @@ const (
 
 // Open prepares the gate for a start of the run; notes hold what earlier starts did.
 func (g *Gate) Open(notes Notes) (first bool) {
-	g.notes, g.waiting, g.state = notes, map[string][]*Write{}, map[int]state{}
-	g.later, g.patterns, g.taken = map[string]*Write{}, map[string]bool{}, map[string]bool{}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.notes, g.waiting, g.state, g.failed = notes, map[string][]*Write{}, map[int]state{}, map[int]bool{}
+	g.later, g.taken, g.touched, g.times = map[string]*Write{}, map[string]bool{}, touched{}, map[string]int{}
+	g.effects = slices.Clone(g.Plan.Effects)
+	g.folder = sandbox.Canonical(g.Plan.Folder)
 	g.ids.present = map[string]bool{}
 	for _, date := range g.Plan.Present {
 		g.ids.present[date] = true
@@ -71,13 +79,13 @@ func (g *Gate) Open(notes Notes) (first bool) {
 		path = g.Plan.path(path)
 		f, planned := files[path]
 		if changed, err := f.changed(path); !planned || changed || err != nil {
-			f.MD5, _ = sumOf(path) // one that cannot be read is not in the plan
+			f.MD5, _ = sumOf(g.Tree, path) // one that cannot be read is not in the plan
 		}
 		return filepath.Base(path) + " " + f.MD5
 	}
-	first = notes.Kept(noteOfStart) == nil
+	first = notes.Kept(g.note(noteOfStart)) == nil
 	for _, w := range g.Plan.Writes {
-		switch noted := notes.Kept(note(w.Number)); {
+		switch noted := notes.Kept(g.note(w.Number)); {
 		case noted == nil:
 		case string(noted) == sent:
 			g.state[w.Number] = begun
@@ -86,9 +94,6 @@ func (g *Gate) Open(notes Notes) (first bool) {
 			g.recall(w, noted)
 		}
 		g.waiting[w.Key] = append(g.waiting[w.Key], w)
-		if w.Guess && w.Kind != Delete {
-			g.patterns[w.Operation+" "+w.Position] = true
-		}
 	}
 	// What was done stands last: it is taken when the ledger gives its answer once more.
 	for _, list := range g.waiting {
@@ -98,37 +103,49 @@ func (g *Gate) Open(notes Notes) (first bool) {
 }
 
 const (
-	noteOfStart = "plan"
+	noteOfStart = "start"
+	noteOfEnd   = "end"
 	sent        = "sent" // noted of a write before its answer is there
 )
 
-// Complete reports whether earlier starts have done all that is in the plan, so that
-// the script need not run.
+// Complete reports whether earlier starts have done all that is in the plan and may
+// happen, so that the script need not run.
 func (g *Gate) Complete() bool {
-	return len(g.Plan.Effects) == 0 && g.Plan.Guess == "" &&
-		!slices.ContainsFunc(g.Plan.Writes, func(w *Write) bool { return g.state[w.Number] != done })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.notes == nil {
+		return false
+	}
+	ended := string(g.notes.Kept(g.note(noteOfEnd)))
+	g.before = ended == endOf(true) || ended == endOf(g.Allow)
+	return g.before
 }
 
-// Begin notes that the plan holds, and that sending begins.
-func (g *Gate) Begin() error { return g.notes.Put(noteOfStart, []byte(g.Plan.ID)) }
+// Opened reports whether the run came so far that the plan was compared.
+func (g *Gate) Opened() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.notes != nil
+}
 
-func note(write int) string { return fmt.Sprintf("plan %d", write) }
+// endOf returns what is noted of a plan that was carried out, with its effects or without.
+func endOf(effects bool) string { return fmt.Sprint("effects ", effects) }
 
-// Effect is asked before something happens outside of the platform.
-func (g *Gate) Effect(position, what string, _ bool) (happens bool, err error) {
-	listed := slices.ContainsFunc(g.Plan.Effects, func(e Effect) bool { return e.What == what })
-	switch {
-	case g.Allow && listed:
-		return true, nil
-	case g.Allow:
-		return false, g.refuse(fault.Hinted(fault.Of(&fault.PlanError{}, "%s is not in the plan", what),
-			"plan again: transect plan %s", strings.Join(g.Plan.Command[1:], " ")))
+// End notes that the run ended well with all of the plan that may happen.
+func (g *Gate) End() error {
+	if r := g.Result(); r.Rest || len(r.Missing)+len(r.Undone) > 0 || g.Refused() != nil {
+		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.leftOut = append(g.leftOut, Effect{What: what, Position: position})
-	return false, nil
+	return g.notes.Put(g.note(noteOfEnd), []byte(endOf(g.Allow || len(g.leftOut) == 0)))
 }
+
+// Begin notes that the plan holds, and that sending begins.
+func (g *Gate) Begin() error { return g.notes.Put(g.note(noteOfStart), []byte(g.Plan.ID)) }
+
+// note names what is noted of this stage of the plan.
+func (g *Gate) note(what any) string { return fmt.Sprint("plan ", g.Plan.Stage, " ", what) }
 
 // Link is the last one of the calls to a platform.
 func (g *Gate) Link(platform string) declare.Interceptor {
@@ -137,6 +154,9 @@ func (g *Gate) Link(platform string) declare.Interceptor {
 		case call.Spec.Composed:
 			return next(ctx, call)
 		case call.Spec.Effect == declare.Read:
+			if folder := call.Args.Text("target_path"); call.Spec.Param("target_path") != nil && !g.mayDownload(folder) {
+				return declare.Value{}, g.unlisted(ctx, sandbox.Effect{Kind: sandbox.Download, What: folder})
+			}
 			v, err := next(ctx, call)
 			g.learn(call.Spec.Manager, v)
 			return v, err
@@ -172,7 +192,7 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 		if w == nil {
 			w = g.adopt(platform, call, p)
 		}
-		if w == nil && !g.guessed(ctx, call, p) {
+		if w == nil && !call.Answered { // what the ledger answers is not sent
 			g.restore(writes)
 			return nil, g.unplanned(ctx, call, p)
 		}
@@ -181,7 +201,7 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 	for _, w := range writes {
 		if w != nil && g.state[w.Number] == 0 {
 			g.state[w.Number] = begun
-			if err := g.notes.Put(note(w.Number), []byte(sent)); err != nil {
+			if err := g.notes.Put(g.note(w.Number), []byte(sent)); err != nil {
 				return nil, err
 			}
 		}
@@ -240,24 +260,6 @@ func identifiers(v any) (list []string) {
 	return identifier().FindAllString(string(text), -1)
 }
 
-// guessed reports whether a write may pass that depends on what nobody knew before.
-func (g *Gate) guessed(ctx context.Context, call *declare.Call, p part) bool {
-	if g.Plan.Guess == "" {
-		return false
-	}
-	position := declare.Position(ctx)
-	ok := g.patterns[call.Spec.FullName()+" "+position]
-	if !ok && g.Ask != nil {
-		text, _ := declare.Encode(p.arguments)
-		ok = g.Ask(ctx, fmt.Sprintf("%s is not in the plan, which was a guess from %s on. Send %s %s?", position,
-			g.Plan.Guess, call.Spec.FullName(), text))
-	}
-	if ok {
-		g.asked++
-	}
-	return ok
-}
-
 // finish notes writes that were carried out, and the ids that they made.
 func (g *Gate) finish(writes []*Write, all []part, answered [][]byte) error {
 	g.mu.Lock()
@@ -285,7 +287,7 @@ func (g *Gate) finish(writes []*Write, all []part, answered [][]byte) error {
 			continue
 		}
 		g.state[w.Number] = done
-		if err := g.notes.Put(note(w.Number), noted); err != nil {
+		if err := g.notes.Put(g.note(w.Number), noted); err != nil {
 			return err
 		}
 	}
@@ -347,6 +349,11 @@ func (g *Gate) finds(things, id string, record []byte) {
 func (g *Gate) giveBack(writes []*Write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	for _, w := range writes {
+		if w != nil {
+			g.failed[w.Number] = true
+		}
+	}
 	g.restore(writes)
 }
 

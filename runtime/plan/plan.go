@@ -38,7 +38,8 @@ type Head struct {
 	Made      time.Time `json:"made"`
 	Version   string    `json:"version"`
 	Folder    string    `json:"folder"`
-	Command   []string  `json:"command"` // words after transect that carry it out
+	Stage     int       `json:"stage,omitempty"` // of the rest of a plan whose earlier stages were carried out
+	Command   []string  `json:"command"`         // words after transect that carry it out
 	Platforms []Login   `json:"platforms"`
 	Guess     string    `json:"guess,omitempty"`   // line from which on it is one
 	Present   []string  `json:"present,omitempty"` // dates in arguments that stand for the present time
@@ -151,12 +152,6 @@ type File struct {
 type Code struct {
 	File string `json:"code"`
 	Sum  string `json:"sha256"`
-}
-
-// Effect is what a script does outside of the platform.
-type Effect struct {
-	What     string `json:"effect"`
-	Position string `json:"at,omitempty"`
 }
 
 // Empty reports whether nothing would be written.

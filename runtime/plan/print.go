@@ -49,11 +49,8 @@ func (p *Plan) Lines(most int) (lines []Line, more int) {
 		}
 		lines = append(lines, line)
 	}
-	for _, e := range p.Effects {
-		lines = append(lines, Line{Position: path.Base(e.Position),
-			Text: human.Line("! " + e.What + ", which is left out unless --allow-effects is given")})
-	}
-	return lines, max(0, len(groups)-most)
+	outside, beyond := effectLines(p.Effects, most)
+	return append(lines, outside...), max(0, len(groups)-most) + beyond
 }
 
 // Doubt says from where on a plan is a guess; "" when it is none.
@@ -239,3 +236,6 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 	}
 	fmt.Fprintln(out, p.Summary())
 }
+
+// text returns the line of a single write.
+func (w *Write) text() string { return human.Line((&group{first: w, n: 1, bytes: w.Bytes}).text()) }

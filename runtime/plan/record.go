@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,14 +21,16 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/schema"
 	"transect/client/transfer"
+	"transect/runtime/sandbox"
 )
 
 // Recorder notes what a run would write. Its writes must reach nothing but memory.
 type Recorder struct {
-	// Downloads is told of each file that would be downloaded; it is not.
-	Downloads func(path string)
+	Folder string     // that paths of effects are shown relative to
+	Tree   files.Tree // as the script sees it
 
 	mu     sync.Mutex
 	ids    ids
@@ -42,13 +43,14 @@ type Recorder struct {
 	files  map[string]File // that were sent or downloaded, by path
 	code   map[string]string
 	found  map[string]int // records that came about by writes, see finds
+	touched
 }
 
 // NewRecorder makes one.
 func NewRecorder() *Recorder {
 	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
 		reads: map[[32]byte]bool{}, files: map[string]File{}, began: time.Now(), code: map[string]string{},
-		found: map[string]int{}}
+		found: map[string]int{}, touched: touched{}}
 	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.files[path].MD5 }
 	return r
 }
@@ -77,17 +79,6 @@ func (r *Recorder) Ran(file string, code []byte) {
 func sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
-}
-
-// Effect notes what the script would do outside of the platform. It does not happen.
-func (r *Recorder) Effect(position, what string, answers bool) (happens bool, err error) {
-	if answers {
-		r.guess(position)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.plan.Effects = append(r.plan.Effects, Effect{What: what, Position: position})
-	return false, nil
 }
 
 // On notes a platform that the run has connected to.
@@ -140,7 +131,7 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 
 // file is a file that is sent: what is on the disk, or would be after a download.
 func (r *Recorder) file(path string) (f File, err error) {
-	info, err := os.Stat(path)
+	info, err := r.Tree.Stat(path)
 	r.mu.Lock()
 	fetched, known := r.files[path]
 	r.mu.Unlock()
@@ -151,7 +142,7 @@ func (r *Recorder) file(path string) (f File, err error) {
 		err = fault.Of(&fault.UploadError{}, "%s is empty", path)
 	case err == nil:
 		f = File{Path: path, Size: info.Size(), Modified: info.ModTime(), Changed: changeTime(path)}
-		f.MD5, err = sumOf(path)
+		f.MD5, err = sumOf(r.Tree, path)
 	}
 	if err != nil {
 		return f, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
@@ -375,8 +366,6 @@ func (r *Recorder) download(ctx context.Context, call *declare.Call) (declare.Va
 	r.mu.Lock()
 	r.files[path] = File{Path: path, Size: file.Get("size").Int(), MD5: file.Get("checksum").String()}
 	r.mu.Unlock()
-	if r.Downloads != nil {
-		r.Downloads(path)
-	}
-	return declare.Value{Shape: declare.ShapeGo, Go: client.Path(path)}, nil
+	_, err := r.Effect(ctx, sandbox.Effect{Kind: sandbox.Download, What: path})
+	return declare.Value{Shape: declare.ShapeGo, Go: client.Path(path)}, err
 }

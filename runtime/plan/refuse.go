@@ -45,8 +45,25 @@ func (g *Gate) unplanned(ctx context.Context, call *declare.Call, p part) error 
 		f = fault.Of(&fault.PlanError{}, "this write is not in the plan, and was not sent. Write %d of the plan (%s) is "+
 			"most like it: %s", w.Number, w.Position, difference(w.Arguments, p.arguments))
 	}
-	return g.refuse(fault.Hinted(f, "%s plans anew and shows the difference; what changes with each run (a time, "+
+	return g.beyond(f)
+}
+
+// beyond refuses what is not in the plan. Where the plan is a guess, nothing passes any
+// more: what comes next is planned once the rest is known.
+func (g *Gate) beyond(f fault.Fault) error {
+	if g.Plan.Guess != "" {
+		g.closed, g.rest = true, true
+		return g.refuse(fault.Hinted(f, "it depends on what was not known when the plan was made: the rest is planned now"))
+	}
+	return g.refuse(fault.Hinted(f, "%s plans again and shows the difference; what changes with each run (a time, "+
 		"a random number) is better an argument of the script", g.Plan.Refresh()))
+}
+
+// Rest reports whether the run ended where the plan was a guess, with more to be done.
+func (g *Gate) Rest() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.rest
 }
 
 // nearest is the planned write, not yet sent, that is most like an operation at a

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"transect/client/human"
+	"transect/runtime/sandbox"
 )
 
 // Result is what became of a plan when it was carried out.
@@ -13,15 +14,22 @@ type Result struct {
 	Done    int      `json:"done"`
 	Missing []*Write `json:"missing"` // planned and not done
 	Lost    []*Write `json:"lost"`    // sent by an earlier start that died before it had the answer
-	Guessed int      `json:"guessed"` // sent behind the line of a guess
 	LeftOut []Effect `json:"left_out"`
+	Undone  []Effect `json:"undone"` // outside of the platform, allowed, and did not happen
+	Before  bool     `json:"before"` // it was carried out by earlier starts
+	Rest    bool     `json:"rest"`   // what a guess has hidden is yet to be planned
 }
 
 // Result says what became of the plan so far.
 func (g *Gate) Result() Result {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := Result{Guessed: g.asked, LeftOut: g.leftOut}
+	r := Result{LeftOut: g.leftOut, Rest: g.rest, Before: g.before}
+	for _, e := range g.effects {
+		if (g.Allow || e.Kind == sandbox.Download) && !e.Guess {
+			r.Undone = append(r.Undone, e)
+		}
+	}
 	for _, w := range g.Plan.Writes {
 		switch g.state[w.Number] {
 		case done:
@@ -39,16 +47,26 @@ func (g *Gate) Result() Result {
 func (r Result) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "applied: %d of %s", r.Done, human.Count(r.Done+len(r.Missing)+len(r.Lost), "planned write"))
-	if r.Guessed > 0 {
-		fmt.Fprintf(&b, ", and %d that the plan could only guess", r.Guessed)
-	}
 	list(&b, "planned, and not done:", r.Missing)
 	list(&b, "sent by an earlier start, which died before it had the answer; the script found no need to send it again:",
 		r.Lost)
-	for _, e := range r.LeftOut {
-		fmt.Fprintf(&b, "\nleft out, without --allow-effects: %s  %s", human.Line(e.What), path.Base(e.Position))
-	}
+	listEffects(&b, "left out, as --allow-effects was not given:", r.LeftOut)
+	listEffects(&b, "planned, and not done:", r.Undone)
 	return b.String()
+}
+
+func listEffects(b *strings.Builder, title string, effects []Effect) {
+	lines, more := effectLines(effects, mostGroups)
+	if lines == nil {
+		return
+	}
+	b.WriteString("\n" + title)
+	for _, l := range lines {
+		fmt.Fprintf(b, "\n  %s  %s", l.Text, l.Position)
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "\n  … and %d more", more)
+	}
 }
 
 func list(b *strings.Builder, title string, writes []*Write) {

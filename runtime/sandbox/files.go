@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -16,28 +18,77 @@ import (
 
 // Open opens a file for the script, as os.OpenFile does. In a restricted
 // sandbox it checks the canonical path and follows no link that appeared since.
-func (s *Sandbox) Open(path string, flag int, perm os.FileMode) (*os.File, error) {
+func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileMode) (*os.File, error) {
+	real := path
+	if s.Guarded() {
+		real = s.canonical(path)
+	}
+	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
+	if err := s.mayOpen(real, flag, writes); err != nil {
+		return nil, err
+	}
+	if s.effects != nil && !s.shadow.private(real) {
+		happens := !s.shadow.changed()
+		if writes {
+			var err error
+			if happens, err = s.writes(ctx, path, real, flag); err != nil {
+				return nil, err
+			}
+		}
+		if !happens {
+			file, err := s.shadow.open(path, flag, perm)
+			return file, withPath(err, path)
+		}
+	}
 	if !s.Restricted() {
 		return os.OpenFile(path, flag, perm)
-	}
-	real := Canonical(path)
-	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
-	if !writes || flag&os.O_RDWR != 0 {
-		if err := s.permit(Read, real); err != nil {
-			return nil, err
-		}
-	}
-	if writes {
-		if err := s.permit(Write, real); err != nil {
-			return nil, err
-		}
 	}
 	file, err := openChecked(real, flag, perm)
 	return file, withPath(err, path)
 }
 
+// writes reports whether writing to a file happens on the disk. What cannot be written, or
+// is no file, is left to the shadow.
+func (s *Sandbox) writes(ctx context.Context, path, real string, flag int) (bool, error) {
+	info, err := s.Stat(path)
+	switch {
+	case err != nil && flag&os.O_CREATE != 0:
+		return s.changes(ctx, CreateFile, real, "")
+	case err == nil && info.Mode().IsRegular() && flag&os.O_EXCL == 0:
+		return s.changes(ctx, ChangeFile, real, "")
+	}
+	return false, nil
+}
+
+// mayOpen checks whether the script may open what is at a canonical path.
+func (s *Sandbox) mayOpen(real string, flag int, writes bool) error {
+	if !s.Restricted() {
+		return nil
+	}
+	if !writes || flag&os.O_RDWR != 0 {
+		if err := s.permit(Read, real); err != nil {
+			return err
+		}
+	}
+	if writes {
+		return s.permit(Write, real)
+	}
+	return nil
+}
+
+// canonical is Canonical of what the script sees.
+func (s *Sandbox) canonical(path string) string {
+	if s.shadow == nil || !s.shadow.changed() {
+		return Canonical(path)
+	}
+	seen, _ := s.shadow.look(path, true)
+	return seen
+}
+
 // OpenToRead is Open for packages that read files and know no sandbox.
-func (s *Sandbox) OpenToRead(path string) (*os.File, error) { return s.Open(path, os.O_RDONLY, 0) }
+func (s *Sandbox) OpenToRead(path string) (*os.File, error) {
+	return s.Open(context.Background(), path, os.O_RDONLY, 0)
+}
 
 // ReadFile reads a whole file for the script, up to Options.MaxFile.
 func (s *Sandbox) ReadFile(path string) ([]byte, error) {
@@ -102,13 +153,29 @@ func (s *Sandbox) ReadModule(path string, folders []string) ([]byte, error) {
 }
 
 // Stat describes a file or folder for the script.
-func (s *Sandbox) Stat(path string) (os.FileInfo, error) {
-	if !s.Restricted() {
-		return os.Stat(path)
+func (s *Sandbox) Stat(path string) (os.FileInfo, error) { return s.describe(path, true) }
+
+// Lstat describes a file, a folder or a link for the script.
+func (s *Sandbox) Lstat(path string) (os.FileInfo, error) { return s.describe(path, false) }
+
+func (s *Sandbox) describe(path string, follow bool) (os.FileInfo, error) {
+	real := path
+	if s.Restricted() {
+		if real = s.canonical(path); !follow {
+			dir, name := filepath.Split(filepath.Clean(path))
+			real = filepath.Join(s.canonical(cmp.Or(dir, ".")), name)
+		}
+		if err := s.permit(Read, real); err != nil {
+			return nil, err
+		}
 	}
-	real := Canonical(path)
-	if err := s.permit(Read, real); err != nil {
-		return nil, err
+	switch {
+	case s.shadow != nil && s.shadow.changed():
+		return s.shadow.stat(path, follow)
+	case !s.Restricted() && follow:
+		return os.Stat(path)
+	case !s.Restricted():
+		return os.Lstat(path)
 	}
 	folder, name, err := openParent(real)
 	if err != nil {
@@ -143,20 +210,27 @@ func (s *Sandbox) Readable(paths []string) []string {
 // Folder checks whether the script may write path, which itself may be a link,
 // and opens the folder that contains it, for changing names in it.
 func (s *Sandbox) Folder(path string) (folder *os.Root, name string, err error) {
-	dir, name := filepath.Split(filepath.Clean(path))
-	if dir == "" {
-		dir = "."
-	}
-	real := filepath.Join(Canonical(dir), name)
-	if s.Restricted() {
-		for _, a := range []Access{Write, replace} {
-			if err := s.permit(a, real); err != nil {
-				return nil, "", err
-			}
-		}
+	real, err := s.mayReplace(path)
+	if err != nil {
+		return nil, "", err
 	}
 	folder, name, err = openParent(real)
 	return folder, name, withPath(err, path)
+}
+
+// mayReplace checks whether the script may write path, which itself may be a link, and
+// returns it with the links above it resolved.
+func (s *Sandbox) mayReplace(path string) (real string, err error) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	real = filepath.Join(s.canonical(cmp.Or(dir, ".")), name)
+	if s.Restricted() {
+		for _, a := range []Access{Write, replace} {
+			if err := s.permit(a, real); err != nil {
+				return "", err
+			}
+		}
+	}
+	return real, nil
 }
 
 // keepsManifests makes sure that a folder that is to be removed or moved has no
@@ -172,7 +246,34 @@ func (s *Sandbox) keepsManifests(folder *os.Root, name string) error {
 
 // Into opens a folder, made when missing, in which the script is to create a
 // file of that name; "" stands for the folder itself.
-func (s *Sandbox) Into(folder, name string) (*os.Root, error) {
+func (s *Sandbox) Into(ctx context.Context, folder, name string) (*os.Root, error) {
+	if s.effects == nil {
+		return s.Receive(folder, name)
+	}
+	real, err := s.mayReplace(filepath.Join(folder, name))
+	if err != nil {
+		return nil, err
+	}
+	kind := CreateFile
+	if _, err := s.Stat(real); err == nil {
+		kind = ChangeFile
+	}
+	happens, err := s.changes(ctx, kind, real, "")
+	if err != nil || happens {
+		if err != nil {
+			return nil, err
+		}
+		return s.Receive(folder, name)
+	}
+	if err := s.shadow.make(folder); err != nil {
+		return nil, err
+	}
+	root, _, err := s.shadow.file(real)
+	return root, err
+}
+
+// Receive is Into for a download, which the platform's operation decides about.
+func (s *Sandbox) Receive(folder, name string) (*os.Root, error) {
 	real := Canonical(folder)
 	if s.Restricted() {
 		if err := s.permit(Write, filepath.Join(real, name)); err != nil {
@@ -203,18 +304,34 @@ func makeFolder(real string) (*os.Root, error) {
 
 // Create starts a file of the script that appears under its name when committed.
 // What a link points to is replaced, not the link.
-func (s *Sandbox) Create(path string) (*atomicfile.File, error) {
-	folder, name, err := s.Folder(Canonical(path))
+func (s *Sandbox) Create(ctx context.Context, path string) (*atomicfile.File, error) {
+	real, err := s.mayReplace(s.canonical(path))
 	if err != nil {
 		return nil, err
+	}
+	kind := CreateFile
+	if _, err := s.Lstat(real); err == nil {
+		kind = ChangeFile
+	}
+	happens, err := s.changes(ctx, kind, real, "")
+	if err != nil {
+		return nil, err
+	}
+	open := openParent
+	if !happens {
+		open = s.shadow.file
+	}
+	folder, name, err := open(real)
+	if err != nil {
+		return nil, withPath(err, path)
 	}
 	f, err := atomicfile.Create(folder, name, 0o644)
 	return f, withPath(err, path)
 }
 
 // WriteFile writes a file for the script in one step.
-func (s *Sandbox) WriteFile(path string, data []byte) error {
-	f, err := s.Create(path)
+func (s *Sandbox) WriteFile(ctx context.Context, path string, data []byte) error {
+	f, err := s.Create(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -226,11 +343,25 @@ func (s *Sandbox) WriteFile(path string, data []byte) error {
 }
 
 // MakeFolder makes a folder and its parents for the script.
-func (s *Sandbox) MakeFolder(path string) error {
+func (s *Sandbox) MakeFolder(ctx context.Context, path string) error {
+	if s.effects != nil {
+		if info, err := s.Stat(path); err == nil && info.IsDir() {
+			return nil
+		}
+		real := s.canonical(path)
+		if s.Restricted() {
+			if err := s.permit(Write, real); err != nil {
+				return err
+			}
+		}
+		if happens, err := s.changes(ctx, CreateFolder, real, ""); err != nil || !happens {
+			return cmp.Or(err, withPath(s.shadow.make(path), path))
+		}
+	}
 	if !s.Restricted() {
 		return os.MkdirAll(path, 0o777)
 	}
-	folder, err := s.Into(path, "")
+	folder, err := s.Receive(path, "")
 	if err != nil {
 		return err
 	}
@@ -239,7 +370,25 @@ func (s *Sandbox) MakeFolder(path string) error {
 
 // Remove removes a file or an empty folder for the script, or with all a folder
 // and its contents. Of a link it removes the link.
-func (s *Sandbox) Remove(path string, all bool) error {
+func (s *Sandbox) Remove(ctx context.Context, path string, all bool) error {
+	if s.effects != nil {
+		real, err := s.mayReplace(path)
+		if err != nil {
+			return err
+		}
+		kind := RemoveFile
+		if info, err := s.Lstat(path); err == nil && info.IsDir() {
+			kind = RemoveFolder
+		} else if errors.Is(err, fs.ErrNotExist) && all {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		happens, err := s.changes(ctx, kind, real, "")
+		if err != nil || !happens {
+			return cmp.Or(err, withPath(s.shadow.remove(path, all), path))
+		}
+	}
 	if !s.Restricted() {
 		if all {
 			return os.RemoveAll(path)
@@ -262,7 +411,24 @@ func (s *Sandbox) Remove(path string, all bool) error {
 
 // Rename moves a file or folder for the script. The result is readable at the
 // new path, so a restricted script must be allowed to read the old one.
-func (s *Sandbox) Rename(from, to string) error {
+func (s *Sandbox) Rename(ctx context.Context, from, to string) error {
+	if s.effects != nil {
+		old, err := s.mayReplace(from)
+		if err != nil {
+			return err
+		}
+		target, err := s.mayReplace(to)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Lstat(from); err != nil {
+			return err
+		}
+		happens, err := s.changes(ctx, MoveFile, old, target)
+		if err != nil || !happens {
+			return cmp.Or(err, s.shadow.rename(from, to))
+		}
+	}
 	if !s.Restricted() {
 		return os.Rename(from, to)
 	}

@@ -12,7 +12,10 @@
 // Policy.Permit and Sandbox.Open.
 package sandbox
 
-import "sync"
+import (
+	"os"
+	"sync"
+)
 
 // Sandbox gives a script access to files and the environment.
 type Sandbox struct {
@@ -21,10 +24,14 @@ type Sandbox struct {
 	sending func(n int64) error               // nil: no limit
 	maxFile int                               // longest file ReadFile returns, in bytes
 	fits    func(n int) error                 // nil: no limit of memory
+	effects Effects                           // nil: everything happens
+	sealed  bool                              // no effect happens
+	shadow  *shadow                           // where effects are carried out that do not happen
 
 	env      func(name string) (string, bool) // of the process
 	mu       sync.RWMutex
-	addedEnv map[string]string // for this interpreter
+	addedEnv map[string]string // for this interpreter, unless the process has them
+	setEnv   map[string]string // for this interpreter, whatever the process has
 }
 
 // Options of a Sandbox. Nil functions restrict nothing.
@@ -35,23 +42,60 @@ type Options struct {
 	Env     func(name string) (string, bool)
 	MaxFile int               // bytes
 	Fits    func(n int) error // asked before n bytes are allocated to read a file
+	Sealed  bool              // no effect happens
+	Effects Effects           // asked before something happens outside of the platform
 }
 
 // Open makes the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	return &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
-		addedEnv: map[string]string{}}
+	s := &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
+		effects: o.Effects, sealed: o.Sealed, addedEnv: map[string]string{}}
+	if o.Effects != nil {
+		s.shadow = &shadow{at: map[string]string{}}
+	}
+	return s
 }
 
 // Getenv looks up a variable without a permission check.
 func (s *Sandbox) Getenv(name string) (string, bool) {
+	s.mu.RLock()
+	v, ok := s.setEnv[name]
+	s.mu.RUnlock()
+	if ok {
+		return v, true
+	}
 	if v, ok := s.env(name); ok {
 		return v, true
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	v, ok := s.addedEnv[name]
+	v, ok = s.addedEnv[name]
 	return v, ok
+}
+
+// SetEnv sets a variable of this interpreter and of the programs it starts.
+func (s *Sandbox) SetEnv(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.setEnv == nil {
+		s.setEnv = map[string]string{}
+	}
+	s.setEnv[name] = value
+}
+
+// Environ returns the environment of programs that the script starts; nil for that of
+// the process.
+func (s *Sandbox) Environ() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.setEnv == nil {
+		return nil
+	}
+	all := os.Environ()
+	for name, value := range s.setEnv {
+		all = append(all, name+"="+value)
+	}
+	return all
 }
 
 // Env reads an environment variable for the script.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"transect/runtime"
@@ -27,6 +28,9 @@ type Planning struct {
 	Apply   string // file with the plan that the run carries out
 	Renew   string // file with a plan that is made anew, to see the difference
 	Effects bool   // what the plan lists outside of the platform happens
+
+	ID    string // of the plan whose rest is planned
+	Stage int    // of that rest
 }
 
 // planned plans a job, and shows what it would write.
@@ -35,6 +39,9 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	options.Planning = Planning{}
 	rehearsal, inner := job, *p
 	rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
+	if o.ID != "" { // its ledger answers what earlier stages have done
+		rehearsal.Run = runtime.RunID{ID: o.ID, Known: true}
+	}
 	inner.Stdout = p.Stderr // the plan has the output for itself
 	failed := Run(ctx, &inner, rehearsal, options)
 	switch runtime.ExitCode(failed) {
@@ -46,7 +53,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		return failed
 	}
 	made := rehearsal.Recorder.Plan()
-	if err := complete(made, p, job, o.Command); err != nil {
+	if err := complete(made, p, job, o); err != nil {
 		return err
 	}
 	if err := show(made, p, o); err != nil {
@@ -64,12 +71,14 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		} else if yes {
 			return apply(ctx, p, job, options, made, o)
 		}
+	case o.ID != "":
+		fmt.Fprintf(p.Stderr, "transect: the rest is planned in %s\n  hint: transect apply %s carries it out\n", o.Keep, o.Keep)
 	}
 	return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 }
 
 // complete gives a plan its head.
-func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, command []string) error {
+func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) error {
 	var random [3]byte
 	rand.Read(random[:])
 	now := p.Now()
@@ -77,8 +86,8 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, command []st
 	if err != nil {
 		return err
 	}
-	made.ID = "plan-" + now.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
-	made.Made, made.Version, made.Folder, made.Command = now.Truncate(time.Second), job.Version, folder, command
+	made.ID, made.Stage = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:])), o.Stage
+	made.Made, made.Version, made.Folder, made.Command = now.Truncate(time.Second), job.Version, folder, o.Command
 	return nil
 }
 
@@ -128,17 +137,34 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	o Planning) error {
 	job.DryRun, job.Recorder = false, nil
 	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects}
-	if p.IsTerminal(p.Stdin) {
-		job.Gate.Ask = func(ctx context.Context, question string) bool {
-			yes, _ := p.Confirm(ctx, question)
-			return yes
-		}
-	}
 	job.Gate.File = o.Apply
 	if job.Link == nil { // a job is a run of its own
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
-	return Run(ctx, p, job, options)
+	err := Run(ctx, p, job, options)
+	if !job.Gate.Rest() || job.Link != nil {
+		return err
+	}
+	// The rest is a plan of the same run: its ledger answers what is done.
+	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
+	o.Stage, o.ID, o.Keep, o.Renew = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply, o.Keep), agreed.Stage+1), ""
+	o.Ask, o.Only, o.Apply = p.IsTerminal(p.Stdin), false, ""
+	options.Planning = o
+	job.Gate = nil
+	return planned(ctx, p, job, options)
+}
+
+// restOf names the file of the rest of a plan.
+func restOf(file string, stage int) string {
+	if file == "" {
+		return ""
+	}
+	ending := filepath.Ext(file)
+	name := strings.TrimSuffix(file, ending)
+	if stage > 1 {
+		name = strings.TrimSuffix(name, fmt.Sprintf("-%d", stage))
+	}
+	return fmt.Sprintf("%s-%d%s", name, stage+1, ending)
 }
 
 // gated is the error of a run that carried out a plan: a refusal counts, whatever the
@@ -156,12 +182,18 @@ func (r *run) gated(err error) error {
 		err = refused
 	}
 	result := g.Result()
-	if drifted && result.Done+len(result.Lost) == 0 {
+	if drifted && result.Done+len(result.Lost) == 0 || !g.Opened() {
 		return err // it says all
 	}
+	if result.Before {
+		return err // that it was carried out before was said
+	}
 	r.tell(result.Text(), "")
-	if err == nil && len(result.Missing) > 0 {
-		err = &vm.Exit{Code: runtime.ExitPartial}
+	switch {
+	case result.Rest && r.job.Link == nil:
+		return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
+	case err == nil && len(result.Missing)+len(result.Undone) > 0:
+		return &vm.Exit{Code: runtime.ExitPartial}
 	}
 	return err
 }

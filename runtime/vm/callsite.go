@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/sandbox"
 )
 
 // CallSite is the line that the running call comes from, "file:12": the innermost one
@@ -35,13 +37,13 @@ func (in *Interp) comesWithTransect(file string) bool {
 }
 
 // Happens reports whether something may happen outside of the platform. A plan notes it,
-// and leaves it out. What answers, tells the script something that a plan cannot know.
-func Happens(L *lua.LState, what string, answers bool) bool {
-	effect := Of(L).opt.Effect
-	if effect == nil {
+// and leaves it out.
+func Happens(L *lua.LState, e sandbox.Effect) bool {
+	in := Of(L)
+	if !in.Seals() {
 		return true
 	}
-	happens, err := effect(CallSite(L), what, answers)
+	happens, err := in.Sandbox.Happens(Context(L), e)
 	if err != nil {
 		Raise(L, err)
 	}

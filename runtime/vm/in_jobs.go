@@ -12,6 +12,8 @@ type Jobs struct {
 	// Submit queues a job and returns its ID. A further start of the run gets the
 	// ID of the job that an earlier one has submitted.
 	Submit func(ctx context.Context, r JobRequest) (int64, error)
+	// Rehearse returns an ID for a job that is not submitted.
+	Rehearse func(ctx context.Context, r JobRequest) (int64, error)
 	// Ended returns those of the jobs that have ended, or some of them.
 	Ended func(ctx context.Context, ids []int64) ([]EndedJob, error)
 }

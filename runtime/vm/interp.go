@@ -80,10 +80,10 @@ type Options struct {
 	// Code is told each script and module before it runs. Optional.
 	Code func(file string, code []byte)
 
-	// Effect is told of what a script does outside of the platform and cannot be undone: a
-	// program, a request that writes, a mail. It is left out unless Effect lets it happen;
-	// everything happens when nil. What answers, tells the script something.
-	Effect func(position, what string, answers bool) (happens bool, err error)
+	// Effects decides about what a script does outside of the platform: to files and state,
+	// with programs, requests that write, mails and jobs. Everything happens when nil.
+	Effects sandbox.Effects
+	Sealed  bool // no effect happens; scripts see their own in a copy
 
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
@@ -212,7 +212,8 @@ func New(ctx context.Context, opt Options) *Interp {
 		go in.watchMemory()
 	}
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,
-		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits})
+		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits, Effects: opt.Effects,
+		Sealed: opt.Sealed})
 	in.opt.Env = in.Getenv
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})
@@ -235,6 +236,7 @@ func (in *Interp) Close() {
 	for _, f := range in.closers {
 		f()
 	}
+	in.Sandbox.Close()
 	in.main.Close()
 }
 
@@ -268,7 +270,7 @@ func (in *Interp) TempDir(pattern string) (string, error) {
 			return "", err
 		}
 	}
-	dir, err := os.MkdirTemp("", pattern)
+	dir, err := in.Sandbox.TempDir(pattern)
 	if err != nil {
 		return "", err
 	}

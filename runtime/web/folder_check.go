@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	tree "transect/client/files"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,8 @@ import (
 	"transect/client/scan"
 	"transect/client/verdict"
 )
+
+var disk tree.Tree
 
 // folderItem is a file of the folder, with those that belong to it.
 type folderItem struct {
@@ -167,7 +170,7 @@ func checkFile(checker *preflight.Checker, found scan.Item) folderItem {
 	var err error
 	if found.Kind == "image" {
 		var p imagery.Photo
-		p, err = imagery.Opener(nil).Read(main.Path)
+		p, err = imagery.Read(disk, main.Path)
 		read = &p
 		if err == nil {
 			item.photo = &photo{Photo: p, name: main.Name, group: filepath.Dir(main.Path) + " " + p.Make + " " + p.Model,

@@ -57,13 +57,13 @@ func (c *Copier) Move(ctx context.Context, from, to string) error {
 	case err != nil && !errors.Is(err, errItself): // a change of case on a case-insensitive file system is a rename
 		return err
 	}
-	if err = c.Disk.Rename(from, to); err == nil || !otherDevice(err) {
+	if err = c.Disk.Rename(ctx, from, to); err == nil || !otherDevice(err) {
 		return err
 	}
 	if err := c.tree(ctx, from, to); err != nil {
 		return err
 	}
-	return c.Disk.Remove(from, info.IsDir())
+	return c.Disk.Remove(ctx, from, info.IsDir())
 }
 
 // otherDevice reports that a rename failed because it crosses file systems.
@@ -83,7 +83,7 @@ func (c *Copier) tree(ctx context.Context, from, to string) error {
 	if sandbox.Below(sandbox.Canonical(to), sandbox.Canonical(from)) {
 		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is inside the folder to copy")}
 	}
-	if err := c.Disk.MakeFolder(to); err != nil {
+	if err := c.Disk.MakeFolder(ctx, to); err != nil {
 		return err
 	}
 	entries, err := c.Disk.ReadDir(from)
@@ -111,7 +111,7 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 		return err
 	}
 	defer source.Close()
-	f, err := c.Disk.Create(to)
+	f, err := c.Disk.Create(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *Copier) check(to string, source fs.FileInfo) error {
 	if err := c.Disk.Permit(sandbox.Write, to); err != nil {
 		return err
 	}
-	existing, err := os.Stat(to)
+	existing, err := c.Disk.Stat(to)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -152,7 +152,7 @@ func (c *Copier) into(from, to string) (string, error) {
 	if err := c.Disk.Permit(sandbox.Write, to); err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(to); err == nil && info.IsDir() {
+	if info, err := c.Disk.Stat(to); err == nil && info.IsDir() {
 		return filepath.Join(to, filepath.Base(from)), nil
 	}
 	return to, nil

@@ -11,15 +11,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"transect/client/files"
 	"transect/client/wait"
 )
 
 // dropDuplicates turns photos that are identical to an earlier one into problems.
-func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
+func (s *Survey) dropDuplicates(ctx context.Context, tree files.Tree) {
 	originals := map[int]string{}
 	path := func(i int) string { return s.Photos[i].Path }
 	size := func(i int) int64 { return s.Photos[i].Size }
-	open.Duplicates(ctx, len(s.Photos), size, path, cmp.Compare[int],
+	Duplicates(ctx, tree, len(s.Photos), size, path, cmp.Compare[int],
 		func(duplicate, original int) { originals[duplicate] = path(original) })
 	var kept []Photo
 	for i, p := range s.Photos {
@@ -44,7 +45,7 @@ type candidate struct {
 // ends. The first in the order of compare is the original of the others. Only
 // files of one size are opened, and only those with the same ends are read whole:
 // the files of an uncompressed flight are all of one size.
-func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, path func(int) string,
+func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int64, path func(int) string,
 	compare func(a, b int) int, found func(duplicate, original int)) {
 	list := make([]candidate, n)
 	for i := range list {
@@ -61,7 +62,7 @@ func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, 
 			f := &sameSize[i]
 			name := path(int(f.file)) // which may not be called concurrently
 			group.Go(func() error {
-				f.ends, read[i] = open.ends(name, f.size, seed)
+				f.ends, read[i] = ends(tree, name, f.size, seed)
 				return nil
 			})
 			if ctx.Err() != nil {
@@ -80,7 +81,7 @@ func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, 
 			originals := map[[sha256.Size]byte]int{}
 			for _, f := range sameEnds {
 				h := sha256.New()
-				if open.Hash(ctx, path(int(f.file)), h) != nil {
+				if Hash(ctx, tree, path(int(f.file)), h) != nil {
 					continue // stopped, or the file has just been deleted
 				}
 				sum := [sha256.Size]byte(h.Sum(nil))
@@ -110,8 +111,8 @@ func groups(list []candidate, compare func(a, b candidate) int, visit func([]can
 }
 
 // ends hashes the first and the last bytes of a file.
-func (open Opener) ends(path string, size int64, seed maphash.Seed) (uint64, bool) {
-	f, err := open.Open(path)
+func ends(tree files.Tree, path string, size int64, seed maphash.Seed) (uint64, bool) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return 0, false
 	}
@@ -130,8 +131,8 @@ func (open Opener) ends(path string, size int64, seed maphash.Seed) (uint64, boo
 }
 
 // Hash adds the content of a file to a hash. It stops when ctx ends.
-func (open Opener) Hash(ctx context.Context, path string, h hash.Hash) error {
-	f, err := open.Open(path)
+func Hash(ctx context.Context, tree files.Tree, path string, h hash.Hash) error {
+	f, err := tree.Open(path)
 	if err != nil {
 		return err
 	}

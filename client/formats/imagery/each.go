@@ -4,13 +4,15 @@ import (
 	"context"
 	"runtime"
 	"sync"
+
+	"transect/client/files"
 )
 
 // Reader reads photos in order, a few ahead, so that large folders take little
 // memory. It is not safe for concurrent use.
 type Reader struct {
 	paths []string
-	open  Opener
+	tree  files.Tree
 	ready []reading
 }
 
@@ -20,7 +22,7 @@ type reading struct {
 }
 
 // NewReader returns a Reader of files.
-func NewReader(paths []string, open Opener) *Reader { return &Reader{paths: paths, open: open} }
+func NewReader(paths []string, tree files.Tree) *Reader { return &Reader{paths: paths, tree: tree} }
 
 // Next returns the next photo, and the problem that Scan would report for it,
 // except for duplicates. ok is false at the end; err is the cause of ctx's end.
@@ -48,7 +50,7 @@ func (r *Reader) read(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return
 			}
-			p, err := r.open.readFile(path)
+			p, err := readFile(r.tree, path)
 			p.Path = path
 			found[i] = reading{p, problemWith(p, err)}
 		})

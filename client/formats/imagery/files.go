@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"transect/client/fault"
+	"transect/client/files"
 )
 
 // Files lists the image files of a folder, chosen by their extension, in natural
 // order (2 before 10), and the subfolders that cannot be read. Hidden folders are
 // left out. A folder without images is a FileError.
-func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem, error) {
-	info, err := os.Stat(dir)
+func Files(ctx context.Context, tree files.Tree, dir string, recursive bool) ([]string, []Problem, error) {
+	info, err := tree.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s does not exist", dir),
@@ -30,29 +30,35 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 	var paths []string
 	var problems []Problem
 	folders := 0
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
+	var walk func(folder string) error
+	walk = func(folder string) error {
+		if ctx.Err() != nil {
 			return stopped(ctx, dir)
-		case err != nil && path == dir:
+		}
+		entries, err := list(tree, folder)
+		if err != nil && folder == dir {
 			return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, err),
 				"check its permissions")
-		case err != nil:
-			problems = append(problems, newProblem(path, Unreadable, "the folder cannot be read: %v", err))
-			return nil
-		case path == dir:
-			return nil
-		case d.IsDir():
-			folders++
-			if !recursive || d.Name()[0] == '.' {
-				return fs.SkipDir
+		} else if err != nil {
+			problems = append(problems, newProblem(folder, Unreadable, "the folder cannot be read: %v", err))
+		}
+		for _, d := range entries {
+			path := filepath.Join(folder, d.Name())
+			switch {
+			case !d.IsDir() && isImage(d.Name()):
+				paths = append(paths, path)
+			case d.IsDir():
+				folders++
+				if recursive && d.Name()[0] != '.' {
+					if err := walk(path); err != nil {
+						return err
+					}
+				}
 			}
-		case isImage(d.Name()):
-			paths = append(paths, path)
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := walk(dir); err != nil {
 		return nil, nil, err
 	}
 	if len(paths) == 0 && len(problems) == 0 {
@@ -64,4 +70,14 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 	}
 	slices.SortFunc(paths, NaturalCompare)
 	return paths, problems, nil
+}
+
+// list returns the entries of a folder, those before an error as well.
+func list(tree files.Tree, folder string) ([]fs.DirEntry, error) {
+	f, err := tree.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
 }

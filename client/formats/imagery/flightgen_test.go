@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"transect/client/files"
 	"transect/client/formats/imagery"
 	"transect/testdata/flightgen"
 )
@@ -63,7 +64,7 @@ func TestPhotosReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, want := range flightgen.Shots(7, opt) {
-				got, err := imagery.Opener(nil).Read(filepath.Join(dir, want.Name))
+				got, err := imagery.Read(files.Tree{}, filepath.Join(dir, want.Name))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +118,7 @@ func TestFileSizes(t *testing.T) {
 		if err := flightgen.Write(dir, 1, opt); err != nil {
 			t.Fatal(err)
 		}
-		photo, err := imagery.Opener(nil).Read(filepath.Join(dir, "FLIGHT_0001.JPG"))
+		photo, err := imagery.Read(files.Tree{}, filepath.Join(dir, "FLIGHT_0001.JPG"))
 		if err != nil || photo.Size != opt.FileSize {
 			t.Errorf("%d bytes more: size %d, want %d, error %v", more, photo.Size, opt.FileSize, err)
 		}

@@ -1,7 +1,7 @@
 // Package imagery reads the metadata of drone photos (JPEG, TIFF with DNG, PNG,
 // WebP): position, time, camera, size, and whether the file is complete.
 //
-// Opener.Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
+// Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
 // finds duplicates. Footprint and Photo.Outline estimate the ground that photos
 // show. The ingest, its checks, the scripts' module imagery and the local
 // platform use it; it uses package geodesic and orb.
@@ -15,15 +15,15 @@ package imagery
 import (
 	"errors"
 	"io"
-	"os"
 	"time"
 
 	"transect/client/fault"
+	"transect/client/files"
 )
 
 // Photo is the metadata of one image file.
 type Photo struct {
-	Path   string // as given to Opener.Read; empty from ReadFrom
+	Path   string // as given to Read; empty from ReadFrom
 	Size   int64  // bytes
 	Format Format
 
@@ -73,21 +73,10 @@ type Claims struct {
 	DateOnly            bool      // Acquired has no time of day
 }
 
-// Opener opens a file for reading, or refuses to; nil is os.Open.
-type Opener func(path string) (*os.File, error)
-
-// Open opens a file.
-func (open Opener) Open(path string) (*os.File, error) {
-	if open == nil {
-		return os.Open(path)
-	}
-	return open(path)
-}
-
 // Read reads one photo. The error is a fault.FileError with a cause, see CauseOf;
 // a truncated photo is returned as far as it could be read.
-func (open Opener) Read(path string) (Photo, error) {
-	p, err := open.readFile(path)
+func Read(tree files.Tree, path string) (Photo, error) {
+	p, err := readFile(tree, path)
 	p.Path = path
 	if err != nil {
 		return p, problemOf(path, err).fault(err)
@@ -95,7 +84,7 @@ func (open Opener) Read(path string) (Photo, error) {
 	return p, nil
 }
 
-// ReadFrom reads a photo of size bytes from r, with the errors of Opener.Read.
+// ReadFrom reads a photo of size bytes from r, with the errors of Read.
 func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	s := newSource(r, size)
 	defer s.done()
@@ -106,8 +95,8 @@ func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	return p, nil
 }
 
-func (open Opener) readFile(path string) (Photo, error) {
-	info, err := os.Stat(path)
+func readFile(tree files.Tree, path string) (Photo, error) {
+	info, err := tree.Stat(path)
 	if err != nil {
 		return Photo{}, unreadable(err)
 	}
@@ -115,7 +104,7 @@ func (open Opener) readFile(path string) (Photo, error) {
 	if !info.Mode().IsRegular() {
 		return Photo{}, defectf(NotImage, "it is not a regular file")
 	}
-	f, err := open.Open(path)
+	f, err := tree.Open(path)
 	if err != nil {
 		return Photo{Size: info.Size()}, unreadable(err)
 	}

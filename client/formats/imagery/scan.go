@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/geodesic"
 )
 
@@ -16,8 +17,8 @@ type ScanOptions struct {
 	Recursive bool
 	// Among, unless nil, filters the files that may be read.
 	Among func(paths []string) []string
-	// Open opens the files.
-	Open Opener
+	// Tree holds the files.
+	Tree files.Tree
 }
 
 // Survey is the result of Scan.
@@ -42,7 +43,7 @@ type Survey struct {
 // Errors are faults: a FileError for a missing folder or one without images, a
 // CancelledError or TimeoutError when ctx ends.
 func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
-	paths, problems, err := Files(ctx, dir, opt.Recursive)
+	paths, problems, err := Files(ctx, opt.Tree, dir, opt.Recursive)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -50,7 +51,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 		paths = opt.Among(paths)
 	}
 	survey := Survey{Problems: problems}
-	for r := NewReader(paths, opt.Open); ; {
+	for r := NewReader(paths, opt.Tree); ; {
 		p, problem, ok, err := r.Next(ctx)
 		if err != nil {
 			return Survey{}, stopped(ctx, dir)
@@ -64,7 +65,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 			survey.Photos = append(survey.Photos, p)
 		}
 	}
-	if survey.dropDuplicates(ctx, opt.Open); ctx.Err() != nil {
+	if survey.dropDuplicates(ctx, opt.Tree); ctx.Err() != nil {
 		return Survey{}, stopped(ctx, dir)
 	}
 	survey.conclude()

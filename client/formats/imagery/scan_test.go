@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/formats/imagery"
 	"transect/testdata/flightgen"
 )
@@ -147,12 +149,11 @@ func TestScanStops(t *testing.T) {
 	dir := flight(t, int(ahead)+20, flightgen.Options{Width: 32, Height: 32})
 	ctx, cancel := context.WithCancel(t.Context())
 	var read atomic.Int64
-	_, err := imagery.Scan(ctx, dir, imagery.ScanOptions{Open: func(path string) (*os.File, error) {
+	_, err := imagery.Scan(ctx, dir, imagery.ScanOptions{Tree: files.Tree{View: opening(func() {
 		if read.Add(1) == 3 {
 			cancel()
 		}
-		return os.Open(path)
-	}})
+	})}})
 	if n := read.Load(); n > ahead {
 		t.Errorf("read %d photos after being stopped", n-3)
 	}
@@ -170,12 +171,12 @@ func TestReadFaults(t *testing.T) {
 		filepath.Join(dir, "missing.jpg"): imagery.Unreadable,
 		dir:                               imagery.NotImage,
 	} {
-		_, err := imagery.Opener(nil).Read(path)
+		_, err := imagery.Read(files.Tree{}, path)
 		if imagery.CauseOf(err) != cause || fault.Find(err) == nil || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: %v (%s), want %s", path, err, imagery.CauseOf(err), cause)
 		}
 	}
-	if _, err := imagery.Opener(nil).Read(filepath.Join(dir, "missing.jpg")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := imagery.Read(files.Tree{}, filepath.Join(dir, "missing.jpg")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the cause is lost: %v", err)
 	}
 	if imagery.CauseOf(errors.New("other")) != "" {
@@ -265,3 +266,17 @@ func FuzzReadFrom(f *testing.F) {
 		imagery.Footprint([]imagery.Photo{photo})
 	})
 }
+
+// opening shows the disk, and is called for each file that is opened.
+type opening func()
+
+func (f opening) OpenToRead(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		f()
+	}
+	return os.Open(path)
+}
+
+func (opening) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+func (opening) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }

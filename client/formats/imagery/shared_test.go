@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/formats/imagery"
 )
 
@@ -53,7 +54,7 @@ var notRead = map[string]imagery.Cause{
 func TestReadAgreesWithExiftool(t *testing.T) {
 	for _, want := range readings(t) {
 		t.Run(want.File, func(t *testing.T) {
-			got, err := imagery.Opener(nil).Read(filepath.Join(sharedImages, filepath.FromSlash(want.File)))
+			got, err := imagery.Read(files.Tree{}, filepath.Join(sharedImages, filepath.FromSlash(want.File)))
 			if cause, refused := notRead[want.File]; refused {
 				var file *fault.FileError
 				if imagery.CauseOf(err) != cause || !errors.As(err, &file) || file.Hint == "" {

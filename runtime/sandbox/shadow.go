@@ -1,0 +1,488 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"transect/client/fault"
+)
+
+// shadow holds the changes of files that a script has made without making them: new
+// content in a temporary folder, removals and moves as entries above the disk. A path
+// that has no entry, nor a folder above it, is that of the disk.
+type shadow struct {
+	mu   sync.Mutex
+	dir  string            // holds new content, each file in a folder of its own
+	next int               // number of the next one
+	at   map[string]string // where the content of a path is; "" when it was removed
+	owns []string          // folders whose content is changed on the disk
+}
+
+// maxLinks is how many links a path may lead through, as on Linux.
+const maxLinks = 40
+
+func (s *shadow) own(dirs ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owns = append(s.owns, dirs...)
+}
+
+// private reports whether a path lies in a folder that is changed on the disk.
+func (s *shadow) private(path string) bool {
+	s.mu.Lock()
+	owns := slices.Clone(s.owns)
+	s.mu.Unlock()
+	full, err := filepath.Abs(path)
+	return err == nil && (Below(full, owns...) || Below(Canonical(full), owns...))
+}
+
+// changed reports whether anything was changed.
+func (s *shadow) changed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.at) > 0
+}
+
+func (s *shadow) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+		s.dir = ""
+	}
+}
+
+// fresh returns a path for new content under a name.
+func (s *shadow) fresh(name string) (string, error) {
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "transect-rehearsal-")
+		if err != nil {
+			return "", err
+		}
+		s.dir, s.owns = dir, append(s.owns, dir, Canonical(dir))
+	}
+	s.next++
+	folder := filepath.Join(s.dir, strconv.Itoa(s.next))
+	return filepath.Join(folder, name), os.Mkdir(folder, 0o700)
+}
+
+// entry returns where the content of a path is that has an entry. One whose file was not
+// finished counts as none.
+func (s *shadow) entry(path string) (real string, known bool) {
+	real, known = s.at[path]
+	if known && real != "" {
+		_, err := os.Lstat(real)
+		known = err == nil
+	}
+	return real, known
+}
+
+// find resolves a path: as the script sees it, absolute and without links, and where its
+// content is, "" when it or a folder above it was removed. A link at its end is followed
+// when asked for.
+func (s *shadow) find(path string, follow bool) (seen, real string, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return "", "", err
+	}
+next:
+	for range maxLinks {
+		volume := filepath.VolumeName(path) + string(filepath.Separator)
+		seen, real = volume, volume
+		steps := strings.Split(strings.TrimPrefix(path, volume), string(filepath.Separator))
+		for i, step := range steps {
+			if step == "" {
+				continue
+			}
+			seen = filepath.Join(seen, step)
+			if at, known := s.entry(seen); known {
+				real = at
+			} else if real != "" {
+				real = filepath.Join(real, step)
+			}
+			if real == "" || i == len(steps)-1 && !follow {
+				continue
+			}
+			if target, err := os.Readlink(real); err == nil {
+				if !filepath.IsAbs(target) {
+					target = filepath.Join(filepath.Dir(seen), target)
+				}
+				path = filepath.Join(append([]string{target}, steps[i+1:]...)...)
+				continue next
+			}
+		}
+		return seen, real, nil
+	}
+	return "", "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+}
+
+// look is find under the lock, without an error: what cannot be resolved is not there.
+func (s *shadow) look(path string, follow bool) (seen, real string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.at) == 0 {
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return path, path
+		}
+		return full, full
+	}
+	seen, real, err := s.find(path, follow)
+	if err != nil {
+		return path, ""
+	}
+	return seen, real
+}
+
+// children lists what entries say of the names in a folder: whether they are there.
+func (s *shadow) children(seen string) map[string]bool {
+	var names map[string]bool
+	for path := range s.at {
+		if filepath.Dir(path) != seen || path == seen {
+			continue
+		}
+		if real, known := s.entry(path); known {
+			if names == nil {
+				names = map[string]bool{}
+			}
+			names[filepath.Base(path)] = real != ""
+		}
+	}
+	return names
+}
+
+// list returns the names in a folder.
+func (s *shadow) list(seen, real string) (names []string, err error) {
+	entries, err := os.ReadDir(real)
+	changed := s.children(seen)
+	for _, e := range entries {
+		if _, known := changed[e.Name()]; !known {
+			names = append(names, e.Name())
+		}
+	}
+	for name, there := range changed {
+		if there {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// open opens a file or a folder. Writing writes into a copy.
+func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen, real, err := s.find(path, true)
+	if err != nil {
+		return nil, err
+	}
+	info, err := stat("open", path, real)
+	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
+	switch {
+	case err == nil && info.IsDir() && !writes:
+		return s.openFolder(seen, real)
+	case err == nil && !writes:
+		return os.OpenFile(real, flag, perm)
+	case err == nil && flag&os.O_EXCL != 0:
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	case err == nil && harmless(real, info):
+		return os.OpenFile(real, flag, perm)
+	case err == nil && info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fault.Hinted(fault.Of(&fault.PlanError{}, "%s is a device or a pipe: what is written to it cannot be planned",
+			path), "write to a file, or run the script without a plan")
+	case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
+		return nil, err
+	case err == nil:
+		f, err := os.OpenFile(real, os.O_WRONLY, 0) // refuses what could not be written
+		if err != nil {
+			return nil, err
+		}
+		_ = f.Close() // nothing was written
+		perm = info.Mode().Perm()
+	}
+	if err != nil { // it is new
+		if err := s.parent("open", path, seen); err != nil {
+			return nil, err
+		}
+	}
+	copied, err := s.fresh(filepath.Base(seen))
+	if err == nil && info != nil && flag&os.O_TRUNC == 0 {
+		err = copyFile(real, copied, perm)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(copied, flag|os.O_CREATE, perm)
+	if err == nil {
+		s.put(seen, copied)
+	}
+	return f, err
+}
+
+// harmless reports whether writing to something changes nothing that stays: the null
+// device, and what the script prints on.
+func harmless(real string, info fs.FileInfo) bool {
+	return info.Mode()&fs.ModeCharDevice != 0 && slices.Contains([]string{os.DevNull, "/dev/tty"}, real) ||
+		strings.HasPrefix(real, "/dev/pts/") || strings.HasPrefix(real, "/proc/")
+}
+
+// stat describes what is at the end of a resolved path.
+func stat(op, path, real string) (fs.FileInfo, error) {
+	if real == "" {
+		return nil, &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist}
+	}
+	return os.Stat(real)
+}
+
+// parent makes sure that the folder is there in which a path is made.
+func (s *shadow) parent(op, path, seen string) error {
+	_, real, err := s.find(filepath.Dir(seen), true)
+	if err != nil {
+		return err
+	}
+	info, err := stat(op, path, real)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: op, Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+func copyFile(from, to string, perm os.FileMode) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
+}
+
+// openFolder opens a folder for listing. Where entries change what is in it, that is a
+// folder of empty files with its names.
+func (s *shadow) openFolder(seen, real string) (*os.File, error) {
+	if s.children(seen) == nil {
+		return os.Open(real)
+	}
+	names, err := s.list(seen, real)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := s.fresh(filepath.Base(seen))
+	if err == nil {
+		err = os.Mkdir(listed, 0o700)
+	}
+	for _, name := range names {
+		at := filepath.Join(listed, name)
+		_, content, found := s.find(filepath.Join(seen, name), false)
+		if err = errors.Join(err, found); err != nil {
+			return nil, err
+		}
+		info, gone := os.Lstat(content)
+		switch {
+		case gone != nil:
+		case info.IsDir():
+			err = os.Mkdir(at, 0o700)
+		case info.Mode()&fs.ModeSymlink != 0:
+			var target string
+			if target, err = os.Readlink(content); err == nil {
+				err = os.Symlink(target, at)
+			}
+		case info.Mode().IsRegular():
+			err = os.WriteFile(at, nil, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(listed)
+}
+
+// put makes the content of a path that at another one. What was known below it is gone.
+func (s *shadow) put(seen, real string) {
+	for path := range s.at {
+		if Below(path, seen) {
+			delete(s.at, path)
+		}
+	}
+	s.at[seen] = real
+}
+
+// stat describes a file, or a link itself.
+func (s *shadow) stat(path string, follow bool) (fs.FileInfo, error) {
+	_, real := s.look(path, follow)
+	if real == "" {
+		return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+	}
+	if follow {
+		return os.Stat(real)
+	}
+	return os.Lstat(real)
+}
+
+// make makes a folder and those above it.
+func (s *shadow) make(path string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.makeFolder(path)
+}
+
+func (s *shadow) makeFolder(path string) error {
+	seen, real, err := s.find(path, true)
+	if err != nil {
+		return err
+	}
+	switch info, missing := stat("mkdir", path, real); {
+	case missing == nil && info.IsDir():
+		return nil
+	case missing == nil:
+		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	case !errors.Is(missing, fs.ErrNotExist):
+		return missing
+	}
+	if _, link, err := s.find(path, false); err != nil || link != real {
+		return cmp.Or(err, error(&fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist})) // it leads nowhere
+	}
+	if err := s.makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	made, err := s.fresh(filepath.Base(seen))
+	if err == nil {
+		err = os.Mkdir(made, 0o777)
+	}
+	if err == nil {
+		s.put(seen, made)
+	}
+	return err
+}
+
+// file returns a folder in which a file is to be made under the name of a path. It counts
+// once it is there.
+func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen, real, err := s.find(path, true)
+	if err == nil {
+		err = s.parent("open", path, seen)
+	}
+	if err == nil {
+		if info, missing := lstat("open", path, real); missing == nil && info.IsDir() {
+			err = &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	at, known := s.at[seen]
+	made, err := s.fresh(filepath.Base(seen))
+	if err != nil {
+		return nil, "", err
+	}
+	switch {
+	case !known || at == "":
+	case Below(at, s.dir): // it stays until the new one replaces it there
+		made = at
+	default: // moved: the file of the disk is not the one to replace
+		if err := copyFile(at, made, 0o600); err != nil {
+			return nil, "", err
+		}
+	}
+	s.at[seen] = made
+	folder, err = os.OpenRoot(filepath.Dir(made))
+	return folder, filepath.Base(made), err
+}
+
+// remove removes a file or a folder; with all, what is in it as well.
+func (s *shadow) remove(path string, all bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen, real, err := s.find(path, false)
+	if err != nil {
+		return err
+	}
+	info, err := lstat("remove", path, real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && all:
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir() && !all:
+		if err := s.empty("remove", path, seen, real); err != nil {
+			return err
+		}
+	}
+	s.put(seen, "")
+	return nil
+}
+
+func lstat(op, path, real string) (fs.FileInfo, error) {
+	if real == "" {
+		return nil, &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist}
+	}
+	return os.Lstat(real)
+}
+
+func (s *shadow) empty(op, path, seen, real string) error {
+	names, err := s.list(seen, real)
+	if err == nil && len(names) > 0 {
+		err = &fs.PathError{Op: op, Path: path, Err: syscall.ENOTEMPTY}
+	}
+	return err
+}
+
+// rename moves a file or a folder.
+func (s *shadow) rename(from, to string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := func(err error) error { return &os.LinkError{Op: "rename", Old: from, New: to, Err: fault.Reason(err)} }
+	seen, real, err := s.find(from, false)
+	if err != nil {
+		return failed(err)
+	}
+	info, err := lstat("rename", from, real)
+	if err != nil {
+		return failed(err)
+	}
+	target, taken, err := s.find(to, false)
+	if err == nil {
+		err = s.parent("rename", to, target)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	switch other, missing := lstat("rename", to, taken); {
+	case missing == nil && other.IsDir(): // as os.Rename
+		return failed(syscall.EEXIST)
+	case target == seen:
+		return nil
+	case Below(target, seen):
+		return failed(syscall.EINVAL)
+	case missing == nil && info.IsDir():
+		return failed(syscall.ENOTDIR)
+	}
+	moved := map[string]string{}
+	for path, at := range s.at {
+		if rest, err := filepath.Rel(seen, path); err == nil && filepath.IsLocal(rest) && rest != "." {
+			moved[filepath.Join(target, rest)] = at
+		}
+	}
+	s.put(target, real)
+	s.put(seen, "")
+	for path, at := range moved {
+		s.at[path] = at
+	}
+	return nil
+}
