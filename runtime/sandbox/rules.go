@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/suggest"
 )
@@ -140,10 +141,18 @@ func compile(l List) map[Access][]rule {
 	return rules
 }
 
-// find returns the first rule that matches, or nil.
-func find(rules []rule, what string) *rule {
+// find returns the first rule that matches the target, or nil. Rules match an operation
+// by several names.
+func (t target) find(rules []rule, names func(*declare.Spec) []string) *rule {
+	if len(rules) == 0 {
+		return nil
+	}
+	called := []string{t.what}
+	if t.op != nil {
+		called = names(t.op)
+	}
 	for i := range rules {
-		if rules[i].match(what) {
+		if slices.ContainsFunc(called, rules[i].match) {
 			return &rules[i]
 		}
 	}

@@ -232,9 +232,9 @@ func TestRulesOfNames(t *testing.T) {
 		{"ops=datasets.*", "", sandbox.Op, "datasets.search", true},
 		{"ops=datasets.*", "", sandbox.Op, "datasetsx.search", false},
 		{"ops=*.search", "", sandbox.Op, "datasets.search", true},
-		{"ops=*.search", "", sandbox.Op, "datasets.search_generator", false},
-		{"ops", "ops=*.delete", sandbox.Op, "datasets.delete", false},
-		{"ops", "ops=*.delete", sandbox.Op, "datasets.deleted", true},
+		{"ops=*.submit", "", sandbox.Op, "jobs.submit", true},
+		{"ops", "ops=*.submit", sandbox.Op, "jobs.submit", false},
+		{"ops", "ops=*.submit", sandbox.Op, "jobs.submitted", true},
 		{"ops=projects.create,missions.create", "", sandbox.Op, "missions.create", true}, // the kind before it
 		{"run=sh", "", sandbox.Exec, "sh", true},
 		{"run=git", "", sandbox.Exec, "sh", false},
