@@ -70,7 +70,7 @@ func (p *Policy) Protect(path string) {
 func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 
 // byWorker says who can change the policy of a worker.
-const byWorker = "the operator of this worker may allow it: transect worker --policy FILE"
+const byWorker = "the policy of this worker forbids it; its operator can change the file of transect worker --policy"
 
 // target is what a script reaches for; op is the operation of a call, else nil.
 type target struct {
@@ -102,8 +102,8 @@ func (p *Policy) permit(t target) error {
 	}
 	if kind == replace {
 		if p.onTheWay[folded(what)] {
-			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+
-				p.protected[0])
+			return forbidden(Write, what, "it leads to a file of permissions, which no script may remove, move or replace; "+
+				"use another folder")
 		}
 		return nil
 	}
@@ -117,14 +117,14 @@ func (p *Policy) permit(t target) error {
 	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || t.find(p.allow[kind], (*declare.Spec).AllowedBy) != nil {
 		return nil
 	}
-	hint := fmt.Sprintf("allow it with --allow %s=%s", kind, what)
+	hint := fmt.Sprintf("allow it with --allow %s=%s%s", kind, what, p.orManifest())
 	switch kind {
 	case Exec:
-		hint += ", which lets it run any program"
+		hint += "; the script can then run any program"
 	case Notify:
-		return forbidden(kind, what, byWorker)
+		hint = byWorker
 	}
-	return forbidden(kind, what, hint+p.orManifest())
+	return forbidden(kind, what, hint)
 }
 
 func (p *Policy) denied(t target) error {
@@ -136,16 +136,19 @@ func (p *Policy) denied(t target) error {
 		}
 	}
 	if kind == Write && (isManifest(what) || Below(folded(what), p.protected...)) {
-		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+
-			ManifestSuffix)
+		return forbidden(kind, what, "it holds permissions, as do all files named *"+ManifestSuffix+
+			", and no rule allows a script to write them; write to another file")
 	}
 	r := t.find(p.deny[kind], (*declare.Spec).DeniedBy)
 	if r == nil {
 		return nil
 	}
-	hint := "the rule --deny " + string(kind) + "=" + r.text + " forbids it"
+	hint := "--deny " + string(kind) + "=" + r.text + " forbids it; to allow it, remove the rule from the command line"
 	if p.manifest != "" {
-		hint += ", from the command line or from " + p.manifest
+		hint += " or from " + p.manifest
+	}
+	if t.op != nil && r.text != what {
+		hint += "; transect doc permissions lists what it covers"
 	}
 	return forbidden(kind, what, hint)
 }
@@ -154,7 +157,7 @@ func (p *Policy) orManifest() string {
 	if p.manifest == "" {
 		return ""
 	}
-	return ", or in " + p.manifest
+	return " or in " + p.manifest
 }
 
 func forbidden(kind Access, what, hint string) error {
