@@ -11,7 +11,7 @@ type AnalyticConfigurations struct {
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`
 	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" doc:"Find configuration sets."`
 	AssignToCompany     Op[ConfigurationAssignment, Object]             `set:"assign-analytic-configuration-to-company" returns:"ids of company, analytic and configuration set" doc:"Have a company use a configuration set, with all configurations it will ever have."`
-	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" unknown:"gone" doc:"Have a company no longer use a configuration set."`
+	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" unknown:"gone" does:"delete" doc:"Have a company no longer use a configuration set."`
 }
 
 // Inputs of the analytic configuration operations.

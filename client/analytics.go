@@ -22,14 +22,14 @@ type Analytics struct {
 	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" unknown:"search analytic,project,mission" makes:"products" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
 	Search                  SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
 	Expose                  Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
-	Unexpose                Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`
+	Unexpose                Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" does:"delete" doc:"Hide analytics from the domains of root companies."`
 	Enable                  Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
-	Disable                 Op[DisableAnalytics, Object]        `set:"disable-analytics" doc:"Keep companies from ordering analytics."`
+	Disable                 Op[DisableAnalytics, Object]        `set:"disable-analytics" does:"delete" doc:"Keep companies from ordering analytics."`
 	SetContainerCredentials Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" alias:"set_docker_credentials" extra:"over" doc:"Set the credentials the container image is fetched with."`
 	AssignCredentials       Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Give an analytic credentials of a company."`
-	UnassignCredentials     Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" doc:"Take credentials from an analytic."`
+	UnassignCredentials     Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" does:"delete" doc:"Take credentials from an analytic."`
 	ShareWithCompany        Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
-	UnshareWithCompany      Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" doc:"Does nothing any more."`
+	UnshareWithCompany      Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" does:"delete" doc:"Does nothing any more."`
 }
 
 // Inputs of the analytic operations.

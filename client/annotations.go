@@ -12,19 +12,19 @@ type Annotations struct {
 	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" unknown:"search project,name,type" composed:"yes" raises:"ValueError: a colour or an opacity is out of range" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
 	CreateAnnotations  Op[CreateAnnotations, []Annotation]   `create:"create-annotations" unknown:"search project,name,type" composed:"yes" doc:"Create many annotations in one request. Their files are uploaded as datasets first and attached."`
 	AddAttachments     Op[AddAnnotationAttachments, None]    `set:"add-attachments" unknown:"probe attachments" composed:"yes" doc:"Attach datasets and files to an annotation. Files are uploaded as datasets first."`
-	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" doc:"Detach datasets from an annotation."`
+	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" does:"delete" doc:"Detach datasets from an annotation."`
 	Delete             Op[AnnotationList, None]              `delete:"delete-annotations" chunk:"100" doc:"Delete one annotation or a list of annotations. They can be restored."`
 	Restore            Op[AnnotationList, None]              `set:"restore-annotations" unknown:"probe deletion_date=none" doc:"Restore deleted annotations."`
 	Describe           Op[Refs, Some[Annotation]]            `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
 	Rename             Op[Rename, None]                      `set:"rename-annotation" doc:"Rename an annotation."`
 	Search             SearchOp[AnnotationQuery, Annotation] `read:"search-annotations" page:"1" doc:"Find annotations."`
 	SetDescription     Op[SetAnnotationDescription, None]    `set:"set-annotation-description" doc:"Set the description."`
-	SetFillColor       Op[SetAnnotationFill, None]           `set:"set-annotation-fill" doc:"Set the fill colour, and its opacity if given."`
+	SetFillColor       Op[SetAnnotationFill, None]           `set:"set-annotation-fill" does:"annotations.set_fill_opacity" doc:"Set the fill colour, and its opacity if given."`
 	SetFillOpacity     Op[SetAnnotationFillOpacity, None]    `set:"set-annotation-fill-opacity" doc:"Set the opacity of the fill."`
 	SetGeometry        Op[SetAnnotationGeometry, None]       `set:"set-annotation-geometry" doc:"Set the geometry."`
 	SetIcon            Op[SetAnnotationIcon, None]           `set:"set-annotation-icon" doc:"Set the icon of a point annotation."`
 	SetNormals         Op[SetAnnotationNormals, None]        `set:"set-annotation-normals" doc:"Set the normals of a 3d annotation."`
-	SetStrokeColor     Op[SetAnnotationStroke, None]         `set:"set-annotation-stroke" doc:"Set the stroke colour, and its opacity if given."`
+	SetStrokeColor     Op[SetAnnotationStroke, None]         `set:"set-annotation-stroke" does:"annotations.set_stroke_opacity" doc:"Set the stroke colour, and its opacity if given."`
 	SetStrokeDasharray Op[SetAnnotationDashes, None]         `set:"set-annotation-stroke-dasharray" doc:"Set the dashes of the stroke."`
 	SetStrokeOpacity   Op[SetAnnotationStrokeOpacity, None]  `set:"set-annotation-stroke-opacity" doc:"Set the opacity of the stroke."`
 	SetStrokeWidth     Op[SetAnnotationStrokeWidth, None]    `set:"set-annotation-stroke-width" doc:"Set the width of the stroke."`

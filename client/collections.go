@@ -13,9 +13,9 @@ import (
 type Collections struct {
 	Create            Op[CreateCollection, Collection]    `create:"create-collection" unknown:"ask" doc:"Create a collection."`
 	CreateCollections Op[CreateCollections, []Collection] `create:"create-collections" unknown:"ask" doc:"Create many collections in one request."`
-	Delete            Op[DeleteCollections, None]         `delete:"delete-collection|delete-collections|delete-collection-permanently|delete-collections-permanently" chunk:"100" doc:"Delete one collection or a list of collections, for good if asked to. Otherwise they can be restored."`
+	Delete            Op[DeleteCollections, None]         `delete:"delete-collection|delete-collections|delete-collection-permanently|delete-collections-permanently" chunk:"100" does:"features.delete" doc:"Delete one collection or a list of collections, for good if asked to. Otherwise they can be restored."`
 	Describe          Op[Refs, Some[Collection]]          `read:"describe-collection|describe-collections" chunk:"10" doc:"Describe one collection or a list of collections."`
-	Export            Op[ExportCollection, Path]          `read:"export-collection" extra:"no" returns:"path of the file" doc:"Write a collection to a file, such as GeoJSON. An existing file is replaced once the new one is complete."`
+	Export            Op[ExportCollection, Path]          `read:"export-collection" extra:"no" returns:"path of the file" does:"features.search" doc:"Write a collection to a file, such as GeoJSON. An existing file is replaced once the new one is complete."`
 	Restore           Op[Refs, None]                      `set:"restore-collection|restore-collections" unknown:"probe deletion_date=none" doc:"Restore deleted collections."`
 }
 
@@ -82,14 +82,14 @@ type Collection struct {
 // CollectionTasks are orders to collect data in the field.
 type CollectionTasks struct {
 	Create               Op[CreateCollectionTask, CollectionTask]    `create:"create-task" unknown:"search name,company,site" doc:"Create a collection task."`
-	CreateFlightLog      Op[Ref, None]                               `create:"/dct-service/task-management/create-or-update-task-flight-log" unknown:"repeat" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
+	CreateFlightLog      Op[Ref, None]                               `create:"/dct-service/task-management/create-or-update-task-flight-log" unknown:"repeat" does:"change" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
 	Delete               Op[Ref, None]                               `delete:"delete-task" doc:"Delete a collection task."`
 	Describe             Op[CollectionTaskIDs, Some[CollectionTask]] `read:"describe-task|describe-tasks" chunk:"1000" doc:"Describe one collection task or a list of collection tasks."`
 	Rename               Op[Rename, CollectionTask]                  `set:"set-task-name" doc:"Rename a collection task."`
 	Search               SearchOp[Query, CollectionTask]             `read:"search-tasks" page:"0" doc:"Find collection tasks."`
 	SetFieldreportInTask Op[SetFieldReport, CollectionTask]          `set:"set-fieldreport-in-task" doc:"Set the report on the collection of the data."`
 	SetTaskStatus        Op[SetTaskStatus, CollectionTask]           `set:"set-task-status" unknown:"probe status" doc:"Set the status of a collection task."`
-	Update               Op[UpdateCollectionTask, CollectionTask]    `set:"update-task" doc:"Change a collection task. What is not given stays."`
+	Update               Op[UpdateCollectionTask, CollectionTask]    `set:"update-task" does:"collection_tasks.rename" doc:"Change a collection task. What is not given stays."`
 }
 
 // Inputs of the collection task operations.

@@ -15,16 +15,16 @@ type Datasets struct {
 	Describe            Op[Refs, Some[Dataset]]             `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`
 	Rename              Op[Rename, None]                    `set:"rename-dataset" doc:"Rename a dataset."`
 	AddCategories       Op[DatasetCategories, None]         `set:"add-dataset-categories" unknown:"probe categories" doc:"Add categories to a dataset."`
-	RemoveCategories    Op[DatasetCategories, None]         `set:"delete-dataset-categories" doc:"Remove categories from a dataset."`
+	RemoveCategories    Op[DatasetCategories, None]         `set:"delete-dataset-categories" does:"delete" doc:"Remove categories from a dataset."`
 	UpdateProperties    Op[UpdateDatasetProperties, None]   `set:"update-dataset-properties" doc:"Set properties of a dataset; the others stay."`
-	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" doc:"Remove properties from a dataset."`
+	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" does:"delete" doc:"Remove properties from a dataset."`
 	Search              SearchOp[DatasetQuery, Dataset]     `read:"search-datasets" page:"0" doc:"Find datasets."`
 	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until no dataset of those meant is waiting for its ingestion or being ingested. One whose files were never uploaded is waiting."`
 	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" unknown:"probe" extra:"no" raises:"ValueError: chunk_size is out of range" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
 	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
-	ShareTiles          Op[ShareTiles, string]              `create:"" unknown:"steps" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or is of another kind than the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
+	ShareTiles          Op[ShareTiles, string]              `create:"" unknown:"steps" makes:"share_tokens none" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or is of another kind than the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
 
 // Inputs of the dataset operations, but for creation.

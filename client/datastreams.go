@@ -5,7 +5,7 @@ import "encoding/json"
 // Datastreams bring files from a source into the platform, again and again.
 type Datastreams struct {
 	Create   Op[CreateDatastream, Datastream] `create:"create-datastream" unknown:"search name,template" doc:"Create a datastream from a template."`
-	Delete   Op[Ref, None]                    `delete:"delete-datastream" doc:"Delete a datastream."`
+	Delete   Op[Ref, None]                    `delete:"delete-datastream" does:"datastreamsfiles.delete|datastreamsassetsmonitored.delete" doc:"Delete a datastream."`
 	Describe Op[DatastreamKey, Datastream]    `read:"describe-datastream" doc:"Describe a datastream."`
 	Search   SearchOp[Query, Datastream]      `read:"search-datastreams" page:"0" doc:"Find datastreams."`
 }

@@ -104,8 +104,8 @@ type EstimationMethod struct {
 type AssessmentParametersEstimations struct {
 	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
 	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
-	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" unknown:"probe product=new" doc:"Start the analysis of an estimation."`
-	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" unknown:"probe status=reported" doc:"Start the reporting of an estimation."`
+	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" unknown:"probe product=new" does:"change|products.create" doc:"Start the analysis of an estimation."`
+	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" unknown:"probe status=reported" does:"change" doc:"Start the reporting of an estimation."`
 }
 
 // Inputs of the operations on assessment parameter estimations.

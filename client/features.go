@@ -14,12 +14,12 @@ type Features struct {
 	Create                   Op[CreateFeature, Feature]              `create:"create-feature" unknown:"search collection" doc:"Create a feature."`
 	CreateFeatures           Op[CreateFeatures, []Feature]           `create:"create-features" unknown:"search collection" doc:"Create many features in one request."`
 	AddAttachments           Op[FeatureAttachments, None]            `set:"add-attachments" unknown:"probe attachments" doc:"Attach datasets to a feature."`
-	RemoveAttachments        Op[FeatureAttachments, None]            `set:"remove-attachments" doc:"Detach datasets from a feature."`
+	RemoveAttachments        Op[FeatureAttachments, None]            `set:"remove-attachments" does:"delete" doc:"Detach datasets from a feature."`
 	Delete                   Op[DeleteFeatures, None]                `delete:"delete-feature|delete-features|delete-feature-permanently|delete-features-permanently" chunk:"100" doc:"Delete one feature or a list of features, for good if asked to. Otherwise they can be restored."`
 	Restore                  Op[Refs, None]                          `set:"restore-feature|restore-features" unknown:"probe deletion_date=none" doc:"Restore deleted features."`
 	Describe                 Op[Refs, Some[Feature]]                 `read:"describe-feature|describe-features" chunk:"1000" doc:"Describe one feature or a list of features."`
-	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" doc:"Remove properties from a feature."`
-	DeleteFeaturesProperties Op[DeleteFeaturesProperties, []Feature] `set:"delete-features-properties" extra:"no" doc:"Remove properties from many features in one request."`
+	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" does:"delete" doc:"Remove properties from a feature."`
+	DeleteFeaturesProperties Op[DeleteFeaturesProperties, []Feature] `set:"delete-features-properties" extra:"no" does:"delete" doc:"Remove properties from many features in one request."`
 	UpdateFeatureProperties  Op[UpdateFeatureProperties, Feature]    `set:"update-feature-properties" doc:"Set properties of a feature; the others stay."`
 	UpdateFeaturesProperties Op[UpdateFeaturesProperties, []Feature] `set:"update-features-properties" extra:"no" doc:"Set properties of many features in one request; the others stay."`
 	SetGeometry              Op[SetFeatureGeometry, None]            `set:"set-feature-geometry" doc:"Set the geometry."`

@@ -14,7 +14,7 @@ type Flights struct {
 	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
 	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" refuse:"project|mission" doc:"Find flights."`
 	UpdateBbox            Op[UpdateBbox, Flight]                         `set:"update-flight-bbox" doc:"Set the bounding box."`
-	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" doc:"Set bounding box and geometry."`
+	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" does:"flights.update_bbox" doc:"Set bounding box and geometry."`
 	UpdateName            Op[Rename, Flight]                             `set:"update-flight-name" doc:"Rename a flight."`
 	UpdateStatus          Op[UpdateFlightStatus, Flight]                 `set:"update-flight-status" unknown:"probe status" doc:"Set the status, such as completed once all images are uploaded."`
 	UpdateSurveyDate      Op[UpdateSurveyDate, Flight]                   `set:"update-flight-survey-date" doc:"Set the survey date."`

@@ -18,7 +18,7 @@ type Missions struct {
 	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" unknown:"steps" composed:"yes" returns:"flight (nil without images), mission" raises:"QueryError: with images, coordinates and geometry are both given, or neither" doc:"Create a mission, with a flight when there are images."`
 	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" unknown:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them. If several runs create it at the same moment, all go on with the oldest, and each deletes its own younger one."`
 	CreateMission        Op[CreateMission, Mission]              `create:"missions" unknown:"search project,name" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
-	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" adds:"addProjectToUsers" unknown:"search project,name" makes:"missions mission._id" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" doc:"Create a mission with images, and its flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" adds:"addProjectToUsers" unknown:"search project,name" makes:"missions mission._id" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" does:"flights.create|missions.create_mission" doc:"Create a mission with images, and its flight."`
 	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" unknown:"search" makes:"datasets none" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
 	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" unknown:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
 	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
@@ -26,7 +26,7 @@ type Missions struct {
 	UpdateGeometry       Op[UpdateGeometry, Mission]             `set:"update-mission-geometry" doc:"Set the geometry."`
 	UpdateName           Op[Rename, Mission]                     `set:"update-mission-name" doc:"Rename a mission."`
 	UpdateSurveyDate     Op[UpdateSurveyDate, Mission]           `set:"update-mission-survey-date" doc:"Set the survey date."`
-	Delete               Op[Ref, None]                           `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
+	Delete               Op[Ref, None]                           `delete:"missions/delete-survey" extra:"no" does:"flights.delete|annotations.delete" doc:"Delete a mission."`
 	Describe             Op[Refs, Some[Mission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
 	Search               SearchOp[Query, Mission]                `read:"search-missions" page:"1" limit:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
 }

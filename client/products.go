@@ -23,7 +23,7 @@ import (
 type Products struct {
 	Cancel          Op[Ref, Product]                   `set:"cancel-product" unknown:"probe status=cancel*" doc:"Cancel a running product."`
 	Describe        Op[Ref, Product]                   `read:"describe-product" doc:"Describe a product."`
-	RetrieveLogs    Op[Ref, ProductLogs]               `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
+	RetrieveLogs    Op[Ref, ProductLogs]               `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" does:"products.follow_logs" doc:"Return the log lines written so far."`
 	FollowLogs      Op[FollowLogs, *Cursor[LogLine]]   `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record, product, cursor}" doc:"Go through the log lines of a product, or of several in order of time, as they come, until all have ended."`
 	Wait            Op[WaitForProducts, Some[Product]] `read:"" composed:"yes" extra:"no" doc:"Wait until a product has ended, or all of a list, and return it or them. One that is not available then raises a RuntimeError."`
 	DownloadOutputs Op[DownloadOutputs, []Output]      `read:"" composed:"yes" extra:"no" returns:"list of {path, bytes, dataset, component, skipped}" doc:"Download all files of all datasets a product made, verified by checksum. Files that are there with the right content are skipped."`

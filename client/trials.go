@@ -12,8 +12,8 @@ import (
 
 // Trials are experiments with a crop on a field in a season.
 type Trials struct {
-	Create               Op[CreateTrial, Trial]   `create:"create-trial" unknown:"key field,name,season,crop" doc:"Create a trial, with its planned missions if there are any."`
-	Delete               Op[Ref, None]            `delete:"delete-trial" doc:"Delete a trial."`
+	Create               Op[CreateTrial, Trial]   `create:"create-trial" unknown:"key field,name,season,crop" does:"season_planner_missions.create" doc:"Create a trial, with its planned missions if there are any."`
+	Delete               Op[Ref, None]            `delete:"delete-trial" does:"season_planner_missions.delete|assessment_parameters_estimations.delete" doc:"Delete a trial."`
 	Describe             Op[Refs, Some[Trial]]    `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
 	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|field|crop|season" doc:"Find trials."`
 	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]   `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
@@ -103,8 +103,8 @@ type Trial struct {
 
 // SeasonPlannerMissions are the data collections a trial plans.
 type SeasonPlannerMissions struct {
-	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" unknown:"search trial,name" makes:"season_planner_missions none" doc:"Plan a mission of a trial. The trial comes back."`
-	Delete            Op[Ref, None]                                        `delete:"delete-mission" doc:"Delete a planned mission."`
+	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" unknown:"search trial,name" makes:"season_planner_missions none" does:"trials.describe" doc:"Plan a mission of a trial. The trial comes back."`
+	Delete            Op[Ref, None]                                        `delete:"delete-mission" does:"assessment_parameters_estimations.delete" doc:"Delete a planned mission."`
 	Describe          Op[Refs, Some[SeasonPlannerMission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
 	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|trial" doc:"Find planned missions."`
 	UpdateMission     Op[UpdateSeasonPlannerMission, SeasonPlannerMission] `set:"update-mission" doc:"Change a planned mission."`

@@ -27,7 +27,8 @@ type Manager struct {
 	Holds    []string // managers of what is deleted along with one of its resources
 	Volatile bool     // what an operation answered cannot be read again
 
-	field   []int   // of the client
+	field   []int // of the client
+	all     []*Manager
 	prepare func()  // makes the specs, once
 	ops     []*Spec // as declared
 	revised []*Spec // those that callers see
@@ -74,6 +75,7 @@ func Bind(client any, e *Engine, revise func(*Manager, []*Spec) []*Spec) []*Mana
 	v := reflect.ValueOf(client).Elem()
 	managers := Names(client)
 	for _, m := range managers {
+		m.all = managers
 		m.bind(v.FieldByIndex(m.field), e, revise)
 	}
 	return managers
@@ -149,7 +151,7 @@ type bound struct {
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
 	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises",
-	"unknown", "makes", "adds"}
+	"unknown", "makes", "adds", "does"}
 
 func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 	tag := schema.ReadTag(field.Tag)
@@ -189,6 +191,13 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 	made, path, _ := strings.Cut(tag["makes"], " ")
 	if s.Makes, s.MadeID = cmp.Or(made, m.Name), cmp.Or(path, "_id"); path == "none" {
 		s.MadeID = ""
+	}
+	for _, deed := range schema.Words(tag["does"]) {
+		if strings.Contains(deed, ".") {
+			s.Also = append(s.Also, deed)
+		} else {
+			s.does = Verb(deed)
+		}
 	}
 	if err := s.parseUnknown(tag["unknown"]); err != nil {
 		return nil, err

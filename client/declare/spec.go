@@ -70,6 +70,7 @@ type Spec struct {
 	Unknown    UnknownOutcome
 	Makes      string       // the manager of what it makes; its own, unless declared otherwise
 	MadeID     string       // where the result holds the id of what it makes; "" where it does not
+	Also       []string     // what else it does, as MANAGER.VERB or MANAGER.OPERATION
 	Deprecated string       // what to use instead
 	Raises     []Raise      // errors that the code of the operation raises, beside those its declaration shows
 	Out        reflect.Type // Go type of the result
@@ -77,6 +78,7 @@ type Spec struct {
 
 	generatorLimit int64
 	paged          bool // it goes through the pages of a search
+	does           Verb // in place of what the effect says; "" for that
 
 	invoke  func(ctx context.Context, a Args) (Value, error)
 	proceed func(ctx context.Context, a Args) (Value, error)

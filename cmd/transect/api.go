@@ -132,7 +132,7 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 	record, end := unattended.Serving(a.process, "mcp", version())
 	err = mcp.Serve(ctx, mcp.Options{Program: []string{program}, Folder: folder, State: a.process.StateDir(),
 		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply,
-		Version: version(), Permit: func(op string) error { return rules.Permit(sandbox.Op, op) },
+		Version: version(), Permit: rules.PermitOperation,
 		Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"transect/client/declare"
 	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/plan"
@@ -32,7 +33,7 @@ type Options struct {
 	Connect []string // flags of the connection
 	Run     []string // flags of scripts: permissions and limits
 	Apply   bool     // plans may be carried out
-	Permit  func(operation string) error
+	Permit  func(*declare.Spec) error
 	Version string
 	Wait    time.Duration // longest a tool waits for a script; 0 for 25 s
 	Record  func(asker, line string)

@@ -124,7 +124,7 @@ func (s *server) call(ctx context.Context, c *call, in callInput) (string, resul
 		return "", result{}, fmt.Errorf("%s writes, here or on the platform: write a script that calls it, "+
 			"and plan the script", in.Operation)
 	}
-	if err := s.Permit(entry.FullName()); err != nil {
+	if err := s.Permit(entry.Spec); err != nil {
 		return "", result{}, taught(err)
 	}
 	arguments := []byte("{}")

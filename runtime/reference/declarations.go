@@ -20,7 +20,7 @@ func managerGroup(m *declare.Manager) *Group {
 func operation(s *declare.Spec) *Entry {
 	result := resultsOf(s)
 	e := &Entry{
-		Manager: s.Manager, Operation: s.Name, Aliases: s.Aliases, Doc: s.Doc, Signature: s.Signature(),
+		Spec: s, Manager: s.Manager, Operation: s.Name, Aliases: s.Aliases, Doc: s.Doc, Signature: s.Signature(),
 		Effect: string(s.Effect), Paths: s.Routes, Parameters: []Parameter{}, Extra: !s.NoExtra, Raises: raises(s),
 		Deprecated: s.Deprecated, result: result, Returns: returned(s, result),
 	}

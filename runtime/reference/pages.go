@@ -21,6 +21,8 @@ type Page struct {
 	Record *client.RecordType `json:"record,omitempty"`
 	Calls  []PythonCall       `json:"calls,omitempty"` // of the page for those who come from Python
 
+	Permissions []Permission `json:"permissions,omitempty"` // of the page about the rules of operations
+
 	Functions []LuaFunction `json:"functions,omitempty"` // of a module written in Lua
 }
 
@@ -99,6 +101,9 @@ func (p *Page) Document() *Document {
 	}
 	d := &Document{title: p.Title, intro: p.Text}
 	for _, s := range callSections(p.Calls) {
+		d.add(s)
+	}
+	for _, s := range permissionSections(p.Permissions) {
 		d.add(s)
 	}
 	d.add(functionsSection(p.Functions))
@@ -216,5 +221,5 @@ func allPages() []*Page {
 		list.Text += fmt.Sprintf("%-34s %s\n", p.Name, p.Title)
 	}
 	list.Text += "\ntransect doc NAME shows one; transect doc NAME > FILE.lua makes a script of it."
-	return slices.Concat(Guides(), []*Page{list}, Recipes(), libPages(), recordPages())
+	return slices.Concat(Guides(), []*Page{newPermissionsPage(), list}, Recipes(), libPages(), recordPages())
 }

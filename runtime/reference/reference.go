@@ -13,6 +13,7 @@ import (
 
 	"transect/bindings"
 	"transect/client"
+	"transect/client/declare"
 	"transect/runtime/module"
 	"transect/stdlib"
 )
@@ -67,6 +68,8 @@ type Entry struct {
 	Deprecated string      `json:"deprecated,omitempty"` // what to use instead
 	Example    string      `json:"example,omitempty"`    // complete
 
+	Spec *declare.Spec `json:"-"` // of an operation
+
 	example module.Example
 	result  results
 }
@@ -113,6 +116,7 @@ func New() *Reference {
 		}
 	}
 	r.page(pythonPage).Calls = r.pythonCalls()
+	r.page(permissionsPage).Permissions = r.permissions()
 	return r
 }
 

@@ -36,10 +36,12 @@ func (b *Budget) UnmarshalJSON(text []byte) error {
 // sent bytes, to the platform and elsewhere.
 var budgets = map[string]string{"creates": "create", "deletes": "delete", "bytes": "send", "jobs": "submit"}
 
+const howBudgets = "the budgets are creates, deletes, bytes and jobs: write them like creates=500,deletes=0,bytes=20GB"
+
 // Parse reads a budget in command line form: creates=500,deletes=0,bytes=20GB.
 func (b *Budget) Parse(text string) error {
 	wrong := func(format string, args ...any) error {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "write it like creates=500,deletes=0,bytes=20GB")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "%s", howBudgets)
 	}
 	if *b == nil {
 		*b = Budget{}
@@ -47,7 +49,7 @@ func (b *Budget) Parse(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		if budgets[name] == "" {
-			return wrong("%q is not a budget", part)
+			return wrong("%q is not a budget", name)
 		}
 		n, err := strconv.ParseInt(value, 10, 64)
 		if name == "bytes" {
@@ -56,7 +58,7 @@ func (b *Budget) Parse(text string) error {
 			n = int64(min(size, math.MaxInt64))
 		}
 		if err != nil || n < 0 {
-			return wrong("the budget of %s is not a number: %q", name, value)
+			return wrong("the budget of %s is not a number from 0 up: %q", name, value)
 		}
 		(*b)[name] = n
 	}
@@ -181,7 +183,7 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 	case limit == 1:
 		unit = " resource"
 	}
-	message := "the script may not " + budgets[name] + " anything"
+	message := "the script may not " + budgets[name] + " anything: its budget is " + name + "=0"
 	if limit > 0 {
 		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit +
 			" in one run, this would make it " + amount(used)

@@ -29,7 +29,9 @@ func TestBudgetsAsWritten(t *testing.T) {
 }
 
 func call(effect declare.Effect, ids int) *declare.Call {
-	c := &declare.Call{Spec: &declare.Spec{Manager: "things", Name: string(effect), Effect: effect}, Args: declare.Args{Values: map[string]any{}}}
+	spec := *operations[0]
+	spec.Name, spec.Effect, spec.Params = string(effect), effect, nil
+	c := &declare.Call{Spec: &spec, Args: declare.Args{Values: map[string]any{}}}
 	if ids > 0 {
 		c.Spec.Params = []schema.Param{{Name: "ids"}}
 		c.Args.Values["ids"] = make([]string, ids)
@@ -82,7 +84,7 @@ func TestBudgetsBound(t *testing.T) {
 // What an operation is made of is charged once: for the operation, or for its
 // steps.
 func TestBudgetsOfSteps(t *testing.T) {
-	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{"creates": 1}, Deny: sandbox.List{sandbox.Op: {"things.delete"}}}, "", false)
+	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{"creates": 1}, Deny: sandbox.List{sandbox.Op: {"projects.delete"}}}, "", false)
 	done := func(context.Context, *declare.Call) (declare.Value, error) { return declare.Value{}, nil }
 	steps := func(list ...*declare.Call) declare.Handler {
 		return func(ctx context.Context, _ *declare.Call) (declare.Value, error) {
@@ -106,7 +108,7 @@ func TestBudgetsOfSteps(t *testing.T) {
 		t.Error("the step of a composed operation was not charged")
 	}
 	// A step may be denied, though what it belongs to is allowed.
-	if _, err := pass(g, t.Context(), call(declare.Read, 0), steps(call(declare.Delete, 1))); err == nil || !strings.Contains(err.Error(), "things.delete") {
+	if _, err := pass(g, t.Context(), call(declare.Read, 0), steps(call(declare.Delete, 1))); err == nil || !strings.Contains(err.Error(), "projects.delete") {
 		t.Errorf("a denied step: %v", err)
 	}
 }

@@ -2,8 +2,11 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,6 +16,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/suggest"
 )
 
 // ManifestSuffix replaces .lua in the name of a script's manifest.
@@ -33,8 +37,8 @@ func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua"
 // ReadManifest reads the manifest at an absolute path; found is false when there is
 // none. Its paths are relative to its folder, and to others that stand for it.
 func ReadManifest(path string, others ...string) (rules Rules, found bool, err error) {
-	rules, err = readRules(path, append(others, filepath.Dir(path)), Kinds, `{"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, `+
-		`"budget": {"deletes": 0}}; --no-manifest ignores it`)
+	rules, err = readRules(path, append(others, filepath.Dir(path)), Kinds, "run with --no-manifest to ignore it",
+		`{"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}`)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rules{}, false, nil
 	}
@@ -44,34 +48,36 @@ func ReadManifest(path string, others ...string) (rules Rules, found bool, err e
 // ReadPolicy reads the policy of a worker at an absolute path: a manifest that says
 // in addition who may be notified.
 func ReadPolicy(path string) (Rules, error) {
-	rules, err := readRules(path, []string{filepath.Dir(path)}, append(slices.Clip(Kinds), Notify), `{"sandbox": true, "allow": {"read": ["/data"], `+
-		`"ops": ["datasets.*"], "notify": ["https://hooks.example.com"]}, "budget": {"deletes": 0}}`)
+	rules, err := readRules(path, []string{filepath.Dir(path)}, append(slices.Clip(Kinds), Notify),
+		"name another file with --policy", `{"sandbox": true, "allow": {"read": ["/data"], "ops": ["datasets.*"], `+
+			`"notify": ["https://hooks.example.com"]}, "budget": {"deletes": 0}}`)
 	rules.File = path
 	return rules, err
 }
 
 // readRules reads a file of rules of the given kinds. Paths are relative to each of
-// the folders.
-func readRules(path string, folders []string, kinds []Access, example string) (rules Rules, err error) {
-	wrong := func(format string, args ...any) (Rules, error) {
-		return Rules{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in "+path+": "+format, args...),
-			"write it like %s", example)
+// the folders. The hint of an error shows an example, or what to do without the file.
+func readRules(path string, folders []string, kinds []Access, without, example string) (rules Rules, err error) {
+	wrong := func(cause error, hint string) (Rules, error) {
+		if f := fault.Find(cause); f != nil && f.Facts().Hint != "" {
+			hint = f.Facts().Hint + "; " + hint
+		}
+		return Rules{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in %s: %w", path, cause), "%s", hint)
 	}
+	example = "write the file like " + example + ", or " + without
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return wrong("%w", err)
+		return wrong(err, "make the file readable, or "+without)
 	}
-	m := Manifest{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return wrong("%w", err)
+	m, err := decode(text)
+	if err != nil {
+		return wrong(err, example)
 	}
-	rules = Rules{Sandbox: m.Sandbox, Allow: List{}, Deny: List{}}
+	rules = Rules{Sandbox: m.Sandbox, Allow: List{}, Deny: List{}, Budget: m.Budget}
 	for _, list := range []struct{ from, to List }{{m.Allow, rules.Allow}, {m.Deny, rules.Deny}} {
 		for kind, whats := range list.from {
 			if !slices.Contains(kinds, kind) {
-				return wrong("there is no kind %s %s", kind, suggestKind(string(kind)))
+				return wrong(noKind(string(kind), kinds), example)
 			}
 			list.to[kind] = []string{} // an empty list limits the kind too
 			for _, folder := range folders {
@@ -83,22 +89,52 @@ func readRules(path string, folders []string, kinds []Access, example string) (r
 				}
 				for _, what := range whats {
 					if err := list.to.Add(kind, what, abs); err != nil {
-						return wrong("%w", err)
+						return wrong(err, without)
 					}
 				}
 			}
 		}
 	}
-	rules.Budget = m.Budget
 	for name, n := range m.Budget {
 		switch {
 		case budgets[name] == "":
-			return wrong("unknown field %q in the budget", name)
+			return wrong(fmt.Errorf("%q is not a budget", name), "the budgets are creates, deletes, bytes and jobs; or "+without)
 		case n < 0:
-			return wrong("the budget of %s is negative", name)
+			return wrong(fmt.Errorf("the budget of %s is negative", name), "write 0 or more, or leave it out for no limit")
 		}
 	}
 	return rules, nil
+}
+
+// decode reads the JSON of a file of permissions. Its errors name the key or the line.
+func decode(text []byte) (m Manifest, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err = d.Decode(&m)
+	if err == nil {
+		if _, end := d.Token(); end != io.EOF {
+			err = errors.New("something follows the closing brace")
+		}
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return m, fmt.Errorf("line %d: %w", 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return m, fmt.Errorf("%s: a JSON %s cannot be here", cmp.Or(wrong.Field, "the file"), wrong.Value)
+	}
+	switch err {
+	case io.EOF:
+		return m, errors.New("the file is empty")
+	case io.ErrUnexpectedEOF:
+		return m, errors.New("the file ends before the closing brace")
+	case nil:
+		return m, nil
+	}
+	message := strings.TrimPrefix(err.Error(), "json: ")
+	if key, ok := strings.CutPrefix(message, "unknown field "); ok {
+		message += suggest.Suffix(strings.Trim(key, `"`), []string{"sandbox", "allow", "deny", "budget"})
+	}
+	return m, errors.New(message)
 }
 
 // record notes what the script reached.
@@ -201,7 +237,8 @@ func (m Manifest) Write(path string) error {
 		err = atomicfile.Write(path, append(text, '\n'), 0o644)
 	}
 	if err != nil {
-		return fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, err)
+		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, err),
+			"make its folder writable, then run with --learn again")
 	}
 	return nil
 }

@@ -58,13 +58,16 @@ func TestManifest(t *testing.T) {
 
 func TestWrongManifests(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                  "EOF",
-		`[]`:                                "cannot unmarshal",
-		`{"alow": {}}`:                      `unknown field "alow"`,
-		`{"allow": {"raed": ["x"]}}`:        "did you mean read?",
-		`{"allow": {"read": "x"}}`:          "cannot unmarshal",
+		``:                                  "the file is empty",
+		`[]`:                                "the file: a JSON array cannot be here",
+		`{"alow": {}}`:                      `unknown field "alow" (did you mean allow?)`,
+		"{\n \"allow\" {}}":                 "line 2: invalid character",
+		`{"allow": {"read": []}`:            "ends before the closing brace",
+		`{} {"sandbox": true}`:              "something follows the closing brace",
+		`{"allow": {"raed": ["x"]}}`:        `"raed" is not a kind of permission`,
+		`{"allow": {"read": "x"}}`:          "allow: a JSON string cannot be here",
 		`{"budget": {"deletes": -1}}`:       "deletes is negative",
-		`{"budget": {"files": 1}}`:          `unknown field "files"`,
+		`{"budget": {"files": 1}}`:          `"files" is not a budget`,
 		`{"allow": {"read": ["/w/[x"]}}`:    "not a valid path pattern",
 		`{"deny": {"write": ["ok", "[x"]}}`: "not a valid path pattern",
 	} {

@@ -70,63 +70,85 @@ func (p *Policy) Protect(path string) {
 func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 
 // byWorker says who can change the policy of a worker.
-const byWorker = "the operator of this worker may allow it: transect worker --policy FILE"
+const byWorker = "the policy of this worker forbids it; its operator can change the file of transect worker --policy"
+
+// target is what a script reaches for; op is the operation of a call, else nil.
+type target struct {
+	kind Access
+	what string
+	op   *declare.Spec
+}
+
+func operation(s *declare.Spec) target { return target{Op, s.FullName(), s} }
 
 // Permit checks whether the script may reach something. Paths are canonical.
-func (p *Policy) Permit(kind Access, what string) error {
+func (p *Policy) Permit(kind Access, what string) error { return p.permit(target{kind, what, nil}) }
+
+// Denied is Permit for what the person who started the run named: allowed
+// unless a rule denies it.
+func (p *Policy) Denied(kind Access, what string) error { return p.denied(target{kind, what, nil}) }
+
+// PermitOperation checks whether the script may call an operation. Rules name it, or
+// what it does to which records.
+func (p *Policy) PermitOperation(s *declare.Spec) error { return p.permit(operation(s)) }
+
+func (p *Policy) permit(t target) error {
+	kind, what := t.kind, t.what
 	if p.within != nil {
-		if err := p.within.Permit(kind, what); err != nil {
+		if err := p.within.permit(t); err != nil {
 			fault.Find(err).Facts().Hint = byWorker
 			return err
 		}
 	}
 	if kind == replace {
 		if p.onTheWay[folded(what)] {
-			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+
-				p.protected[0])
+			return forbidden(Write, what, "it leads to a file of permissions, which no script may remove, move or replace; "+
+				"use another folder")
 		}
 		return nil
 	}
-	if err := p.Denied(kind, what); err != nil {
+	if err := p.denied(t); err != nil {
 		return err
 	}
 	if p.reached != nil {
 		p.record(kind, what)
 		return nil
 	}
-	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || find(p.allow[kind], what) != nil {
+	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || t.find(p.allow[kind], (*declare.Spec).AllowedBy) != nil {
 		return nil
 	}
-	hint := fmt.Sprintf("allow it with --allow %s=%s", kind, what)
+	hint := fmt.Sprintf("allow it with --allow %s=%s%s", kind, what, p.orManifest())
 	switch kind {
 	case Exec:
-		hint += ", which lets it run any program"
+		hint += "; the script can then run any program"
 	case Notify:
-		return forbidden(kind, what, byWorker)
+		hint = byWorker
 	}
-	return forbidden(kind, what, hint+p.orManifest())
+	return forbidden(kind, what, hint)
 }
 
-// Denied is Permit for what the person who started the run named: allowed
-// unless a rule denies it.
-func (p *Policy) Denied(kind Access, what string) error {
+func (p *Policy) denied(t target) error {
+	kind, what := t.kind, t.what
 	if p.within != nil {
-		if err := p.within.Denied(kind, what); err != nil {
+		if err := p.within.denied(t); err != nil {
 			fault.Find(err).Facts().Hint = byWorker
 			return err
 		}
 	}
 	if kind == Write && (isManifest(what) || Below(folded(what), p.protected...)) {
-		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+
-			ManifestSuffix)
+		return forbidden(kind, what, "it holds permissions, as do all files named *"+ManifestSuffix+
+			", and no rule allows a script to write them; write to another file")
 	}
-	r := find(p.deny[kind], what)
+	r := t.find(p.deny[kind], (*declare.Spec).DeniedBy)
 	if r == nil {
 		return nil
 	}
-	hint := "the rule --deny " + string(kind) + "=" + r.text + " forbids it"
+	hint := "--deny " + string(kind) + "=" + r.text + " forbids it; to allow it, remove the rule from the command line"
 	if p.manifest != "" {
-		hint += ", from the command line or from " + p.manifest
+		hint += " or from " + p.manifest
+	}
+	if t.op != nil && r.text != what {
+		hint += "; transect doc permissions lists what it covers"
 	}
 	return forbidden(kind, what, hint)
 }
@@ -135,7 +157,7 @@ func (p *Policy) orManifest() string {
 	if p.manifest == "" {
 		return ""
 	}
-	return ", or in " + p.manifest
+	return " or in " + p.manifest
 }
 
 func forbidden(kind Access, what, hint string) error {
@@ -157,11 +179,11 @@ type nestedKey struct{}
 // Intercept checks each operation and the files among its arguments. The steps
 // of an allowed operation need no rule of their own, but may be denied.
 func (p *Policy) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
-	check := p.Permit
+	check := p.permit
 	if ctx.Value(nestedKey{}) != nil {
-		check = p.Denied
+		check = p.denied
 	}
-	if err := check(Op, call.Spec.FullName()); err != nil {
+	if err := check(operation(call.Spec)); err != nil {
 		return declare.Value{}, err
 	}
 	if err := p.checkFiles(call); err != nil {

@@ -94,10 +94,9 @@ func (r Records) Check(manifest string) error {
 		return nil
 	case err != nil:
 		return fault.Hinted(fault.Of(&fault.ConfigError{},
-			"the state folder cannot be read, which knows the permissions that scripts ran under: %w", err),
-			"name another one in TRANSECT_STATE_DIR, or correct its permissions")
+			"cannot read the state folder, which records the scripts that have a file of permissions: %w", err),
+			"make the folder readable, or name another one in TRANSECT_STATE_DIR")
 	}
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions %s are gone, under which this script ran before",
-		manifest),
-		"put the file back; or run once with --no-manifest to go on without it, or with --learn to write it anew")
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s is missing; earlier runs of this script used it", manifest),
+		"restore the file; or run once with --no-manifest to go without permissions, or with --learn to write new ones")
 }

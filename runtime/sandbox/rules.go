@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/suggest"
 )
@@ -70,15 +71,13 @@ func (l List) Parse(text string, abs func(path string) string) error {
 				what = anything
 			}
 		case kind == "":
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a kind of permission", part),
-				"%swrite it like read=flight,write=out,net=example.com; the kinds are %s", suggestKind(name),
-				strings.Join(kindNames(), ", "))
+			return noKind(name, Kinds)
 		default:
 			what = part
 		}
 		if what == "" {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing follows %s", part),
-				"name something, or write %s alone for all of it", kind)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "a rule of %s in %q is empty", kind, text),
+				"write %s=WHAT, or %s alone for all of it; no comma belongs at the end", kind, kind)
 		}
 		if err := l.Add(kind, what, abs); err != nil {
 			return err
@@ -92,12 +91,13 @@ func (l List) Add(kind Access, what string, abs func(path string) string) error 
 	if what != anything && kind.file() {
 		what = abs(what)
 		if !doublestar.ValidatePathPattern(what) {
-			return fault.Of(&fault.UsageError{}, "%s is not a valid path pattern", what)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not a valid path pattern", what),
+				"close each [ and {; * ** ? [ ] { } are the special characters")
 		}
 	}
 	if u, err := url.Parse(what); kind == Notify && (err != nil || strings.Trim(u.Path, "/") != "") && isURL(what) {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s names more than a server", what),
-			"end it after the host or its port: whoever may notify a server may notify all of it")
+			"end it after the host or its port, as in https://hooks.example.com: a rule of notify permits a whole server")
 	}
 	l[kind] = append(l[kind], what)
 	return nil
@@ -109,19 +109,17 @@ func isURL(text string) bool {
 
 func (a Access) file() bool { return a == Read || a == Write }
 
-func kindNames() (names []string) {
-	for _, k := range Kinds {
+// noKind returns the error of a kind that does not exist.
+func noKind(name string, kinds []Access) error {
+	var names []string
+	for _, k := range kinds {
 		names = append(names, string(k))
 	}
-	return names
-}
-
-// suggestKind is "did you mean X? " or "".
-func suggestKind(name string) string {
-	if hint := suggest.Hint(name, kindNames()); hint != "" {
-		return hint + " "
+	hint := "the kinds are " + strings.Join(names, ", ")
+	if nearest := suggest.Hint(name, names); nearest != "" {
+		hint = nearest + " " + hint
 	}
-	return ""
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a kind of permission", name), "%s", hint)
 }
 
 // rule is one pattern as it was written, and its matcher.
@@ -140,10 +138,18 @@ func compile(l List) map[Access][]rule {
 	return rules
 }
 
-// find returns the first rule that matches, or nil.
-func find(rules []rule, what string) *rule {
+// find returns the first rule that matches the target, or nil. Rules match an operation
+// by several names.
+func (t target) find(rules []rule, names func(*declare.Spec) []string) *rule {
+	if len(rules) == 0 {
+		return nil
+	}
+	called := []string{t.what}
+	if t.op != nil {
+		called = names(t.op)
+	}
 	for i := range rules {
-		if rules[i].match(what) {
+		if slices.ContainsFunc(called, rules[i].match) {
 			return &rules[i]
 		}
 	}

@@ -232,9 +232,9 @@ func TestRulesOfNames(t *testing.T) {
 		{"ops=datasets.*", "", sandbox.Op, "datasets.search", true},
 		{"ops=datasets.*", "", sandbox.Op, "datasetsx.search", false},
 		{"ops=*.search", "", sandbox.Op, "datasets.search", true},
-		{"ops=*.search", "", sandbox.Op, "datasets.search_generator", false},
-		{"ops", "ops=*.delete", sandbox.Op, "datasets.delete", false},
-		{"ops", "ops=*.delete", sandbox.Op, "datasets.deleted", true},
+		{"ops=*.submit", "", sandbox.Op, "jobs.submit", true},
+		{"ops", "ops=*.submit", sandbox.Op, "jobs.submit", false},
+		{"ops", "ops=*.submit", sandbox.Op, "jobs.submitted", true},
 		{"ops=projects.create,missions.create", "", sandbox.Op, "missions.create", true}, // the kind before it
 		{"run=sh", "", sandbox.Exec, "sh", true},
 		{"run=git", "", sandbox.Exec, "sh", false},
@@ -282,10 +282,10 @@ func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
 		"raed=x":          "did you mean read?",
 		"flight":          "is not a kind of permission",
-		"read=":           "nothing follows read=",
-		"read=flight,":    "nothing follows",
+		"read=":           `a rule of read in "read=" is empty`,
+		"read=flight,":    `a rule of read in "read=flight," is empty`,
 		"":                "is not a kind of permission",
-		"read=/w/[x":      "not a valid path pattern",
+		"read=/w/[x":      "not a valid path pattern close each [ and {",
 		"budget=1,read=x": "is not a kind of permission",
 	} {
 		err := sandbox.List{}.Parse(text, as)
@@ -348,7 +348,7 @@ func TestPolicyOfAWorker(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"allow": {"notify": ["https://example.com/path"]}}`: "names more than a server",
-		`{"allow": {"notice": []}}`:                           "there is no kind notice",
+		`{"allow": {"notice": []}}`:                           `"notice" is not a kind of permission`,
 		`{"sandbox": 1}`:                                      "worker.json",
 	} {
 		write(text)

@@ -1,0 +1,177 @@
+package declare
+
+import (
+	"slices"
+	"strings"
+)
+
+// Verb says what an operation does to records. Rules of permissions name it after
+// the manager of the records: projects.search, datasets.delete.
+type Verb string
+
+// The verbs. A search can do what a describe does, which can do what a read does.
+const (
+	Reads     Verb = "read"     // changes nothing
+	Searches  Verb = "search"   // lists records whose ids need not be known
+	Describes Verb = "describe" // answers with records by their ids
+	Creates   Verb = "create"   // makes records
+	Changes   Verb = "change"   // overwrites or adds something in records
+	Deletes   Verb = "delete"   // removes records, or something from them
+)
+
+// Verbs lists the verbs in the order they are documented.
+var Verbs = []Verb{Reads, Searches, Describes, Creates, Changes, Deletes}
+
+// implies lists for a verb the one whose denial refuses it as well.
+var implies = map[Verb]Verb{Searches: Describes, Describes: Reads}
+
+// Verb returns what the operation does, as its effect and its result say, or its tag does.
+func (s *Spec) Verb() Verb {
+	switch {
+	case s.does != "":
+		return s.does
+	case s.Effect == Create:
+		return Creates
+	case s.Effect == Set:
+		return Changes
+	case s.Effect == Delete:
+		return Deletes
+	case s.lists():
+		return Searches
+	case s.answersWithRecords():
+		return Describes
+	}
+	return Reads
+}
+
+// lists reports whether the result lists records that no argument names.
+func (s *Spec) lists() bool {
+	switch s.Shape {
+	case ShapePage:
+		return true
+	case ShapeIterator:
+		return s.Records
+	case ShapeResources:
+		return !slices.ContainsFunc(s.ParamNames(), func(name string) bool { return s.Param(name).Type == "[]id" })
+	}
+	return false
+}
+
+func (s *Spec) answersWithRecords() bool {
+	return s.Shape == ShapeResource || s.Shape == ShapeResources || s.Shape == ShapeSome
+}
+
+// AllowedBy lists the names by which a rule allows the operation: its own, and what it
+// does to records of its manager.
+func (s *Spec) AllowedBy() []string {
+	names := s.names()
+	if s.Verb() == Creates && s.Makes != s.Manager {
+		return names
+	}
+	names = append(names, s.manager.called(string(s.Verb()))...)
+	if s.Effect == Read {
+		names = append(names, s.manager.called(string(Reads))...)
+	}
+	if s.Verb() == Searches {
+		names = append(names, s.manager.doing(Searches)...)
+	}
+	return names
+}
+
+// DeniedBy lists the names by which a rule denies the operation: those that name
+// something the operation can do. They include other operations that do the same, so
+// that none of them gets round the rule.
+func (s *Spec) DeniedBy() []string {
+	names := s.names()
+	can := func(manager string, verb Verb) {
+		m := s.manager.among(manager)
+		for ; verb != ""; verb = implies[verb] {
+			names = append(names, m.called(string(verb))...)
+			if verb == Searches || verb == Describes {
+				names = append(names, m.doing(verb)...)
+			}
+		}
+	}
+	if s.Verb() == Creates {
+		can(s.Makes, Creates)
+	} else {
+		can(s.Manager, s.Verb())
+	}
+	if s.Effect == Read {
+		can(s.Manager, Reads)
+	} else if s.Effect == Set || s.Verb() == Changes {
+		can(s.Manager, Changes)
+		if s.answersWithRecords() {
+			can(s.Manager, Describes)
+		}
+	}
+	if s.Effect == Delete {
+		for _, held := range s.manager.Holds {
+			can(held, Deletes)
+		}
+	}
+	for _, deed := range s.Also {
+		manager, verb, _ := strings.Cut(deed, ".")
+		can(manager, Verb(verb))
+	}
+	for _, other := range s.manager.declared() {
+		if s.Verb() == other.Verb() && s.sendsAs(other) {
+			names = append(names, other.names()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// sendsAs reports whether the operation sends all requests that another one sends.
+func (s *Spec) sendsAs(other *Spec) bool {
+	return s.Method == other.Method && len(other.Routes) > 0 && !slices.ContainsFunc(other.Routes, func(route string) bool {
+		return !slices.ContainsFunc(s.Routes, func(own string) bool { return plural(own) == plural(route) })
+	})
+}
+
+// plural returns a route without the endings that tell one record from several:
+// create-feature and create-features do the same.
+func plural(route string) string { return strings.ReplaceAll(route+"-", "s-", "-") }
+
+// names lists the full names of the operation, with its aliases and its manager's.
+func (s *Spec) names() (names []string) {
+	for _, name := range append([]string{s.Name}, s.Aliases...) {
+		names = append(names, s.manager.called(name)...)
+	}
+	return names
+}
+
+// called lists the full names of something of the manager.
+func (m *Manager) called(name string) (names []string) {
+	for _, manager := range append([]string{m.Name}, m.Aliases...) {
+		names = append(names, manager+"."+name)
+	}
+	return names
+}
+
+// doing lists the names of the operations that do something to the manager's records.
+func (m *Manager) doing(verb Verb) (names []string) {
+	for _, s := range m.declared() {
+		if s.Verb() == verb {
+			names = append(names, s.names()...)
+		}
+	}
+	return names
+}
+
+// declared lists all operations, those that the revision of the interface lacks included.
+func (m *Manager) declared() []*Spec {
+	m.Ops()
+	return m.ops
+}
+
+// among returns a manager of the same client.
+func (m *Manager) among(name string) *Manager {
+	for _, other := range m.all {
+		if other.Name == name {
+			return other
+		}
+	}
+	return m
+}
