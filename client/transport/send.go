@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport/httpcore"
 )
 
@@ -29,6 +30,9 @@ const (
 	maxRefusal = 1 << 20
 	// standardBound is the most that is read of an answer of unknown kind.
 	standardBound = 64 << 20
+	// deepest is how far values of an answer may be nested, as in encoding/json. What reads
+	// answers afterwards may call itself for each level.
+	deepest = 10_000
 )
 
 // call is a request with what only this package decides about it.
@@ -157,7 +161,8 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	if int64(len(a.body)) == bound && a.StatusCode < 300 {
 		a.body = nil
 		t.trace(x, a, fault.ErrAnswerTooLarge)
-		return nil, tooLarge(c, bound-1)
+		return nil, c.unusable("ask for fewer records at a time, with limit or a narrower filter",
+			"%w: more than %s for this request", fault.ErrAnswerTooLarge, human.Limit(bound-1))
 	}
 	t.trace(x, a, err)
 	if err == nil && !t.local && a.cutShort() {
@@ -165,6 +170,10 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	}
 	if err != nil {
 		return nil, &httpcore.Lost{Cause: fmt.Errorf("the answer broke off: %w", err), Sent: true}
+	}
+	if a.StatusCode < 300 && nestedDeeper(a.body, deepest) {
+		return nil, c.unusable("does a proxy or something else on the way change answers?",
+			"the answer is nested deeper than %d levels", deepest)
 	}
 	return a, nil
 }
@@ -177,6 +186,28 @@ func (a *answer) cutShort() bool {
 	}
 	start := bytes.TrimSpace(a.body)
 	return len(start) > 0 && (start[0] == '{' || start[0] == '[') && !json.Valid(start)
+}
+
+// nestedDeeper reports whether JSON has more levels of lists and objects than most.
+func nestedDeeper(text []byte, most int) bool {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= most { // much faster than the loop
+		return false
+	}
+	level, quoted := 0, false
+	for i := 0; i < len(text) && level <= most; i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			level++
+		case c == ']' || c == '}':
+			level--
+		}
+	}
+	return level > most
 }
 
 // header makes the headers of a platform request.
