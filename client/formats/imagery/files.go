@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"transect/client/fault"
+	"transect/client/regular"
 )
 
 // Files lists the image files of a folder, chosen by their extension, in natural
@@ -48,6 +49,16 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 				return fs.SkipDir
 			}
 		case isImage(d.Name()):
+			if !d.Type().IsRegular() { // a link may lead to a file
+				info, err := os.Stat(path)
+				if err == nil {
+					err = regular.Check(path, info)
+				}
+				if err != nil {
+					problems = append(problems, newProblem(path, Unreadable, "%v", fault.Reason(err)))
+					return nil
+				}
+			}
 			paths = append(paths, path)
 		}
 		return nil
