@@ -168,7 +168,7 @@ func (c *connector) checked(ctx context.Context, connection *client.Client, plat
 	}
 	login := plan.Login{URL: platform, User: user.ID}
 	if c.job.DryRun {
-		c.job.Recorder.On(login)
+		c.job.Recorder.On(login, connection)
 	} else if err := c.holds(ctx, connection, login); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"transect/runtime/vm"
@@ -34,6 +35,7 @@ type Process struct {
 	Signals        <-chan os.Signal // nil for none
 	Exit           func(code int)   // exits at once
 
+	waiting *atomic.Int32 // how many read Signals
 }
 
 // Getenv is the value of an environment variable; "" when it is not set.

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -10,6 +12,31 @@ import (
 // in something that cannot be cancelled is abandoned then: whatever it does is
 // crash-safe.
 const abandonAfter = 150 * time.Millisecond
+
+// Relay makes Signals those that come from a channel while something waits for them
+// (AwaitSignals). Otherwise a signal exits the process, whatever it is blocked in.
+func (p *Process) Relay(from <-chan os.Signal) {
+	to := make(chan os.Signal, cap(from))
+	p.Signals, p.waiting = to, new(atomic.Int32)
+	go func() {
+		for signal := range from {
+			if p.waiting.Load() == 0 {
+				p.Exit((&Interrupted{signal}).code())
+				continue
+			}
+			to <- signal
+		}
+	}()
+}
+
+// AwaitSignals says that the caller reads Signals until it calls release.
+func (p *Process) AwaitSignals() (release func()) {
+	if p.waiting == nil {
+		return func() {}
+	}
+	p.waiting.Add(1)
+	return func() { p.waiting.Add(-1) }
+}
 
 // CancelOnSignal returns a context that is cancelled by the first signal. The
 // second signal exits the process.
@@ -29,8 +56,10 @@ func (p *Process) cancelOnSignal(ctx context.Context, timeout, grace time.Durati
 	if timeout > 0 {
 		timer = time.AfterFunc(timeout, func() { cancel(&timeoutError{timeout}) })
 	}
+	release := p.AwaitSignals()
 	go p.handleSignals(cancel, grace, drain, finished)
 	return ctx, func() {
+		release()
 		close(finished)
 		if timer != nil {
 			timer.Stop()

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"transect/client/fault"
+	"transect/client/regular"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -96,24 +97,37 @@ func quote(line string) string {
 	return line
 }
 
+// maxScript bounds a script that is read to check or format it.
+const maxScript = 4 << 20
+
+// ScriptFile is a script that a command line names, or a folder that it names.
+type ScriptFile struct {
+	Name   string // as the command line has it; - is standard input
+	Folder string // the folder; "" for a script that is named itself
+	Err    error  // why this file or folder below it cannot be read
+}
+
 // Scripts lists the named files, and the .lua files in named folders.
-func (p *Process) Scripts(args []string) ([]string, error) {
-	var files []string
+func (p *Process) Scripts(args []string) (files []ScriptFile, err error) {
 	for _, arg := range args {
-		root := p.Path(arg)
-		info, err := os.Stat(root)
+		info, err := os.Stat(p.Path(arg))
 		if arg == "-" || err == nil && !info.IsDir() {
-			files = append(files, arg)
+			files = append(files, ScriptFile{Name: arg})
 			continue
 		}
 		if err != nil {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)),
-				"check the path")
+			return nil, fault.Hinted(cannotReadScript(arg, err), "check the path")
 		}
-		err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		root := p.Path(arg) + string(filepath.Separator)                                   // follows a link to a folder
+		_ = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error { // each has its error
+			name := arg
+			if within := strings.TrimPrefix(path, filepath.Clean(root)+string(filepath.Separator)); path != root {
+				name = filepath.Join(arg, within)
+			}
 			switch {
 			case err != nil:
-				return err
+				files = append(files, ScriptFile{name, arg, cannotReadScript(name, err)})
+				return nil
 			case path != root && strings.HasPrefix(entry.Name(), "."): // of an editor or version control
 				if entry.IsDir() {
 					return filepath.SkipDir
@@ -122,15 +136,64 @@ func (p *Process) Scripts(args []string) ([]string, error) {
 			case entry.IsDir() || filepath.Ext(path) != ".lua":
 				return nil
 			}
-			within, err := filepath.Rel(root, path)
-			files = append(files, filepath.Join(arg, within))
-			return err
+			info, err := os.Stat(path)
+			if err == nil && info.IsDir() {
+				return nil // a link to a folder
+			}
+			if err == nil {
+				err = regular.Check(path, info)
+			}
+			if err != nil {
+				err = cannotReadScript(name, err)
+			}
+			files = append(files, ScriptFile{name, arg, err})
+			return nil
 		})
-		if err != nil {
-			return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err))
-		}
 	}
 	return files, nil
+}
+
+func cannotReadScript(name string, err error) *fault.UsageError {
+	return fault.Of(&fault.UsageError{}, "cannot read %s: %w", name, fault.Reason(err))
+}
+
+// ReadScript reads a script.
+func (p *Process) ReadScript(f ScriptFile) (code []byte, err error) {
+	switch {
+	case f.Err != nil:
+		return nil, f.Err
+	case f.Name == "-":
+		code, err = regular.ReadAll(p.Stdin, f.Name, maxScript)
+	case f.Folder != "":
+		code, err = regular.Read(p.Path(f.Name), maxScript)
+	default: // may be a pipe of the shell
+		var file *os.File
+		if file, err = os.Open(p.Path(f.Name)); err == nil {
+			code, err = regular.ReadAll(file, f.Name, maxScript)
+			_ = file.Close() // it was only read
+		}
+	}
+	if err != nil {
+		return nil, cannotReadScript(f.Name, err)
+	}
+	return code, nil
+}
+
+// Outside returns where a link leads that a folder offers, when that is not below the
+// folder, and else "".
+func (p *Process) Outside(f ScriptFile) string {
+	if f.Folder == "" {
+		return ""
+	}
+	folder, err := filepath.EvalSymlinks(p.Path(f.Folder))
+	to, failed := filepath.EvalSymlinks(p.Path(f.Name))
+	if errors.Join(err, failed) != nil {
+		return f.Name // it was removed or replaced
+	}
+	if within, err := filepath.Rel(folder, to); err == nil && filepath.IsLocal(within) {
+		return ""
+	}
+	return to
 }
 
 // HasModule reports whether require finds a module in the script's folder, in

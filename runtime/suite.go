@@ -38,8 +38,8 @@ type TestResult struct {
 // cannot be loaded; the error is for a run that was cancelled.
 func Test(ctx context.Context, p *Process, job TestJob) error {
 	names, err := job.names(ctx, p)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if ended := ending(ctx, err); ended != nil {
+		return ended
 	}
 	if err != nil {
 		job.OnTest(TestResult{File: job.Script, Name: "the file itself", Failure: reportText(p, err)})
@@ -49,12 +49,24 @@ func Test(ctx context.Context, p *Process, job TestJob) error {
 		if job.Only != nil && !job.Only.MatchString(name) {
 			continue
 		}
-		result := job.runTest(ctx, p, i+1)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		result, err := job.runTest(ctx, p, i+1)
+		if ended := ending(ctx, err); ended != nil {
+			return ended
 		}
 		result.File, result.Name = job.Script, name
 		job.OnTest(result)
+	}
+	return nil
+}
+
+// ending is the reason why no further test is run: ctx has ended, or a signal came, which
+// the run of the test took.
+func ending(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
+		return interrupted
 	}
 	return nil
 }
@@ -74,12 +86,12 @@ func (job TestJob) names(ctx context.Context, p *Process) (names []string, err e
 }
 
 // runTest runs test number n.
-func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestResult) {
+func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestResult, err error) {
 	var out bytes.Buffer
 	buffered := *p
 	buffered.Stdout, buffered.Stderr = &out, &out
 	started := time.Now()
-	err := job.isolated(ctx, &buffered, func(x *Execution) error {
+	err = job.isolated(ctx, &buffered, func(x *Execution) error {
 		stdlib.SuiteOf(x.Interp).Run = x.runOther
 		if _, err := x.Interp.RunFile(job.Script); withoutSuccess(err) != nil {
 			return err
@@ -100,7 +112,7 @@ func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestR
 	if err != nil {
 		result.Failure = reportText(p, err)
 	}
-	return result
+	return result, err
 }
 
 // reportText is the error as Report prints it.

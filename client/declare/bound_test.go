@@ -1,8 +1,11 @@
 package declare
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
+	"transect/client/fault"
 	"transect/client/schema"
 )
 
@@ -25,6 +28,24 @@ func TestBounds(t *testing.T) {
 	} {
 		if got := (&Spec{Shape: c.shape, Params: ids}).bound(Args{Values: c.values}); got != c.want {
 			t.Errorf("%s %v: %d, not %d", c.shape, c.values, got, c.want)
+		}
+	}
+}
+
+// An answer of many tiny records is refused before it is split: their places take more
+// memory than they do. Commas within records do not count.
+func TestTooManyRecords(t *testing.T) {
+	most := mostItems(nil)
+	large := `{"a":[` + strings.Repeat(`1,`, most+1) + `2],"b":",\","}`
+	for text, want := range map[string]bool{
+		"[1" + strings.Repeat(",1", most-1) + "]": true,
+		"[1" + strings.Repeat(",1", most) + "]":   false,
+		"[" + large + "," + large + "]":           true,
+	} {
+		_, err := SplitArray([]byte(text))
+		_, _, ofPage := splitPage([]byte(`{"total":1,"results":` + text + `}`))
+		if (err == nil) != want || !want && (!errors.Is(err, fault.ErrAnswerTooLarge) || !errors.Is(ofPage, fault.ErrAnswerTooLarge)) {
+			t.Errorf("%.20s: %v, %v", text, err, ofPage)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	fast "github.com/segmentio/encoding/json"
 
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Value is the result of an operation before anyone has decoded it. Records
@@ -157,6 +158,35 @@ func wrap(s *Spec, a Args, out any) Value {
 	return Value{Shape: ShapeGo, Go: out}
 }
 
+// mostItems bounds the items of an answer: splitting it takes up to 72 bytes for each, and
+// half the size of the answer for all of them, or 36 MiB.
+func mostItems(text []byte) int { return max(1<<19, len(text)/144) }
+
+// tooMany reports whether JSON has more than most values in lists and objects down to a
+// level.
+func tooMany(text []byte, lowest, most int) bool {
+	if bytes.Count(text, []byte(",")) < most { // much faster than the loop
+		return false
+	}
+	commas, level, quoted := 0, 0, false
+	for i := 0; i < len(text) && commas < most; i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			level++
+		case c == ']' || c == '}':
+			level--
+		case c == ',' && level <= lowest:
+			commas++
+		}
+	}
+	return commas >= most
+}
+
 // splitPage splits the answer of a search, {"results": [...], "total": n},
 // into its records without decoding them. total is -1 when absent.
 func splitPage(body []byte) (items [][]byte, total int64, err error) {
@@ -164,7 +194,7 @@ func splitPage(body []byte) (items [][]byte, total int64, err error) {
 		Results []fast.RawMessage `json:"results"`
 		Total   fast.RawMessage   `json:"total"`
 	}
-	if err := split(body, &page, "search answer"); err != nil {
+	if err := split(body, &page, "search answer", 2); err != nil {
 		return nil, 0, err
 	}
 	if page.Results == nil {
@@ -179,7 +209,7 @@ func splitPage(body []byte) (items [][]byte, total int64, err error) {
 // SplitArray splits a JSON array into its items without decoding them.
 func SplitArray(body []byte) ([][]byte, error) {
 	var items []fast.RawMessage
-	err := split(body, &items, "list")
+	err := split(body, &items, "list", 1)
 	if err == nil && items == nil {
 		err = notA("list", body, nil)
 	}
@@ -187,8 +217,13 @@ func SplitArray(body []byte) ([][]byte, error) {
 }
 
 // split parses JSON into what keeps its parts as slices of the text. What the standard
-// library lets pass, such as a name that comes twice, passes here too.
-func split(body []byte, into any, what string) error {
+// library lets pass, such as a name that comes twice, passes here too. The parts are on a
+// level.
+func split(body []byte, into any, what string, level int) error {
+	if most := mostItems(body); tooMany(body, level, most) {
+		return fault.Hinted(fault.Of(&fault.QueryError{}, "%w: more than %s", fault.ErrAnswerTooLarge,
+			human.Count(most, "record")), "ask for fewer records at a time, with limit or a narrower filter")
+	}
 	rest, err := fast.Parse(body, into, fast.ZeroCopy|fast.DontMatchCaseInsensitiveStructFields)
 	if err != nil || len(bytes.TrimSpace(rest)) > 0 {
 		return notA(what, body, err)

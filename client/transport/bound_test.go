@@ -51,3 +51,21 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Levels are counted outside of texts, and as many as encoding/json takes are allowed.
+func TestNestedDeeper(t *testing.T) {
+	for text, want := range map[string]bool{
+		strings.Repeat("[", deepest) + strings.Repeat("]", deepest):         false,
+		strings.Repeat("[", deepest+1):                                      true,
+		strings.Repeat(`{"a":`, deepest+1):                                  true,
+		`["` + strings.Repeat("[", deepest+1) + `"]`:                        false,
+		`["\"` + strings.Repeat(`{`, deepest+1) + `\\",[]]`:                 false,
+		`["\\",` + strings.Repeat(`{"a":`, deepest):                         true,
+		"[" + strings.Repeat("[],", deepest) + "0]":                         false,
+		strings.Repeat(`[{"coordinates":[[[1,2]]]},`, deepest/2-2) + "[[[0": false,
+	} {
+		if got := nestedDeeper([]byte(text), deepest); got != want {
+			t.Errorf("%.30s: %v", text, got)
+		}
+	}
+}

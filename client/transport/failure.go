@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"transect/client/fault"
-	"transect/client/human"
 	"transect/client/transport/httpcore"
 )
 
@@ -59,10 +58,10 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 	return f
 }
 
-// tooLarge is the error for an answer that is larger than what was asked for can be.
-func tooLarge(c call, bound int64) error {
-	f := fault.Hinted(fault.Of(&fault.QueryError{}, "%w: more than %s for this request",
-		fault.ErrAnswerTooLarge, human.Limit(bound)), "ask for fewer records at a time, with limit or a narrower filter")
+// unusable returns the error for an answer that is not read, although the platform may
+// have carried out the request.
+func (c call) unusable(hint, format string, args ...any) error {
+	f := fault.Hinted(fault.Of(&fault.QueryError{}, format, args...), "%s", hint)
 	if !c.Repeatable {
 		f.Uncertain, f.Hint = true, maybeProcessed
 	}

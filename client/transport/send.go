@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport/httpcore"
 )
 
@@ -29,6 +30,9 @@ const (
 	maxRefusal = 1 << 20
 	// standardBound is the most that is read of an answer of unknown kind.
 	standardBound = 64 << 20
+	// deepest is how far values of an answer may be nested, as in encoding/json. What reads
+	// answers afterwards may call itself for each level.
+	deepest = 10_000
 )
 
 // call is a request with what only this package decides about it.
@@ -154,17 +158,23 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 		bound = maxRefusal
 	}
 	a.body, err = readAll(c.Buffer, a.Body, bound, a.ContentLength)
-	if int64(len(a.body)) == bound && a.StatusCode < 300 {
-		a.body = nil
-		t.trace(x, a, fault.ErrAnswerTooLarge)
-		return nil, tooLarge(c, bound-1)
+	if err == fault.ErrAnswerTooLarge && a.StatusCode >= 300 {
+		err = nil // the beginning is enough
 	}
 	t.trace(x, a, err)
+	if err == fault.ErrAnswerTooLarge {
+		return nil, c.unusable("ask for fewer records at a time, with limit or a narrower filter",
+			"%w: more than %s for this request", fault.ErrAnswerTooLarge, human.Limit(bound-1))
+	}
 	if err == nil && !t.local && a.cutShort() {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, &httpcore.Lost{Cause: fmt.Errorf("the answer broke off: %w", err), Sent: true}
+	}
+	if a.StatusCode < 300 && nestedDeeper(a.body, deepest) {
+		return nil, c.unusable("does a proxy or something else on the way change answers?",
+			"the answer is nested deeper than %d levels", deepest)
 	}
 	return a, nil
 }
@@ -177,6 +187,28 @@ func (a *answer) cutShort() bool {
 	}
 	start := bytes.TrimSpace(a.body)
 	return len(start) > 0 && (start[0] == '{' || start[0] == '[') && !json.Valid(start)
+}
+
+// nestedDeeper reports whether JSON has more levels of lists and objects than most.
+func nestedDeeper(text []byte, most int) bool {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= most { // much faster than the loop
+		return false
+	}
+	level, quoted := 0, false
+	for i := 0; i < len(text) && level <= most; i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			level++
+		case c == ']' || c == '}':
+			level--
+		}
+	}
+	return level > most
 }
 
 // header makes the headers of a platform request.
@@ -226,35 +258,47 @@ func userAgent(o Options) string {
 	return b.String()
 }
 
-// trusted is how much memory an declared length is believed for before any of
-// its bytes came.
-const trusted = 8 << 20
+// piece is how much memory a declared length is believed for before any of its bytes
+// came, and in what pieces a longer answer is read.
+const piece = 8 << 20
 
-// readAll reads at most bound bytes of an answer whose length may be declared; -1 when not.
-// Pages of a search are megabytes long: in memory that grows by and by they would be
-// copied several times. It grows no further than the bound.
+// readAll reads an answer whose length may be declared; -1 when not. Pages of a search are
+// megabytes long: in memory that grows by and by they would be copied several times. What
+// is longer than a piece is copied once, when its length is known, so that it never takes
+// more than twice its size. At bound bytes the error is fault.ErrAnswerTooLarge.
 func readAll(b *bytes.Buffer, r io.Reader, bound, declared int64) ([]byte, error) {
 	if b == nil {
 		b = new(bytes.Buffer)
 	}
 	b.Reset()
-	if declared >= 0 && declared <= trusted {
+	if declared >= 0 && declared <= piece {
 		b.Grow(int(declared) + bytes.MinRead) // room to find the end without growing
 	}
-	r = io.LimitReader(r, bound)
-	for {
+	var full [][]byte // before what is in b
+	for left := bound; left > 0; {
 		if b.Available() == 0 {
-			grown := make([]byte, b.Len(), min(max(2*b.Len(), bytes.MinRead), int(bound)+1))
-			copy(grown, b.Bytes())
-			*b = *bytes.NewBuffer(grown)
+			begun := b.Bytes()
+			if len(begun) >= piece {
+				full, begun = append(full, begun), nil
+			}
+			room := min(max(2*len(begun), bytes.MinRead), len(begun)+int(left))
+			if full != nil {
+				room = min(piece, int(left))
+			}
+			*b = *bytes.NewBuffer(append(make([]byte, 0, room), begun...))
 		}
 		room := b.AvailableBuffer()
-		n, err := r.Read(room[:cap(room)])
+		n, err := r.Read(room[:min(int64(cap(room)), left)])
 		b.Write(room[:n])
+		left -= int64(n)
 		if err == io.EOF {
+			if full != nil {
+				*b = *bytes.NewBuffer(bytes.Join(append(full, b.Bytes()), nil))
+			}
 			return b.Bytes(), nil
 		} else if err != nil {
 			return b.Bytes(), err
 		}
 	}
+	return b.Bytes(), fault.ErrAnswerTooLarge
 }

@@ -98,11 +98,14 @@ func (t *Transport) traced(body []byte, size int64, contentType string) string {
 	if body == nil || !utf8.Valid(body) || strings.Contains(contentType, "octet-stream") {
 		return fmt.Sprintf("[%d bytes]", size)
 	}
-	// Cut last: half a secret would not be recognised as one.
-	text := t.Redact(string(body))
-	if len(text) > longestTracedBody {
-		return strings.ToValidUTF8(text[:longestTracedBody], "") + fmt.Sprintf(" [%d bytes more]",
-			len(text)-longestTracedBody)
+	// Half a secret would not be recognised as one: more than is shown is redacted.
+	redacted := body[:min(len(body), 4*longestTracedBody)]
+	text, most := t.Redact(string(redacted)), longestTracedBody
+	if len(redacted) < len(body) {
+		most = max(0, min(most, len(text)-longestTracedBody))
+	}
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf(" [%d bytes more]", len(text)-most+len(body)-len(redacted))
 	}
 	return text
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -53,13 +52,15 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 	}
 	checker := lint.New()
 	checker.Local = a.process.HasModule
-	problems, bad := []lint.Problem{}, 0
+	problems, bad, unread := []lint.Problem{}, 0, false
 	for _, file := range files {
-		code, err := a.scriptCode(file)
+		code, err := a.process.ReadScript(file)
 		if err != nil {
-			return err
+			runtime.Report(a.process, a.output, err)
+			unread = true
+			continue
 		}
-		found := checker.Script(file, code)
+		found := checker.Script(file.Name, code)
 		if len(found) > 0 {
 			bad++
 		}
@@ -78,12 +79,15 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 		}
 		_, err = fmt.Fprintf(a.stdout, "%s:%d:%d: %s [%s]\n", p.File, p.Line, p.Column, text, p.Rule)
 	}
-	if err != nil || bad == 0 {
+	if err != nil || bad == 0 && !unread {
 		return err
 	}
-	if !asJSON && !a.output.Quiet {
+	if !asJSON && !a.output.Quiet && bad > 0 {
 		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", human.Count(len(problems), "problem"), bad,
 			human.Count(len(files), "script"))
+	}
+	if unread {
+		return &vm.Exit{Code: runtime.ExitUsage}
 	}
 	return &vm.Exit{Code: runtime.ExitRaised}
 }
@@ -96,8 +100,9 @@ func (a *app) fmt() *cobra.Command {
 		Long: `Format scripts: two spaces for each level, one space around operators, one blank
 line at most, strings in double quotes. Line breaks and comments stay where they
 are, and what the script does never changes. Of a folder, all .lua files below it
-are formatted; - formats standard input to standard output. The names of the
-files that changed are printed.
+are formatted, but for links that lead out of it; - formats standard input to
+standard output. The names of the files that changed are printed. Line ends stay
+as they are. What cannot be read or does not compile is named and left alone.
 
 Exit codes: 0 success, 1 --check found files to format, 2 a file cannot be read
 or does not compile.`,
@@ -120,51 +125,49 @@ func (a *app) format(args []string, check bool) error {
 	if err != nil {
 		return err
 	}
-	untidy := false
+	code := runtime.ExitOK
 	for _, file := range files {
-		code, err := a.scriptCode(file)
-		if err != nil {
-			return err
-		}
-		formatted, err := luafmt.Source(file, code)
-		if err != nil {
-			return err
-		}
-		switch same := bytes.Equal(code, formatted); {
-		case file == "-" && !check:
-			_, err = a.stdout.Write(formatted)
-		case same:
+		if to := a.process.Outside(file); file.Err == nil && to != "" {
+			fmt.Fprintf(a.process.Stderr, "%s is left as it is: it is a link to %s, outside of %s\n", file.Name, to, file.Folder)
 			continue
-		default:
-			untidy = true
-			if !check {
-				err = cannotWrite(atomicfile.Write(a.process.Path(file), formatted, 0o666))
-			}
-			if err == nil && (check || !a.output.Quiet) {
-				_, err = fmt.Fprintln(a.stdout, file)
-			}
 		}
+		changed, err := a.formatOne(file, check)
 		if err != nil {
-			return err
+			runtime.Report(a.process, a.output, err)
+			code = runtime.ExitUsage
+		} else if check && changed && code == runtime.ExitOK {
+			code = runtime.ExitRaised
 		}
 	}
-	if check && untidy {
-		return &vm.Exit{Code: runtime.ExitRaised}
+	if code != runtime.ExitOK {
+		return &vm.Exit{Code: code}
 	}
 	return nil
 }
 
-// scriptCode reads a file that a command line names; - is standard input.
-func (a *app) scriptCode(file string) (code []byte, err error) {
-	if file == "-" {
-		code, err = io.ReadAll(a.process.Stdin)
-	} else {
-		code, err = os.ReadFile(a.process.Path(file))
-	}
+// formatOne formats a script, and reports whether it was not formatted.
+func (a *app) formatOne(file runtime.ScriptFile, check bool) (changed bool, err error) {
+	code, err := a.process.ReadScript(file)
 	if err != nil {
-		return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", file, fault.Reason(err))
+		return false, err
 	}
-	return code, nil
+	formatted, err := luafmt.Source(file.Name, code)
+	if err != nil {
+		return false, err
+	}
+	changed = !bytes.Equal(code, formatted)
+	switch {
+	case file.Name == "-" && !check:
+		_, err = a.stdout.Write(formatted)
+	case changed:
+		if !check {
+			err = cannotWrite(atomicfile.Write(a.process.Path(file.Name), formatted, 0o666))
+		}
+		if err == nil && (check || !a.output.Quiet) {
+			_, err = fmt.Fprintln(a.stdout, file.Name)
+		}
+	}
+	return changed, err
 }
 
 func (a *app) lsp() *cobra.Command {

@@ -57,6 +57,7 @@ func (a *app) runJob(command string, env []string) error {
 	}
 	ended := make(chan struct{})
 	defer close(ended)
+	defer a.process.AwaitSignals()()
 	go func() {
 		for {
 			select {

@@ -27,12 +27,14 @@ func newProcess() *runtime.Process {
 	runtime.TuneGC()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	return &runtime.Process{
+	p := &runtime.Process{
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
-		Signals: signals, Exit: os.Exit,
+		Exit: os.Exit,
 	}
+	p.Relay(signals)
+	return p
 }
 
 func isTerminal(stream any) bool {

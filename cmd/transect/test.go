@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,8 +99,11 @@ func (a *app) testFiles(args []string) ([]string, error) {
 	}
 	var files []string
 	for _, file := range all {
-		if slices.Contains(args, file) || strings.HasSuffix(file, "_test.lua") {
-			files = append(files, file)
+		switch tests := file.Folder == "" || strings.HasSuffix(file.Name, "_test.lua"); {
+		case file.Err != nil && (tests || filepath.Ext(file.Name) != ".lua"): // a folder may have tests
+			return nil, file.Err
+		case tests:
+			files = append(files, file.Name)
 		}
 	}
 	if len(files) == 0 {

@@ -78,12 +78,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 		where = append(where, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(args))))
 	}
 	if len(f.States) > 0 {
-		var any []string
-		for _, state := range f.States {
-			args = append(args, string(state))
-			any = append(any, fmt.Sprintf("$%d", len(args)))
-		}
-		where = append(where, StateSQL+" in ("+strings.Join(any, ", ")+")")
+		where = append(where, In(StateSQL, f.States, &args))
 	}
 	if f.Queue != "" {
 		add("j.queue = %s", f.Queue)
@@ -104,7 +99,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 		where = append(where, "t.schedule = ''")
 	}
 	if f.IDs != nil {
-		where = append(where, "j.id in ("+idList(f.IDs)+")")
+		where = append(where, In("j.id", f.IDs, &args))
 	}
 	if f.Script != "" {
 		add(`t.title like %s escape '\'`, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Script)+"%")

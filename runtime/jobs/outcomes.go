@@ -3,8 +3,6 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -44,10 +42,7 @@ type Tally map[State]int
 
 // Submitted counts the jobs that each of some jobs has submitted.
 func (s *Store) Submitted(ctx context.Context, parents ...int64) (map[int64]Tally, error) {
-	if len(parents) == 0 {
-		return nil, nil
-	}
-	return tally[int64](ctx, s, "t.parent", "t.parent > 0 and t.parent in ("+idList(parents)+")")
+	return tally[int64](ctx, s, "t.parent", "t.parent > 0 and "+In("t.parent", parents, nil))
 }
 
 // Open counts the jobs of each queue that have not ended.
@@ -71,13 +66,4 @@ func tally[K comparable](ctx context.Context, s *Store, by, where string, args .
 	}, "select key, state, n from (select "+by+" as key, "+StateSQL+" as state, count(*) as n from river_job j join "+
 		"tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
 	return all, s.Explain(err)
-}
-
-// idList is a list of ids for a statement.
-func idList(ids []int64) string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = strconv.FormatInt(id, 10)
-	}
-	return strings.Join(list, ", ")
 }

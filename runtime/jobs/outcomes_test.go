@@ -53,3 +53,27 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 }
+
+// A list without values finds nothing, on either database.
+func TestEmptyLists(t *testing.T) {
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		submit(t, s, jobs.Spec{Script: "a.lua"})
+		if list, err := s.List(t.Context(), jobs.Filter{IDs: []int64{}}); err != nil || len(list) != 0 {
+			t.Error(list, err)
+		}
+		if counted, err := s.Submitted(t.Context()); err != nil || len(counted) != 0 {
+			t.Error(counted, err)
+		}
+		if ended, err := s.EndedParts(t.Context(), nil); err != nil || len(ended) != 0 {
+			t.Error(ended, err)
+		}
+		var args []any
+		for want, condition := range map[int]string{0: jobs.In("queue", []string{}, &args), 1: jobs.In("queue", []string{"it's", jobs.DefaultQueue}, &args)} {
+			var n int
+			used := args[:len(args)*want]
+			if err := s.DB().QueryRowContext(t.Context(), "select count(*) from river_job where "+condition, used...).Scan(&n); err != nil || n != want {
+				t.Error(condition, n, err)
+			}
+		}
+	})
+}

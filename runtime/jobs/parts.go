@@ -93,10 +93,7 @@ const maxResults = 8 << 20
 
 // EndedParts implements Queue.
 func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	found, err := s.jobs(ctx, s.db, " where j.id in ("+idList(ids)+")")
+	found, err := s.jobs(ctx, s.db, " where "+In("j.id", ids, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,9 @@ package jobs
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -36,6 +39,26 @@ func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 		err = rows.Scan(&value)
 		return value, err
 	}, query, args...)
+}
+
+// In returns the condition that an expression is one of some values. It is false for
+// none: PostgreSQL takes no empty list. Ids are written out, for a statement takes
+// fewer arguments than there may be ids; texts are appended to the arguments.
+func In[T ~string | ~int64](expression string, values []T, args *[]any) string {
+	if len(values) == 0 {
+		return "false"
+	}
+	list := make([]string, len(values))
+	for i, value := range values {
+		switch v := any(value).(type) {
+		case int64:
+			list[i] = strconv.FormatInt(v, 10)
+		default:
+			*args = append(*args, fmt.Sprint(v))
+			list[i] = fmt.Sprintf("$%d", len(*args))
+		}
+	}
+	return expression + " in (" + strings.Join(list, ", ") + ")"
 }
 
 // Millis is a time as the tables keep it: milliseconds, 0 for the zero time.

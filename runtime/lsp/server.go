@@ -13,13 +13,13 @@ import (
 	"io"
 	"io/fs"
 	"log"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"transect/client/regular"
 	"transect/runtime/lint"
 	"transect/runtime/luafmt"
 	"transect/runtime/reference"
@@ -190,35 +190,42 @@ func (s *Server) document(path string) *document {
 			return s.analysed(d)
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxFile)
 	if err != nil {
+		fmt.Fprintln(s.Log, "cannot read a script:", err)
 		return nil
 	}
 	return s.analysed(newDocument(uriOf(path), path, 0, text))
 }
 
-// maxFiles are searched for references.
-const maxFiles = 2000
+// Bounds of the scripts that are searched for references.
+const (
+	maxFiles = 2000
+	maxFile  = 1 << 20  // bytes of one
+	maxTexts = 16 << 20 // bytes of all; what is known of them takes many times as much
+)
 
 // documents are the scripts of the workspace, and those that are open.
 func (s *Server) documents() (list []*document) {
-	paths := map[string]bool{}
+	paths, texts := map[string]bool{}, 0
 	for _, d := range s.open {
 		paths[d.path] = true
 		list = append(list, s.analysed(d))
 	}
 	for _, root := range s.folders {
+		root += string(filepath.Separator) // follows a link
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // cannot be read; others can
+			case err != nil: // others can be read
+				fmt.Fprintln(s.Log, "cannot read a folder:", err)
 			case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
 				return fs.SkipDir
-			case len(paths) == maxFiles:
+			case len(paths) == maxFiles || texts > maxTexts:
 				return fs.SkipAll
 			case !entry.IsDir() && filepath.Ext(path) == ".lua" && !strings.HasPrefix(entry.Name(), ".") && !paths[path]:
 				paths[path] = true
 				if d := s.document(path); d != nil {
-					list = append(list, d)
+					list, texts = append(list, d), texts+len(d.text)
 				}
 			}
 			return nil

@@ -19,12 +19,22 @@ import (
 // errChanged is a mistake of this package: what it printed has other tokens.
 var errChanged = errors.New("formatting would change the program; it was left as it is")
 
-// Source formats a script. An error is that of code that does not compile.
+// Source formats a script. Lines end as the first one does. An error is that of code that
+// does not compile.
 func Source(name string, code []byte) ([]byte, error) {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
-	if bytes.Count(code, []byte("\r")) == bytes.Count(code, []byte("\r\n")) {
-		code = bytes.ReplaceAll(code, []byte("\r\n"), []byte("\n")) // Lua reads both the same, within strings as well
+	if bytes.Count(code, []byte("\r")) != bytes.Count(code, []byte("\r\n")) {
+		return source(name, code)
 	}
+	// Lua reads both the same, within strings as well.
+	formatted, err := source(name, bytes.ReplaceAll(code, []byte("\r\n"), []byte("\n")))
+	if first, _, _ := bytes.Cut(code, []byte("\n")); bytes.HasSuffix(first, []byte("\r")) {
+		formatted = bytes.ReplaceAll(formatted, []byte("\n"), []byte("\r\n"))
+	}
+	return formatted, err
+}
+
+func source(name string, code []byte) ([]byte, error) {
 	var first []byte // for the shell
 	if bytes.HasPrefix(code, []byte("#")) {
 		end := bytes.IndexByte(code, '\n') + 1

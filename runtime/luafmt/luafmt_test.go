@@ -183,3 +183,17 @@ func TestEveryScriptIsFormattedOnce(t *testing.T) {
 		t.Error(count, err)
 	}
 }
+
+// Lines end as they did.
+func TestLineEnds(t *testing.T) {
+	for in, want := range map[string]string{
+		"x=1\r\ny = [[a\r\nb]]\r\n": "x = 1\r\ny = [[a\r\nb]]\r\n",
+		"x=1\ny=2\n":                "x = 1\ny = 2\n",
+		"x=1\r\ny=2\n":              "x = 1\r\ny = 2\r\n",
+		"#!/bin/lua\r\nx=1\r\n":     "#!/bin/lua\r\nx = 1\r\n",
+	} {
+		if out, err := Source("a.lua", []byte(in)); err != nil || string(out) != want {
+			t.Errorf("%q: %q %v", in, out, err)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) err
 	for _, w := range p.Writes {
 		if w.Platform == platform && w.Before != nil {
 			group.Go(func() error {
-				change, err := w.compare(ctx, c)
+				change, err := p.compare(ctx, c, w)
 				tell(change)
 				return err
 			})
@@ -191,8 +191,15 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
+// changes reports whether the plan makes or deletes things of some kinds before a write.
+func (p *Plan) changes(kinds []string, before *Write) bool {
+	return slices.ContainsFunc(p.Writes[:min(before.Number-1, len(p.Writes))], func(w *Write) bool {
+		return slices.Contains(kinds, w.Things) && w.Kind != Change
+	})
+}
+
 // compare says what became of the record that a write changes or deletes.
-func (w *Write) compare(ctx context.Context, c *client.Client) (string, error) {
+func (p *Plan) compare(ctx context.Context, c *client.Client, w *Write) (string, error) {
 	manager, _, _ := strings.Cut(w.Operation, ".")
 	m := c.Manager(manager)
 	if m == nil {
@@ -210,6 +217,10 @@ func (w *Write) compare(ctx context.Context, c *client.Client) (string, error) {
 		return "the " + what + " was deleted", nil
 	case known && stateOf(record, part{subject: w.Before.ID}).differs(w.Before):
 		return "the " + what + " was changed", nil
+	case w.Kind == Delete && m.Holds != nil:
+		if now := holdings(ctx, c, manager, w.Before.ID); !p.changes(m.Holds, w) && !slices.Equal(now, w.Before.Holds) {
+			return "what the " + what + " holds was changed", nil
+		}
 	}
 	return "", nil
 }

@@ -125,6 +125,13 @@ type Before struct {
 	Sum      string          `json:"sum"`                // of all of it
 	Fields   json.RawMessage `json:"fields,omitempty"`   // those the write sets
 	Others   string          `json:"by,omitempty"`       // who created it, when that is somebody else
+	Holds    []Held          `json:"holds,omitempty"`    // what is deleted with it
+}
+
+// Held counts the things of a kind that a record holds.
+type Held struct {
+	Things string `json:"things"` // their manager
+	Count  int64  `json:"count"`
 }
 
 // Read is a lookup whose answer the plan rests on.

@@ -12,6 +12,7 @@ import (
 	"transect/client/declare"
 	"transect/client/human"
 	"transect/client/schema"
+	"transect/runtime/sandbox"
 )
 
 // mostGroups is how many lines are printed of what a plan does; the rest is counted.
@@ -26,6 +27,7 @@ type group struct {
 	n     int
 	bytes int64
 	names []string
+	held  []Held // deleted with them
 }
 
 // Line is what a plan does at a line of the script.
@@ -58,11 +60,20 @@ func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
 	}
-	return "from " + path.Base(h.Guess) + " on a guess: it reads what is made by something that has not run"
+	return "what follows " + path.Base(h.Guess) + " may differ: it depends on results that are not there yet; apply asks before it does " +
+		"anything else"
 }
 
 // Summary says in a line how much a plan does.
-func (p *Plan) Summary() string { return p.Totals.text(len(p.Effects)) }
+func (p *Plan) Summary() string {
+	downloads := 0
+	for _, e := range p.Effects {
+		if e.Kind == sandbox.Download {
+			downloads++
+		}
+	}
+	return p.Totals.text(len(p.Effects)-downloads, downloads)
+}
 
 // Print writes a plan for people, at most a screen of it.
 func (p *Plan) Print(out io.Writer) {
@@ -109,8 +120,21 @@ func (p *Plan) groups() (list []*group) {
 		g.n++
 		g.bytes += w.Bytes
 		g.names = append(g.names, w.Name)
+		if w.Before != nil {
+			g.hold(w.Before.Holds)
+		}
 	}
 	return list
+}
+
+func (g *group) hold(more []Held) {
+	for _, h := range more {
+		if n := slices.IndexFunc(g.held, func(known Held) bool { return known.Things == h.Things }); n >= 0 {
+			g.held[n].Count += h.Count
+		} else {
+			g.held = append(g.held, h)
+		}
+	}
 }
 
 var signs = map[Kind]string{Create: "+", Change: "~", Delete: "-", Send: "↑", Order: "▶"}
@@ -147,7 +171,19 @@ func (g *group) text() string {
 	if w.Kind == Change {
 		text += ": " + g.change()
 	}
+	if w.Before != nil && w.Before.Holds != nil {
+		text += " with " + g.holds()
+	}
 	return strings.TrimSuffix(text, ",")
+}
+
+// holds counts what is deleted with the things of a group.
+func (g *group) holds() string {
+	var parts []string
+	for _, h := range g.held {
+		parts = append(parts, human.Count(int(h.Count), declare.Singular(h.Things)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // change says what a write changes: fields with their values before and after.
@@ -194,7 +230,7 @@ func shortValue(v gjson.Result) string {
 }
 
 // text counts what a plan does.
-func (t Totals) text(effects int) string {
+func (t Totals) text(effects, downloads int) string {
 	var parts []string
 	add := func(n int, text string) {
 		if n > 0 {
@@ -206,7 +242,8 @@ func (t Totals) text(effects int) string {
 	add(t.Delete, human.Number(t.Delete)+" to delete")
 	add(t.Files, human.Count(t.Files, "file")+" of "+human.Size(t.Bytes))
 	add(t.Order, human.Count(t.Order, "order"))
-	add(effects, human.Count(effects, "action")+" outside of the platform")
+	add(downloads, human.Count(downloads, "file")+" to download")
+	add(effects, human.Count(effects, "action")+" outside of the platform (left out without --allow-effects)")
 	if parts == nil {
 		return "nothing to do"
 	}
@@ -225,7 +262,7 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 		for _, w := range of.Writes {
 			if known[w.Key]--; known[w.Key] < 0 {
 				differ = true
-				fmt.Fprintf(out, "%s  %s\n", title, pad((&group{first: w, n: 1, bytes: w.Bytes}).text())+"  "+path.Base(w.Position))
+				fmt.Fprintf(out, "%s  %s\n", title, pad(w.text())+"  "+path.Base(w.Position))
 			}
 		}
 	}
@@ -238,4 +275,10 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 }
 
 // text returns the line of a single write.
-func (w *Write) text() string { return human.Line((&group{first: w, n: 1, bytes: w.Bytes}).text()) }
+func (w *Write) text() string {
+	g := &group{first: w, n: 1, bytes: w.Bytes}
+	if w.Before != nil {
+		g.held = w.Before.Holds
+	}
+	return human.Line(g.text())
+}

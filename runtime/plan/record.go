@@ -32,17 +32,18 @@ type Recorder struct {
 	Folder string     // that paths of effects are shown relative to
 	Tree   files.Tree // as the script sees it
 
-	mu     sync.Mutex
-	ids    ids
-	plan   Plan
-	made   map[string]*Write // by planned id
-	names  map[string]string // of records that were read or planned, by id
-	before map[string]bool   // ids of existing records that are noted
-	reads  map[[32]byte]bool
-	began  time.Time
-	files  map[string]File // that were sent or downloaded, by path
-	code   map[string]string
-	found  map[string]int // records that came about by writes, see finds
+	mu      sync.Mutex
+	ids     ids
+	plan    Plan
+	made    map[string]*Write // by planned id
+	names   map[string]string // of records that were read or planned, by id
+	before  map[string]bool   // ids of existing records that are noted
+	reads   map[[32]byte]bool
+	began   time.Time
+	clients map[string]*client.Client // by platform
+	files   map[string]File           // that were sent or downloaded, by path
+	code    map[string]string
+	found   map[string]int // records that came about by writes, see finds
 	touched
 }
 
@@ -50,7 +51,7 @@ type Recorder struct {
 func NewRecorder() *Recorder {
 	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
 		reads: map[[32]byte]bool{}, files: map[string]File{}, began: time.Now(), code: map[string]string{},
-		found: map[string]int{}, touched: touched{}}
+		found: map[string]int{}, touched: touched{}, clients: map[string]*client.Client{}}
 	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.files[path].MD5 }
 	return r
 }
@@ -82,12 +83,35 @@ func sum(data []byte) string {
 }
 
 // On notes a platform that the run has connected to.
-func (r *Recorder) On(l Login) {
+func (r *Recorder) On(l Login, c *client.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.clients[l.URL] = c
 	if !slices.Contains(r.plan.Platforms, l) {
 		r.plan.Platforms = append(r.plan.Platforms, l)
 	}
+}
+
+func (r *Recorder) client(platform string) *client.Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clients[platform]
+}
+
+// mostCounted is how many things of a call are looked into that are deleted.
+const mostCounted = 50
+
+// holdings counts what is deleted with a thing.
+func holdings(ctx context.Context, c *client.Client, manager, id string) (list []Held) {
+	for _, kind := range c.Manager(manager).Holds {
+		within := map[string]any{"filter": map[string]any{declare.Singular(manager): map[string]any{"$eq": id}}, "limit": 1,
+			"return_total": true}
+		held, err := c.Manager(kind).Op("search").Invoke(ctx, declare.Args{Values: within})
+		if err == nil && held.Total > 0 {
+			list = append(list, Held{kind, held.Total})
+		}
+	}
+	return list
 }
 
 // Upload takes a file of a size and an MD5 for that of a component, without sending it.
@@ -108,7 +132,7 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 			return v, err
 		}
 		all := parts(call)
-		before := r.existing(ctx, call, all)
+		before := r.existing(ctx, platform, call, all)
 		if in, ok := call.In.(client.UploadFile); ok {
 			next = func(ctx context.Context, _ *declare.Call) (v declare.Value, err error) {
 				f, err := r.file(string(in.FilePath))
@@ -222,7 +246,7 @@ func (r *Recorder) guess(position string) {
 }
 
 // existing reads the records that a call changes or deletes, as they are.
-func (r *Recorder) existing(ctx context.Context, call *declare.Call, all []part) []*Before {
+func (r *Recorder) existing(ctx context.Context, platform string, call *declare.Call, all []part) []*Before {
 	list := make([]*Before, len(all))
 	describe := call.Spec.Siblings().Describe()
 	if describe == nil {
@@ -241,6 +265,9 @@ func (r *Recorder) existing(ctx context.Context, call *declare.Call, all []part)
 			continue // the write itself says what is wrong
 		}
 		list[i] = stateOf(record, p)
+		if c := r.client(platform); c != nil && call.Spec.Effect == declare.Delete && i < mostCounted {
+			list[i].Holds = holdings(ctx, c, call.Spec.Manager, p.subject)
+		}
 	}
 	return list
 }

@@ -80,7 +80,7 @@ func list(b *strings.Builder, title string, writes []*Write) {
 			fmt.Fprintf(b, "\n  … and %d more", len(writes)-most)
 			break
 		}
-		fmt.Fprintf(b, "\n  write %d: %s", w.Number, human.Line((&group{first: w, n: 1, bytes: w.Bytes}).text()))
+		fmt.Fprintf(b, "\n  write %d: %s", w.Number, w.text())
 		if w.Position != "" {
 			b.WriteString("  " + path.Base(w.Position))
 		}

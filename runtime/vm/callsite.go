@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/sandbox"
+	"transect/runtime/vm/compile"
 )
 
 // CallSite is the line that the running call comes from, "file:12": the innermost one
@@ -36,6 +37,16 @@ func (in *Interp) comesWithTransect(file string) bool {
 	return strings.HasPrefix(file, "@") && file != in.opt.Script
 }
 
+// used reports whether the caller of the running function uses what it returns.
+func used(L *lua.LState) bool {
+	caller, ok := placeAt(L, 1)
+	if !ok || caller.fn.IsG {
+		return true
+	}
+	at := compile.At(caller.fn.Proto, caller.pc)
+	return at.Op != lua.OP_CALL || at.C != 1
+}
+
 // Happens reports whether something may happen outside of the platform. A plan notes it,
 // and leaves it out.
 func Happens(L *lua.LState, e sandbox.Effect) bool {
@@ -43,6 +54,7 @@ func Happens(L *lua.LState, e sandbox.Effect) bool {
 	if !in.Seals() {
 		return true
 	}
+	e.Answers = e.Answers && used(L)
 	happens, err := in.Sandbox.Happens(Context(L), e)
 	if err != nil {
 		Raise(L, err)

@@ -19,7 +19,10 @@ import (
 
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	jobstest.EachStore(t, testJobs)
+}
+
+func testJobs(t *testing.T, store *jobs.Store) {
 	submit := func(spec jobs.Spec) string {
 		id, err := store.Submit(t.Context(), spec)
 		if err != nil {
@@ -104,7 +107,10 @@ func TestJobs(t *testing.T) {
 // wrong, however many jobs it took, what stands still first, and where it leads.
 func TestNight(t *testing.T) {
 	t.Parallel()
-	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	jobstest.EachStore(t, testNight)
+}
+
+func testNight(t *testing.T, store *jobs.Store) {
 	submit := func(spec jobs.Spec) int64 {
 		t.Helper()
 		id, err := store.Submit(t.Context(), spec)
@@ -192,4 +198,51 @@ func TestNight(t *testing.T) {
 	}
 	inOrder("/jobs?queue=nothing", "No job matches")
 	inOrder("/schedules/nightly", "overdue", "None of its slots has passed yet")
+}
+
+// Every page opens on both databases: empty, when all has gone well, and when a job
+// of each kind has failed.
+func TestPagesOnEachDatabase(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		_, address, browser := page(t, func(o *web.Options) { o.JobStore, o.Actions = store, true })
+		paths := append([]string{"/jobs", "/jobs?state=failed", "/jobs?state=not+well", "/jobs?queue=office", "/jobs?parent=1", "/jobs?schedule=nightly",
+			"/jobs?script=x", "/jobs?worker=m1", "/datasets.csv", "/api/map"}, sections...)
+		opens := func(when string) {
+			t.Helper()
+			for _, path := range paths {
+				if status, body := get(t, browser, address+path); status != http.StatusOK {
+					t.Errorf("%s, %s answers %d: %s", when, path, status, body)
+				}
+			}
+		}
+		opens("empty")
+		if err := schedule.Add(t.Context(), store, &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "30 2 * * *", Zone: "UTC"}, Spec: jobs.Spec{Script: "sync.lua"}}, false); err != nil {
+			t.Fatal(err)
+		}
+		var all []int64
+		for _, spec := range []jobs.Spec{{Script: "survey.lua"}, {Script: "part.lua", Parent: 1}, {Script: "sync.lua", Schedule: "nightly"}} {
+			id, err := store.Submit(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, id)
+			paths = append(paths, fmt.Sprintf("/jobs/%d", id), fmt.Sprintf("/jobs/%d/log", id), fmt.Sprintf("/actions/cancel-job?job=%d", id))
+		}
+		paths = append(paths, "/schedules/nightly", "/actions/pause-schedule?schedule=nightly")
+		opens("with waiting jobs")
+		for _, state := range []jobs.State{jobs.Done, jobs.Failed, jobs.NeedsDecision} {
+			for i, id := range all {
+				for _, statement := range []string{
+					fmt.Sprintf("update tr_job set outcome = '%s', ended_at = %s where job_id = %d", state, store.Now, id),
+					fmt.Sprintf("update river_job set state = 'discarded', finalized_at = scheduled_at where id = %d", id),
+				} {
+					if _, err := store.DB().ExecContext(t.Context(), statement); err != nil {
+						t.Fatal(err)
+					}
+				}
+				opens(fmt.Sprintf("with %d jobs %s", i+1, state))
+			}
+		}
+	})
 }

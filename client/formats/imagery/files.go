@@ -9,6 +9,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/files"
+	"transect/client/regular"
 )
 
 // Files lists the image files of a folder, chosen by their extension, in natural
@@ -46,6 +47,17 @@ func Files(ctx context.Context, tree files.Tree, dir string, recursive bool) ([]
 			path := filepath.Join(folder, d.Name())
 			switch {
 			case !d.IsDir() && isImage(d.Name()):
+				info, err := d.Info()
+				if !d.Type().IsRegular() { // a link may lead to a file
+					info, err = tree.Stat(path)
+				}
+				if err == nil {
+					err = regular.Check(path, info)
+				}
+				if err != nil {
+					problems = append(problems, newProblem(path, Unreadable, "%v", fault.Reason(err)))
+					continue
+				}
 				paths = append(paths, path)
 			case d.IsDir():
 				folders++

@@ -13,6 +13,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/regular"
 	"transect/runtime/sandbox"
 )
 
@@ -80,14 +81,16 @@ func (m *maker) add(name, file string) error {
 	if m.files[name] != nil {
 		return nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
+	f, err := regular.Open(file)
+	if errors.Is(err, regular.ErrOther) {
+		return fault.Of(&fault.UsageError{}, "%s is not a file: only files can travel with a job", file)
+	} else if err != nil {
 		return cannotRead(file, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return fault.Of(&fault.UsageError{}, "%s is not a file: only files can travel with a job", file)
+	if err != nil {
+		return cannotRead(file, err)
 	}
 	m.size += info.Size()
 	if m.size > MaxSize || len(m.files) >= MaxFiles {

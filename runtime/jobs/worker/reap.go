@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"transect/runtime/jobs"
@@ -186,10 +188,7 @@ func (s *session) owned() string {
 }
 
 func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool) ([]orphan, error) {
-	known := "0" // no job's
-	for id := range strays {
-		known += fmt.Sprintf(", %d", id)
-	}
+	ids := slices.Collect(maps.Keys(strays))
 	return jobs.Collect(ctx, tx, func(rows *sql.Rows) (o orphan, err error) {
 		err = rows.Scan(&o.id, &o.cancelled, &o.worker, &o.given)
 		return o, err
@@ -198,8 +197,8 @@ func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id
 			and e.ended_at is not null and e.outcome <> 'lost'), 0))
-		from river_job j where j.state = 'running' and (`+r.orphaned()+` or `+r.owned()+` and j.id in (`+known+
-		`)) order by j.id limit 500`+r.store.Lock("for update skip locked"), r.id)
+		from river_job j where j.state = 'running' and (`+r.orphaned()+` or `+r.owned()+` and `+jobs.In("j.id", ids, nil)+
+		`) order by j.id limit 500`+r.store.Lock("for update skip locked"), r.id)
 }
 
 // rescue ends the attempts of orphans and fences them off.

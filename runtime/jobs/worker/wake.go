@@ -3,9 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"transect/runtime/jobs"
@@ -38,8 +36,8 @@ func (s *session) look(ctx context.Context) {
 func (s *session) anyDue(ctx context.Context) bool {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
-	marks, args := list(s.w.queues)
-	due := " from river_job where queue in (" + marks + ") and " + s.store.Due + " and state in "
+	var args []any
+	due := " from river_job where " + jobs.In("queue", s.w.queues, &args) + " and " + s.store.Due + " and state in "
 	const later = "('scheduled', 'retryable')"
 	var available, come bool // an update would wait for others on SQLite
 	err := s.store.DB().QueryRowContext(ctx,
@@ -60,25 +58,14 @@ func (s *session) cancelAsked(ctx context.Context) {
 	}
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
-	marks, args := list(ids)
 	// after an error it is asked again
 	asked, _ := jobs.Column[int64](ctx, s.store.DB(),
-		"select j.id from river_job j where j.id in ("+marks+") and "+jobs.CancelAskedSQL, args...)
+		"select j.id from river_job j where "+jobs.In("j.id", ids, nil)+" and "+jobs.CancelAskedSQL)
 	for _, a := range s.all() {
 		if slices.Contains(asked, a.job) {
 			a.cancel()
 		}
 	}
-}
-
-// list is the placeholders and the arguments of a list of values.
-func list[T any](values []T) (marks string, args []any) {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = fmt.Sprintf("$%d", i+1)
-		args = append(args, v)
-	}
-	return strings.Join(all, ", "), args
 }
 
 // listen wakes River when PostgreSQL tells of a new job in a queue of this worker.
