@@ -89,6 +89,12 @@ func deleteOAuthClient(r *Request) any {
 	if r.find(oauthSecrets, id) != nil { // below an overlay it is not known
 		r.remove(oauthSecrets, id)
 	}
+	r.p.issued.Range(func(hash, of any) bool {
+		if of.(caller).client == id {
+			r.p.issued.Delete(hash)
+		}
+		return true
+	})
 	r.exec("DELETE FROM tokens WHERE client = ?", id)
 	r.softDelete(oauthClients, doc)
 	return doc

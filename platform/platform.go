@@ -56,6 +56,8 @@ type Options struct {
 	// IgnoreKeys takes no notice of the header Idempotency-Key, as platforms do
 	// that do not know it.
 	IgnoreKeys bool
+	// Alone keeps the tokens that it issues in memory: nobody but this process uses them.
+	Alone bool
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
 
@@ -70,6 +72,7 @@ type Platform struct {
 	store        *store.Store
 	blobs        *blob.Store
 	ids          store.IDs
+	issued       sync.Map // callers by the hash of their token, when Alone
 	handler      http.Handler
 	workers      *workers
 	tilePixels   *raster.Cache      // decoded, of the rasters whose tiles were drawn last

@@ -62,6 +62,7 @@ func (l *localPlatform) open(ctx context.Context, options platform.Options) (*pl
 		if l.inMemory {
 			options.Dir, options.Memory = "", true
 		}
+		options.Alone = true
 		p, err := platform.Open(ctx, options)
 		if err != nil {
 			return nil, err
