@@ -84,7 +84,9 @@ func (x *Execution) openGate() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	x.connector.planned.first = g.Open(notes)
+	if x.connector.planned.first, err = g.Open(notes); err != nil {
+		return false, err
+	}
 	if at, ended := notes.Ended(); ended {
 		text := "the plan was carried out before (started %s)"
 		if done = g.Complete(); !done {
@@ -109,13 +111,13 @@ func (c *connector) lay(address string, o *client.Options) {
 	switch {
 	case c.job.DryRun:
 		o.Last = c.job.Recorder.Link(address, c.upload(address))
-		o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
+		o.Over = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 			c.planned.mu.Lock()
 			defer c.planned.mu.Unlock()
 			if laid := c.planned.overlays[address]; laid != nil {
 				return laid, nil
 			}
-			laid, err := platform.NewOverlay(c.job.Recorder.Below(address, below), base)
+			laid, err := platform.NewOverlay(below, base)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +17,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Notes keep what became of the writes of a plan beyond the death of the process: the
@@ -55,8 +58,9 @@ const (
 	done
 )
 
-// Open prepares the gate for a start of the run; notes hold what earlier starts did.
-func (g *Gate) Open(notes Notes) (first bool) {
+// Open prepares the gate for a start of the run; notes hold what earlier starts did, and
+// another plan with the same id is none of them.
+func (g *Gate) Open(notes Notes) (first bool, err error) {
 	g.notes, g.waiting, g.state = notes, map[string][]*Write{}, map[int]state{}
 	g.later, g.patterns, g.taken = map[string]*Write{}, map[string]bool{}, map[string]bool{}
 	g.ids.present = map[string]bool{}
@@ -75,7 +79,11 @@ func (g *Gate) Open(notes Notes) (first bool) {
 		}
 		return filepath.Base(path) + " " + f.MD5
 	}
-	first = notes.Kept(noteOfStart) == nil
+	earlier := notes.Kept(noteOfStart)
+	if earlier != nil && !bytes.Equal(earlier, g.Plan.name()) {
+		return false, fault.Hinted(fault.Of(&fault.PlanError{}, "another plan with the id %s was begun before", g.Plan.ID),
+			"plan again: %s", g.Plan.Refresh())
+	}
 	for _, w := range g.Plan.Writes {
 		switch noted := notes.Kept(note(w.Number)); {
 		case noted == nil:
@@ -94,7 +102,7 @@ func (g *Gate) Open(notes Notes) (first bool) {
 	for _, list := range g.waiting {
 		slices.SortStableFunc(list, func(a, b *Write) int { return int(g.state[a.Number] - g.state[b.Number]) })
 	}
-	return first
+	return earlier == nil, nil
 }
 
 const (
@@ -110,7 +118,10 @@ func (g *Gate) Complete() bool {
 }
 
 // Begin notes that the plan holds, and that sending begins.
-func (g *Gate) Begin() error { return g.notes.Put(noteOfStart, []byte(g.Plan.ID)) }
+func (g *Gate) Begin() error { return g.notes.Put(noteOfStart, g.Plan.name()) }
+
+// name tells a plan from others of the same id.
+func (p *Plan) name() []byte { return []byte(cmp.Or(p.Sum, p.ID)) }
 
 func note(write int) string { return fmt.Sprintf("plan %d", write) }
 
@@ -122,7 +133,7 @@ func (g *Gate) Effect(position, what string, _ bool) (happens bool, err error) {
 		return true, nil
 	case g.Allow:
 		return false, g.refuse(fault.Hinted(fault.Of(&fault.PlanError{}, "%s is not in the plan", what),
-			"plan again: transect plan %s", strings.Join(g.Plan.Command[1:], " ")))
+			"plan again: %s", human.Line(strings.Join(g.Plan.Words("plan"), " "))))
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -40,17 +39,19 @@ type Line struct {
 func (p *Plan) Lines(most int) (lines []Line, more int) {
 	groups := p.groups()
 	for _, g := range groups[:min(most, len(groups))] {
-		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: path.Base(g.first.Position)}
+		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: place(g.first.Position)}
 		if g.n > 1 {
-			line.Names = g.names[:min(mostNames, len(g.names))]
+			for _, name := range g.names[:min(mostNames, len(g.names))] {
+				line.Names = append(line.Names, human.Line(name))
+			}
 			if more := len(g.names) - mostNames; more > 0 {
-				line.Names = append(slices.Clone(line.Names), fmt.Sprintf("… and %s more", human.Number(more)))
+				line.Names = append(line.Names, fmt.Sprintf("… and %s more", human.Number(more)))
 			}
 		}
 		lines = append(lines, line)
 	}
 	for _, e := range p.Effects {
-		lines = append(lines, Line{Position: path.Base(e.Position),
+		lines = append(lines, Line{Position: place(e.Position),
 			Text: human.Line("! " + e.What + ", which is left out unless --allow-effects is given")})
 	}
 	return lines, max(0, len(groups)-most)
@@ -61,7 +62,7 @@ func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
 	}
-	return "from " + path.Base(h.Guess) + " on a guess: it reads what is made by something that has not run"
+	return "from " + place(h.Guess) + " on a guess: it reads what is made by something that has not run"
 }
 
 // Summary says in a line how much a plan does.
@@ -81,6 +82,9 @@ func (p *Plan) Print(out io.Writer) {
 	}
 	fmt.Fprintln(out, p.Summary())
 }
+
+// place is a position in a script as a line shows it.
+func place(position string) string { return human.Line(path.Base(position)) }
 
 // pad fills a text so that positions stand below one another.
 func pad(text string) string {
@@ -228,7 +232,7 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 		for _, w := range of.Writes {
 			if known[w.Key]--; known[w.Key] < 0 {
 				differ = true
-				fmt.Fprintf(out, "%s  %s\n", title, pad((&group{first: w, n: 1, bytes: w.Bytes}).text())+"  "+path.Base(w.Position))
+				fmt.Fprintf(out, "%s  %s\n", title, pad((&group{first: w, n: 1, bytes: w.Bytes}).text())+"  "+place(w.Position))
 			}
 		}
 	}

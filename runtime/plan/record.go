@@ -31,24 +31,25 @@ type Recorder struct {
 	// Downloads is told of each file that would be downloaded; it is not.
 	Downloads func(path string)
 
-	mu     sync.Mutex
-	ids    ids
-	plan   Plan
-	made   map[string]*Write // by planned id
-	names  map[string]string // of records that were read or planned, by id
-	before map[string]bool   // ids of existing records that are noted
-	reads  map[[32]byte]bool
-	began  time.Time
-	files  map[string]File // that were sent or downloaded, by path
-	code   map[string]string
-	found  map[string]int // records that came about by writes, see finds
+	mu      sync.Mutex
+	ids     ids
+	plan    Plan
+	made    map[string]*Write // by planned id
+	names   map[string]string // of records that were read or planned, by id
+	before  map[string]bool   // ids of existing records that are noted
+	reads   map[[32]byte]bool
+	touched map[string]bool // managers of existing records that are changed or deleted
+	began   time.Time
+	files   map[string]File // that were sent or downloaded, by path
+	code    map[string]string
+	found   map[string]int // records that came about by writes, see finds
 }
 
 // NewRecorder makes one.
 func NewRecorder() *Recorder {
 	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
 		reads: map[[32]byte]bool{}, files: map[string]File{}, began: time.Now(), code: map[string]string{},
-		found: map[string]int{}}
+		found: map[string]int{}, touched: map[string]bool{}}
 	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.files[path].MD5 }
 	return r
 }
@@ -112,7 +113,8 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 		case s.Effect == declare.Read && s.Param("target_path") != nil:
 			return r.download(ctx, call)
 		case s.Effect == declare.Read:
-			v, err := next(reading(ctx, call), call)
+			v, err := next(ctx, call)
+			r.read(ctx, platform, call, v, err)
 			r.learn(ctx, s.Manager, v)
 			return v, err
 		}
@@ -279,6 +281,7 @@ func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call
 		if err != nil {
 			return err
 		}
+		r.touches(call.Spec, p.subject)
 		w := &Write{Number: len(r.plan.Writes) + 1, Operation: call.Spec.FullName(), Kind: kindOf(call.Spec),
 			Platform: platform, Position: declare.Position(ctx), Things: thingsOf(call.Spec), After: uses, Before: before[i],
 			Guess: r.plan.Guess != "", Key: key}
@@ -334,7 +337,7 @@ func (r *Recorder) describe(w *Write, p part) {
 func (r *Recorder) sends(w *Write, path string) {
 	w.File, w.Name = path, filepath.Base(path)
 	f := r.files[path]
-	w.Bytes = f.Size
+	w.Bytes, w.MD5 = f.Size, f.MD5
 	same := func(other File) bool { return other.Path == path }
 	if f.Modified.Before(r.began) && !f.Modified.IsZero() && !slices.ContainsFunc(r.plan.Files, same) {
 		r.plan.Files = append(r.plan.Files, f) // another one is made by the script, and compared when it is sent

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"transect/client/human"
@@ -46,7 +45,7 @@ func (r Result) Text() string {
 	list(&b, "sent by an earlier start, which died before it had the answer; the script found no need to send it again:",
 		r.Lost)
 	for _, e := range r.LeftOut {
-		fmt.Fprintf(&b, "\nleft out, without --allow-effects: %s  %s", human.Line(e.What), path.Base(e.Position))
+		fmt.Fprintf(&b, "\nleft out, without --allow-effects: %s  %s", human.Line(e.What), place(e.Position))
 	}
 	return b.String()
 }
@@ -64,7 +63,7 @@ func list(b *strings.Builder, title string, writes []*Write) {
 		}
 		fmt.Fprintf(b, "\n  write %d: %s", w.Number, human.Line((&group{first: w, n: 1, bytes: w.Bytes}).text()))
 		if w.Position != "" {
-			b.WriteString("  " + path.Base(w.Position))
+			b.WriteString("  " + place(w.Position))
 		}
 	}
 }

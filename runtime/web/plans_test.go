@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -23,18 +24,19 @@ import (
 const planID = "plan-20260501-100000-0a1b2c"
 
 // planned keeps a plan that creates a mission, two photos and an annotation with a name.
-func planned(t *testing.T, path, name string, change func(*plan.Plan)) {
+func planned(t *testing.T, path, name string, key []byte, change func(*plan.Plan)) {
 	t.Helper()
 	p := &plan.Plan{Head: plan.Head{ID: planID, Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC), Version: "1.0",
-		Folder: filepath.Dir(path), Command: []string{"run", "survey.lua", name}, Guess: "survey.lua:9",
+		Folder: filepath.Dir(path), Script: "survey.lua", Arguments: []string{name}, Guess: "survey.lua:9",
 		Platforms: []plan.Login{{URL: platform.Address}}}}
 	add := func(things string, fields map[string]any) {
 		text, err := json.Marshal(fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: things + ".create", Kind: plan.Create,
-			Things: things, Name: name, In: name, Platform: platform.Address, Position: "survey.lua:3", Arguments: text, Key: name + things})
+		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: creates[things], Kind: plan.Create,
+			Things: things, Name: name, In: name, Platform: platform.Address, Position: "survey.lua:3", Arguments: text,
+			Key: fmt.Sprintf("%024x", len(p.Writes))})
 	}
 	photo := func(lon float64) map[string]any {
 		return map[string]any{"datasets": map[string]any{"type": "image", "name": name, "acquisition_date": "2026-05-01T10:00:00Z",
@@ -48,17 +50,24 @@ func planned(t *testing.T, path, name string, change func(*plan.Plan)) {
 	if p.Totals.Create = len(p.Writes); change != nil {
 		change(p)
 	}
-	if err := p.Save(path); err != nil {
+	if err := p.Save(path, key); err != nil {
 		t.Fatal(err)
 	}
 }
+
+var creates = map[string]string{"missions": "missions.create_mission", "datasets": "datasets.create_datasets",
+	"annotations": "annotations.create"}
 
 // planPage is a page with the plan of a folder.
 func planPage(t *testing.T, name string, change func(*web.Options), alter func(*plan.Plan)) (o web.Options, at string, browser *http.Client) {
 	t.Helper()
 	folder := t.TempDir()
-	planned(t, filepath.Join(folder, "night.plan"), name, alter)
 	_, at, browser = page(t, func(options *web.Options) {
+		key, err := ledger.Key(options.History.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned(t, filepath.Join(folder, "night.plan"), name, key, alter)
 		options.Plans = []string{folder, folder}
 		if change != nil {
 			change(options)
@@ -84,7 +93,7 @@ func TestPlanIsShownAsInTheTerminal(t *testing.T) {
 		}
 	}
 	_, body := get(t, browser, at+"/plans/"+planID)
-	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"))
+	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +147,7 @@ func TestMarkupInPlansStaysText(t *testing.T) {
 		_, at, browser := planPage(t, name, func(o *web.Options) {
 			o.Actions, o.Again = true, func(string, []string) error { return nil }
 		}, func(p *plan.Plan) {
-			p.Folder, p.Version, p.Platforms = name, name, []plan.Login{{URL: name}}
+			p.Version, p.By, p.Platforms = name, name, []plan.Login{{URL: name}}
 			p.Guess, p.Effects = name, []plan.Effect{{What: name, Position: name}}
 			p.Writes[0].Position = name
 		})
@@ -164,8 +173,8 @@ func TestPlanThatNoLongerHolds(t *testing.T) {
 	t.Parallel()
 	var c *client.Client
 	o, at, browser := planPage(t, "North", func(o *web.Options) { c = o.Client }, func(p *plan.Plan) {
-		p.Reads = []*plan.Read{{Operation: "projects.search", Platform: platform.Address, Method: http.MethodPost,
-			Path: "/project-manager/search-projects", Body: []byte(`{"filter":{"name":{"$eq":"North"}},"limit":5}`), Found: []string{},
+		p.Reads = []*plan.Read{{Operation: "projects.search", Platform: platform.Address,
+			Arguments: []byte(`{"filter":{"name":{"$eq":"North"}},"limit":5}`), Found: []string{},
 			Position: "survey.lua:2"}}
 		file := filepath.Join(p.Folder, "a.txt")
 		if err := os.WriteFile(file, []byte("a"), 0o600); err != nil {
@@ -177,7 +186,7 @@ func TestPlanThatNoLongerHolds(t *testing.T) {
 		}
 		p.Files = []plan.File{{Path: "a.txt", Size: 1, Modified: info.ModTime(), MD5: "0cc175b9c0f1b6a831c399e269772661"}}
 		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: "datasets.upload_file", Kind: plan.Send,
-			Platform: platform.Address, File: "a.txt"})
+			Platform: platform.Address, File: "a.txt", Things: "datasets", Arguments: []byte(`{}`), Key: strings.Repeat("0", 24)})
 	})
 	expect := func(want ...string) {
 		t.Helper()
@@ -258,7 +267,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"plan": planID, "plan 1": "{}", "plan 2": "sent"} {
+	for name, value := range map[string]string{"plan": checksum[1], "plan 1": "{}", "plan 2": "sent"} {
 		if err := notes.Put(name, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
