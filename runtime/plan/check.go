@@ -44,7 +44,7 @@ func (h *Head) check() error {
 		return errors.New("its id is not one of a plan")
 	case script == "" || script == "-" || strings.ContainsRune(script, 0):
 		return errors.New("it names no script that can be run again")
-	case scripts.IsRef(script) && scripts.Source(script) == nil:
+	case scripts.IsRef(script) && !known(script):
 		return fmt.Errorf("there is no script %s in this transect", human.Line(script))
 	case !filepath.IsAbs(h.Folder):
 		return errors.New("its folder is not one of this machine")
@@ -52,6 +52,11 @@ func (h *Head) check() error {
 		return errors.New("an option of it is not one")
 	}
 	return nil
+}
+
+func known(script string) bool {
+	_, found := scripts.Find(script)
+	return found
 }
 
 // check refuses a plan that this program does not write. Of one that is not the user's

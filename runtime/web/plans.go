@@ -18,6 +18,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/geojson"
 	"transect/client/human"
 	"transect/client/ledger"
@@ -50,7 +51,7 @@ type planRow struct {
 
 // Name is the command that the plan is of.
 func (p *planRow) Name() string {
-	return transport.Redact(cron.Join(p.Words("run")))
+	return human.Line(transport.Redact(cron.Join(p.Words("run"))))
 }
 
 // Apply, Show and Refresh are commands for a shell.
@@ -186,13 +187,15 @@ func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (li
 	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "",
 		Startable: s.Actions && s.Again != nil && p.Own,
 		Canvas:    canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
-	if v.Done, err = s.planResult(p); err != nil {
+	if v.Done, err = s.planResult(p); fault.Find(err) != nil { // another plan has its id
+		v.Trouble, v.Startable = describe(err).Message, false
+	} else if err != nil {
 		return liveView{}, err
 	}
 	v.Complete = v.Done != nil && len(v.Done.Missing)+len(v.Done.Lost) == 0
 	if values != nil {
 		v.Lines, v.More = p.Lines(maxPlanLines)
-		if v.Done == nil && p.Own {
+		if v.Done == nil && p.Own && v.Trouble == "" {
 			v.Compared = len(p.Reads) <= maxCompared && p.Totals.Change+p.Totals.Delete <= maxCompared || values.Has("compare")
 			err := s.planChanges(ctx, p, v.Compared)
 			if drift, ok := errors.AsType[*plan.Drift](err); ok {
@@ -216,9 +219,7 @@ func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
 	}
 	defer notes.Close()
 	gate := plan.Gate{Plan: p}
-	if first, err := gate.Open(notes); first || err != nil && !p.Own { // a stranger's has the id of another one
-		return nil, nil
-	} else if err != nil {
+	if first, err := gate.Open(notes); first || err != nil {
 		return nil, err
 	}
 	result := gate.Result()
