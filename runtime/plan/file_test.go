@@ -54,7 +54,9 @@ func TestPlansThatCannotBeUsed(t *testing.T) {
 		{change: func(p *plan.Plan) { p.ID = "../../etc/passwd" }, want: "its id is not one of a plan"},
 		{change: func(p *plan.Plan) { p.ID = "plan-20260501-100000-0a1b2c/../x" }, want: "its id is not one of a plan"},
 		{text: func(text []byte) []byte { return bytes.Replace(text, []byte(`_plan":2`), []byte(`_plan":9`), 1) }, want: "another version"},
-		{text: func(text []byte) []byte { return bytes.Replace(text, []byte(`"name":"North"}`), []byte(`"name":"South"}`), 1) }, want: "does not say what it would send"},
+		{text: func(text []byte) []byte {
+			return bytes.Replace(text, []byte(`"name":"North"}`), []byte(`"name":"South"}`), 1)
+		}, want: "does not say what it would send"},
 		{text: func(text []byte) []byte { return text[:len(text)/2] }, want: ""},
 		{text: func([]byte) []byte { return nil }, want: "not a plan"},
 		{text: func([]byte) []byte { return []byte("{}\n") }, want: "not a plan"},
