@@ -100,8 +100,10 @@ func (u *beneath) send(ctx context.Context, op *operation, args store.Doc) []byt
 		}
 		panic(f)
 	} else if err != nil {
-		f := fail(http.StatusServiceUnavailable, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err))
-		f.again = true
+		f := fail(http.StatusNotImplemented, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err))
+		if f.again = fault.Transient(err); f.again {
+			f.status = http.StatusServiceUnavailable
+		}
 		panic(f)
 	}
 	defer answer.Body.Close()

@@ -158,7 +158,7 @@ func (a *app) agreedPlan(file string, trust bool) (*plan.Plan, error) {
 
 // insteadOf lists, for options of a plan, those of who carries it out that take their place.
 // What is given of others is added or wins.
-var insteadOf = map[string][]string{"local": namingPlatform, "url": namingPlatform, "profile": namingPlatform,
+var insteadOf = map[string][]string{"local": namingPlatform, "url": namingPlatform, "profile": platformOptions,
 	"allow": {"allow", "sandbox"}}
 
 var namingPlatform = append([]string{"config"}, platformOptions...)

@@ -171,6 +171,6 @@ func (r *Read) call() (*declare.Spec, declare.Args, error) {
 
 // repeatable reports whether an operation may be called to find what has changed.
 func repeatable(s *declare.Spec) bool {
-	return s.Effect == declare.Read && !s.Composed && !s.Secret() && !s.Transfers() && s.Shape != declare.ShapeIterator &&
+	return s.Effect == declare.Read && !s.Composed && !s.Transfers() && s.Shape != declare.ShapeIterator &&
 		!slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Secret || p.Type == "path" })
 }
