@@ -93,7 +93,11 @@ func TestPlanIsShownAsInTheTerminal(t *testing.T) {
 		}
 	}
 	_, body := get(t, browser, at+"/plans/"+planID)
-	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"), nil)
+	key, err := ledger.Key(o.History.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,6 +299,45 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	time.Sleep(400 * time.Millisecond)
 	if _, body = get(t, browser, at+"/plans"); !strings.Contains(body, "partial") {
 		t.Errorf("the list does not say how the run ended: %s", plainText(body))
+	}
+}
+
+// A stranger's plan is shown as such: no platform is asked about it, and the page does not
+// carry it out.
+func TestPlanOfAnother(t *testing.T) {
+	t.Parallel()
+	o, at, browser := planPage(t, "North", func(o *web.Options) {
+		o.Actions, o.Again = true, func(string, []string) error { t.Error("it was started"); return nil }
+	}, nil)
+	file := filepath.Join(o.Plans[0], "night.plan")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	theirs := &plan.Plan{Head: plan.Head{ID: planID, Folder: o.Plans[0], Script: "s.lua", By: "eve@far"},
+		Code:  []plan.Code{{File: "s.lua", Sum: strings.Repeat("0", 64)}},
+		Reads: []*plan.Read{{Operation: "users.describe", Platform: platform.Address, Arguments: []byte(`{}`)}}}
+	if err := theirs.Save(file, []byte("another key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, list := get(t, browser, at+"/plans"); !strings.Contains(list, "not yours") {
+		t.Errorf("the list: %s", plainText(list))
+	}
+	_, body := get(t, browser, at+"/plans/"+planID+"?compare=1")
+	for _, text := range []string{"was not made by you on this machine", "transect plan show " + file} {
+		if !strings.Contains(body, text) {
+			t.Errorf("the page lacks %q: %s", text, plainText(body))
+		}
+	}
+	if strings.Contains(body, "<form") || strings.Contains(body, "as they were when") {
+		t.Errorf("the page compares it, or offers to carry it out: %s", plainText(body))
+	}
+	response, err := browser.PostForm(at+"/plans/"+planID+"/apply", url.Values{"form": {formToken(t, browser, at)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Error(response.Status)
 	}
 }
 
