@@ -61,6 +61,7 @@ func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.t.trace(p.exchange, a, nil)
 		return a.Response, nil
 	}
 	if p.call == nil {
