@@ -185,7 +185,7 @@ func (w *world) plans(t testing.TB, o *client.Options) {
 	o.Last = w.recorder.Link("local", func(ctx context.Context, dataset, component, path, sum string, size int64) error {
 		return over.Upload(ctx, dataset, component, path, sum, size)
 	})
-	o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
+	o.Over = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 		var err error
 		over, err = platform.NewOverlay(below, base)
 		t.Cleanup(func() { over.Close() })
@@ -202,7 +202,7 @@ func planning(t *testing.T) *world {
 // planned is what was planned, as it is kept.
 func (w *world) planned() string {
 	var text bytes.Buffer
-	_ = w.recorder.Plan().Write(&text) // never fails
+	_ = w.recorder.Plan().Write(&text, nil) // never fails
 	return text.String()
 }
 

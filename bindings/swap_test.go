@@ -17,6 +17,7 @@ import (
 	"transect/bindings"
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/files"
 	"transect/platform"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -140,7 +141,7 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
 			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, gate.Charge, called},
-				Open: s.script.OpenToRead, Folder: s.script.Into})
+				Tree: files.Tree{View: s.script}, Folder: s.script.Receive})
 	})
 	return s
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"transect/client/declare"
-	"transect/client/fault"
 	"transect/client/files"
 	"transect/client/journal"
 	"transect/client/recovery"
@@ -90,14 +89,16 @@ type Options struct {
 	Trace        func(transport.TraceRecord)      // called with each exchange, redacted
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
-	// Wrap lays something over what sends requests to the platform at base. Optional.
-	Wrap  func(base string, below http.RoundTripper) (http.RoundTripper, error)
+	// Wrap lays something over what sends requests to the network. Optional.
+	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
+	// Over makes what answers in place of the platform at base; see transport.Options. Optional.
+	Over  func(base string, below http.RoundTripper) (http.RoundTripper, error)
 	Links []declare.Interceptor // added to the chain of every call, before sending
 	// of the run, for what it does not know of the connection; writes are not noted when nil
 	Ledger      *recovery.Options
 	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
 	Last        declare.Interceptor // the last link, of a plan: it notes writes, or passes planned ones; optional
-	Rehearses   bool                // writes do not reach the platform: Wrap answers them
+	Rehearses   bool                // writes do not reach the platform: Over answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
 	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
 	Bandwidth   *transfer.Bandwidth // limits the bytes a second of all transfers; nothing does when nil
@@ -153,7 +154,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		MaxOutage: outage,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
-		RoundTripper: o.RoundTripper, Wrap: o.Wrap, Busy: o.Budget.Overloaded,
+		RoundTripper: o.RoundTripper, Wrap: o.Wrap, Over: o.Over, Busy: o.Budget.Overloaded,
 		Reach: o.Reach, Sending: o.Sending, Writing: o.Writing, Stall: o.Stall, Rate: o.RequestRate,
 		Sleep:       backoffFor(o.Sleep),
 		Connections: o.Budget.Most(),
@@ -307,17 +308,6 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 		Repeatable: req.Repeatable(),
 		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, Buffer: req.Buffer,
 		GiveUp: req.GiveUp})
-	return answer.Body, err
-}
-
-// Repeat sends the request of an earlier read once more, as it was.
-func (c *Client) Repeat(ctx context.Context, operation string, r declare.Request, body []byte) ([]byte, error) {
-	s := c.Operation(operation)
-	if s == nil || s.Effect != declare.Read {
-		return nil, fault.Of(&fault.ValueError{}, "%s is not an operation that reads", operation)
-	}
-	answer, err := c.transport.Do(ctx, transport.Request{Operation: operation, Repeatable: true, Method: r.Method,
-		Path: r.Path, Query: r.Query, Body: body})
 	return answer.Body, err
 }
 

@@ -99,6 +99,9 @@ func (s *Settings) withhold(given string) (why string) {
 	return fmt.Sprintf("the %s of %s is for %s", kind, s.ConfigFile, origin(s.URL))
 }
 
+// SameOrigin reports whether two addresses are of platforms that get the same secrets.
+func SameOrigin(a, b string) bool { return origin(a) == origin(b) }
+
 // origin is the part of a platform's address that decides who gets a secret.
 func origin(address string) string {
 	if !strings.Contains(address, "://") {

@@ -75,7 +75,7 @@ func obtainToken(r *Request) any {
 // authenticate sets the caller of the request by its access token.
 func (r *Request) authenticate() {
 	if r.under != nil { // the platform below knows the token
-		r.caller = r.under.caller()
+		r.caller = r.under.caller(r.http.Context())
 		return
 	}
 	kind, token, _ := strings.Cut(r.http.Header.Get("Authorization"), " ")

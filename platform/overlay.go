@@ -36,7 +36,8 @@ type Overlay struct {
 	open   func() (*Platform, error)
 }
 
-// NewOverlay lays an overlay over the platform at an address.
+// NewOverlay lays an overlay over the platform at an address. What it sends below is for
+// a client's transport, which logs in, repeats and bounds: see transport.Options.Over.
 func NewOverlay(below http.RoundTripper, base string) (*Overlay, error) {
 	at, err := url.Parse(base)
 	if err != nil {
@@ -59,7 +60,7 @@ func NewOverlay(below http.RoundTripper, base string) (*Overlay, error) {
 	o.open = sync.OnceValues(func() (*Platform, error) {
 		p, err := Open(context.Background(), Options{Memory: true, under: o.under})
 		if err == nil {
-			p.secrets.UserID, p.secrets.Company = o.under.caller().user, o.under.company()
+			p.secrets.UserID, p.secrets.Company = o.under.user, o.under.company()
 			o.active.Store(true)
 		}
 		return p, err
@@ -85,13 +86,10 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if rt == nil || rt.open && !strings.HasPrefix(rt.path, storagePrefix) {
 		return o.below.RoundTrip(req)
 	}
-	if auth := req.Header.Get("Authorization"); auth != "" {
-		o.under.authorization.Store(&auth)
-	}
 	if !rt.changes() && !o.active.Load() && !rt.findsRemarks() {
 		return o.below.RoundTrip(req)
 	}
-	p, err := o.platform()
+	p, err := o.platform(req.Context())
 	if f, ok := err.(*failure); ok {
 		return refusal(req, f)
 	}
@@ -116,8 +114,8 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // platform is that in memory, which has the user below.
-func (o *Overlay) platform() (*Platform, error) {
-	if err := recovered(func() { o.under.caller() }); err != nil {
+func (o *Overlay) platform(ctx context.Context) (*Platform, error) {
+	if err := recovered(func() { o.under.caller(ctx) }); err != nil {
 		return nil, err
 	}
 	return o.open()
@@ -160,10 +158,10 @@ func bodyOf(req *http.Request) ([]byte, error) {
 // and need not be there yet.
 func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum string, size int64) error {
 	err := recovered(func() {
-		p := must(o.platform())
+		p := must(o.platform(ctx))
 		b := blob.Blob{ID: blob.NewID(), Size: size, MD5: sum}
 		check(p.blobs.Link(b.ID, path))
-		r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: o.under.caller()}
+		r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: o.under.caller(ctx)}
 		r.write(func() {
 			doc, c := r.componentOf(dataset, component)
 			r.keepWhole(upload{dataset: dataset, component: component, filename: filepath.Base(path)}, b, doc, c)

@@ -3,15 +3,15 @@ package platform
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 
@@ -23,11 +23,10 @@ import (
 
 // beneath is the platform that an overlay lies over, and what is known of it.
 type beneath struct {
-	tripper       http.RoundTripper
-	reads         map[string]access // by collection
-	describeUser  *operation
-	base          string
-	authorization atomic.Pointer[string] // of the last request
+	tripper      http.RoundTripper // of a client
+	reads        map[string]access // by collection
+	describeUser *operation
+	base         string
 
 	mu      sync.Mutex
 	held    map[string]map[string]bool // ids in memory, by collection: new, changed and copied ones
@@ -66,9 +65,8 @@ func accesses(routes []route) map[string]access {
 	return all
 }
 
-// send asks the platform below. Its refusal is a failure of the same status. One that
-// may pass has changed nothing above: the request is sent again.
-func (u *beneath) send(op *operation, args store.Doc) []byte {
+// send asks the platform below. Its refusal is a failure of the same status.
+func (u *beneath) send(ctx context.Context, op *operation, args store.Doc) []byte {
 	args = maps.Clone(args)
 	path := op.Path
 	for key, v := range args {
@@ -92,65 +90,44 @@ func (u *beneath) send(op *operation, args store.Doc) []byte {
 	} else {
 		body = bytes.NewReader(must(json.Marshal(args)))
 	}
-	req := must(http.NewRequest(op.Method, u.base+path+query, body))
+	req := must(http.NewRequestWithContext(ownRequest{ctx}, op.Method, u.base+path+query, body))
 	req.Header.Set("Content-Type", "application/json")
-	if auth := u.authorization.Load(); auth != nil {
-		req.Header.Set("Authorization", *auth)
-	}
-	status, content, err := u.exchange(req)
-	if err != nil {
-		f := fail(http.StatusServiceUnavailable, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err))
-		f.again = true
+	answer, err := u.tripper.RoundTrip(req)
+	if refused, ok := errors.AsType[*fault.ResponseError](err); ok {
+		f := fail(refused.Status, refused.Code, "%s", refused.Message)
+		if f.again = fault.TransientStatus(refused.Status); f.again {
+			f.status = http.StatusServiceUnavailable
+		}
 		panic(f)
-	}
-	if status >= http.StatusBadRequest {
-		code, message := gjson.GetBytes(content, "code").Str, gjson.GetBytes(content, "message").Str
-		f := fail(status, code, "%s", message)
-		if f.again = fault.TransientStatus(status); f.again {
+	} else if err != nil {
+		f := fail(http.StatusNotImplemented, "BelowUnreachable", "the platform cannot be asked: %v", fault.Reason(err))
+		if f.again = fault.Transient(err); f.again {
 			f.status = http.StatusServiceUnavailable
 		}
 		panic(f)
 	}
+	defer answer.Body.Close()
+	content := must(io.ReadAll(answer.Body))
 	if op.ResultKey != "" {
 		content = []byte(gjson.GetBytes(content, op.ResultKey).Raw)
 	}
 	return content
 }
 
-// exchange makes a request and reads the answer.
-func (u *beneath) exchange(req *http.Request) (status int, content []byte, err error) {
-	answer, err := u.tripper.RoundTrip(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer answer.Body.Close()
-	content, err = contentOf(answer)
-	return answer.StatusCode, content, err
-}
+const belowPage = 500 // records asked for at once
 
-// contentOf reads the body of an answer.
-func contentOf(answer *http.Response) ([]byte, error) {
-	var text io.Reader = answer.Body
-	if answer.Header.Get("Content-Encoding") == "gzip" {
-		var err error
-		if text, err = gzip.NewReader(text); err != nil {
-			return nil, err
-		}
-	}
-	return io.ReadAll(io.LimitReader(text, maxBelow))
-}
+// ownRequest is the context of a request that no caller made: one without the values of
+// the request that is being answered, which say what is passed on.
+type ownRequest struct{ context.Context }
 
-const (
-	maxBelow  = 256 << 20 // bytes of an answer
-	belowPage = 500       // records asked for at once
-)
+func (ownRequest) Value(any) any { return nil }
 
 // caller is the user below.
-func (u *beneath) caller() caller {
+func (u *beneath) caller(ctx context.Context) caller {
 	u.asking.Lock()
 	defer u.asking.Unlock()
 	if u.user == "" {
-		err := recovered(func() { u.of = must(store.Decode(u.send(u.describeUser, store.Doc{}))) })
+		err := recovered(func() { u.of = must(store.Decode(u.send(ctx, u.describeUser, store.Doc{}))) })
 		if f, ok := err.(*failure); !ok || f.again || f.status == http.StatusUnauthorized {
 			check(err)
 		}
@@ -161,7 +138,6 @@ func (u *beneath) caller() caller {
 
 // company is that of the user below.
 func (u *beneath) company() string {
-	u.caller()
 	if id := store.Text(u.of, "company"); id != "" {
 		return id
 	}
@@ -221,7 +197,7 @@ func (t tx) copyOne(of *resource, id string) store.Doc {
 	if u == nil || schema.IsPlannedID(id) || !u.once(of.plural+" "+id) {
 		return nil
 	}
-	doc := u.fetch(of, id)
+	doc := u.fetch(t.ctx, of, id)
 	if doc["_id"] != any(id) {
 		return nil
 	}
@@ -230,7 +206,7 @@ func (t tx) copyOne(of *resource, id string) store.Doc {
 }
 
 // fetch asks for a document below, also a deleted one; nil when there is none.
-func (u *beneath) fetch(of *resource, id string) (doc store.Doc) {
+func (u *beneath) fetch(ctx context.Context, of *resource, id string) (doc store.Doc) {
 	a := u.reads[of.plural]
 	refused := func(f func()) bool {
 		err := recovered(f)
@@ -240,7 +216,7 @@ func (u *beneath) fetch(of *resource, id string) (doc store.Doc) {
 		check(err)
 		return false
 	}
-	if a.describe != nil && !refused(func() { doc = must(store.Decode(u.send(a.describe, store.Doc{of.name: id}))) }) {
+	if a.describe != nil && !refused(func() { doc = must(store.Decode(u.send(ctx, a.describe, store.Doc{of.name: id}))) }) {
 		return doc
 	}
 	if a.search == nil {
@@ -251,7 +227,7 @@ func (u *beneath) fetch(of *resource, id string) (doc store.Doc) {
 		filter["deletion_date"] = store.Doc{"$ne": nil}
 	}
 	refused(func() {
-		content := u.send(a.search, store.Doc{"filter": filter, "limit": 1})
+		content := u.send(ctx, a.search, store.Doc{"filter": filter, "limit": 1})
 		if raw := gjson.GetBytes(content, "results.0").Raw; raw != "" {
 			doc = must(store.Decode([]byte(raw)))
 		}
@@ -280,7 +256,7 @@ func (t tx) copyAll(collection string, filter store.Doc, most int) {
 			args["filter"] = filter
 		}
 		n := 0
-		gjson.GetBytes(u.send(a.search, args), "results").ForEach(func(_, record gjson.Result) bool {
+		gjson.GetBytes(u.send(t.ctx, a.search, args), "results").ForEach(func(_, record gjson.Result) bool {
 			n++
 			t.copied(collection, must(store.Decode([]byte(record.Raw))))
 			return true

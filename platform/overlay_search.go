@@ -3,8 +3,10 @@ package platform
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +50,7 @@ func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte)
 	if err != nil || len(mine) == 0 && len(held) == 0 {
 		return o.below.RoundTrip(req) // which says what is wrong with it
 	}
-	m := &merge{o: o, rt: rt, q: q, mine: mine, held: held}
+	m := &merge{ctx: req.Context(), o: o, rt: rt, q: q, mine: mine, held: held}
 	var answer store.Page
 	if err := recovered(func() { answer = m.page() }); err != nil {
 		return refusal(req, p.failed(r, err))
@@ -86,7 +88,7 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 	}
 	defer answer.Body.Close()
 	if err := recovered(func() {
-		t, docs := services[rt.op.Manager].resource, unworded(must(contentOf(answer)), req.URL.Query().Get("project_id"))
+		t, docs := services[rt.op.Manager].resource, unworded(must(io.ReadAll(answer.Body)), req.URL.Query().Get("project_id"))
 		check(p.write(req.Context(), func(tx tx) {
 			for _, doc := range docs {
 				if o.under.once(t.plural + " " + store.Text(doc, "_id")) {
@@ -102,6 +104,7 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 
 // merge makes pages of two sorted lists: that below, and what is held.
 type merge struct {
+	ctx  context.Context
 	o    *Overlay
 	rt   *route
 	q    store.Query
@@ -201,7 +204,7 @@ func (m *merge) below(filter store.Doc, size, page int) []byte {
 		}
 		args["sort"] = json.RawMessage(append(pair, '}'))
 	}
-	return m.o.under.send(m.rt.op, args)
+	return m.o.under.send(m.ctx, m.rt.op, args)
 }
 
 // heldBelow counts the held records that the search would find below.

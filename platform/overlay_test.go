@@ -16,14 +16,25 @@ import (
 	"transect/client/schema"
 )
 
-// connect opens a connection to a platform, through an overlay where there is one.
-func connect(t testing.TB, p *Platform, over *Overlay) *client.Client {
+// connect opens a connection to a platform.
+func connect(t testing.TB, p *Platform) *client.Client {
+	return connectOver(t, p, p.RoundTripper(), nil)
+}
+
+// overlaid opens a connection through an overlay.
+func overlaid(t testing.TB, p *Platform, network http.RoundTripper) *client.Client {
+	return connectOver(t, p, network, func(base string, below http.RoundTripper) (http.RoundTripper, error) {
+		over, err := NewOverlay(below, base)
+		t.Cleanup(func() { over.Close() })
+		return over, err
+	})
+}
+
+func connectOver(t testing.TB, p *Platform, network http.RoundTripper,
+	over func(string, http.RoundTripper) (http.RoundTripper, error)) *client.Client {
 	t.Helper()
 	made := p.Credentials()
-	o := client.Options{RoundTripper: p.RoundTripper()}
-	if over != nil {
-		o.Wrap = func(string, http.RoundTripper) (http.RoundTripper, error) { return over, nil }
-	}
+	o := client.Options{RoundTripper: network, Over: over}
 	c, err := client.New(context.Background(), client.Settings{URL: Address, User: made.User, Password: made.Password,
 		ClientID: made.ClientID, ClientSecret: made.ClientSecret}, o)
 	if err != nil {
@@ -126,14 +137,9 @@ func (w *world) search(ctx context.Context, kind, a, b int) string {
 func TestOverlayIsLikeThePlatform(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		below, direct := memory(t), memory(t)
-		over, err := NewOverlay(below.RoundTripper(), Address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer over.Close()
 		defer below.Close()
 		defer direct.Close()
-		filled, plain := &world{c: connect(t, below, nil)}, &world{c: connect(t, direct, nil)}
+		filled, plain := &world{c: connect(t, below)}, &world{c: connect(t, direct)}
 		steps := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) [3]int {
 			return [3]int{rapid.IntRange(0, 14).Draw(r, "kind"), rapid.IntRange(0, 60).Draw(r, "a"), rapid.IntRange(0, 60).Draw(r, "b")}
 		}), 10, 60).Draw(r, "steps")
@@ -143,7 +149,7 @@ func TestOverlayIsLikeThePlatform(t *testing.T) {
 			plain.step(s[0], s[1], s[2])
 		}
 		before := filled.everything(t)
-		laid := &world{c: connect(t, below, over), projects: slices.Clone(filled.projects), datasets: slices.Clone(filled.datasets)}
+		laid := &world{c: overlaid(t, below, below.RoundTripper()), projects: slices.Clone(filled.projects), datasets: slices.Clone(filled.datasets)}
 		for i, s := range steps[half:] {
 			want, got := plain.step(s[0], s[1], s[2]), laid.step(s[0], s[1], s[2])
 			if got != want {
@@ -196,12 +202,7 @@ func (l *losing) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestOverlayOverABadNetwork(t *testing.T) {
 	below := memory(t)
 	lost := &losing{RoundTripper: below.RoundTripper()}
-	over, err := NewOverlay(lost, Address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer over.Close()
-	c := connect(t, below, over)
+	c := overlaid(t, below, lost)
 	company := client.ID(below.Credentials().Company)
 	lost.route, lost.left = "describe-user", 2
 	project, err := c.Projects.Create(t.Context(), client.CreateProject{Name: "Quarry", Company: company})
@@ -211,7 +212,7 @@ func TestOverlayOverABadNetwork(t *testing.T) {
 	if lost.left > 0 || project.Company != string(company) {
 		t.Errorf("%d requests left to lose; %v", lost.left, project)
 	}
-	real, err := connect(t, below, nil).Projects.Create(t.Context(), client.CreateProject{Name: "Field", Company: company})
+	real, err := connect(t, below).Projects.Create(t.Context(), client.CreateProject{Name: "Field", Company: company})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func (p *Platform) logDefect(err error, attributes ...any) {
 // tx is a transaction whose failures are panics.
 type tx struct {
 	*store.Tx
-	under *beneath // of an overlay, else nil
+	under *beneath        // of an overlay, else nil
+	ctx   context.Context // of what asks below
 }
 
 func (p *Platform) read(ctx context.Context, f func(tx)) error {
@@ -94,7 +95,7 @@ func (p *Platform) read(ctx context.Context, f func(tx)) error {
 
 func (p *Platform) write(ctx context.Context, f func(tx)) error {
 	return p.store.Write(ctx, func(t *store.Tx) error {
-		err := recovered(func() { f(tx{t, p.options.under}) })
+		err := recovered(func() { f(tx{t, p.options.under, ctx}) })
 		p.options.under.settle(err == nil)
 		return err
 	})

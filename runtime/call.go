@@ -9,7 +9,6 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/schema"
 )
 
 // Request is one call of an operation without Lua.
@@ -61,33 +60,17 @@ func Connected(ctx context.Context, p *Process, job Job,
 	})
 }
 
-// jsonArguments reads arguments by name. Keys under extra are sent unchanged.
+// jsonArguments reads arguments by name.
 func jsonArguments(text []byte) (declare.Args, error) {
-	args := declare.Args{Values: map[string]any{}}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return args, nil
+		return declare.Args{Values: map[string]any{}}, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var object map[string]any
-	err := dec.Decode(&object)
-	if err == nil && dec.More() {
-		err = fault.Of(&fault.ValueError{}, "unexpected text after the object")
+	args, err := declare.ParseArgs(text)
+	if err != nil {
+		err = fault.Hinted(fault.Of(&fault.UsageError{}, "the arguments are not a JSON object: %w", err),
+			`write them like '{"limit": 10}', or - to read them from standard input`)
 	}
-	if err != nil || object == nil {
-		f := fault.Of(&fault.UsageError{}, "the arguments are not a JSON object")
-		if err != nil {
-			f = fault.Of(&fault.UsageError{}, "the arguments are not a JSON object: %w", err)
-		}
-		return args, fault.Hinted(f, `write them like '{"limit": 10}', or - to read them from standard input`)
-	}
-	schema.KeepNulls(object)
-	if extra, ok := object["extra"].(map[string]any); ok {
-		args.Extra = extra
-		delete(object, "extra")
-	}
-	args.Values = object
-	return args, nil
+	return args, err
 }
 
 // jsonPrinter prints results: indented on a terminal, one line otherwise.

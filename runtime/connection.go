@@ -6,6 +6,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Connection is a platform and a login, as far as one source of settings gives
@@ -168,6 +169,33 @@ func (c *Connection) dropLogin(over Connection) {
 	if other := over.ClientID != "" && c.ClientID != "" && c.ClientID != over.ClientID; token || other {
 		c.ClientID, c.ClientSecret, c.ClientSecretFile = "", "", ""
 	}
+}
+
+// CheckPlanned refuses to send a login to a platform that a plan names alone: one that is
+// given with flags or in the environment is for the platform that they name, or else for
+// that of the configuration file.
+func CheckPlanned(p *Process, flags Connection, address string) error {
+	named, err := resolveConnection(p, flags)
+	if err != nil {
+		return err
+	}
+	secret := ""
+	for _, o := range named.Options() {
+		for _, value := range []*string{&named.Password, &named.PasswordFile, &named.ClientSecret, &named.ClientSecretFile,
+			&named.AccessToken, &named.AccessTokenFile} {
+			if o.Text == value && *value != "" {
+				secret = o.Env
+			}
+		}
+	}
+	if secret == "" || !named.Local && (named.URL != "" && client.SameOrigin(named.URL, address) ||
+		named.URL == "" && client.SameHost(address, p.Path(named.Config), named.Profile)) {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.MissingCredentialsError{},
+		"only the plan names the platform %s, and the login that is given (%s) was not given for it", human.Line(address),
+		secret), "name the platform to log in there: --url %s; or keep a login of it: transect login --url %[1]s",
+		human.Line(address))
 }
 
 // resolveConnection merges the command line with the environment.

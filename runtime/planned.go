@@ -80,9 +80,10 @@ func (x *Execution) see() {
 	tree := files.Tree{View: x.Interp}
 	switch {
 	case x.job.DryRun:
+		x.job.Recorder.Private = x.Interp.IsPrivate
 		x.job.Recorder.Tree, x.job.Recorder.Folder = tree, sandbox.Canonical(x.process.AbsPath("."))
 	case x.job.Gate != nil:
-		x.job.Gate.Tree = tree
+		x.job.Gate.Tree, x.job.Gate.Private = tree, x.Interp.IsPrivate
 	}
 }
 
@@ -97,7 +98,9 @@ func (x *Execution) openGate() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	x.connector.planned.first = g.Open(notes)
+	if x.connector.planned.first, err = g.Open(notes); err != nil {
+		return false, err
+	}
 	if at, _ := notes.Ended(); g.Complete() {
 		x.connector.ledger.log.Info(fmt.Sprintf("the plan was carried out before (started %s): nothing is sent again",
 			at.Local().Format(time.DateTime)))
@@ -120,13 +123,13 @@ func (c *connector) lay(address string, o *client.Options) {
 	switch {
 	case c.job.DryRun:
 		o.Last = c.job.Recorder.Link(address, c.upload(address))
-		o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
+		o.Over = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 			c.planned.mu.Lock()
 			defer c.planned.mu.Unlock()
 			if laid := c.planned.overlays[address]; laid != nil {
 				return laid, nil
 			}
-			laid, err := platform.NewOverlay(c.job.Recorder.Below(address, below), base)
+			laid, err := platform.NewOverlay(below, base)
 			if err != nil {
 				return nil, err
 			}

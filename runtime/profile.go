@@ -26,17 +26,11 @@ func (p Profile) begin() *profile.Recorder {
 
 // measure lays the profile over what sends requests.
 func (c *connector) measure(o *client.Options) {
-	recorder, lay := c.in.Options().Profile, o.Wrap
+	recorder := c.in.Options().Profile
 	if recorder == nil {
 		return
 	}
 	o.Wrap = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
-		if lay != nil {
-			var err error
-			if below, err = lay(base, below); err != nil {
-				return nil, err
-			}
-		}
 		return recorder.Requests(base, below), nil
 	}
 }

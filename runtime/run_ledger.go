@@ -198,7 +198,7 @@ func (p *Process) hasLedger(run string) bool {
 // ownKey is the key of the ledgers on this machine. A ledger that was written with
 // another one would know none of its writes.
 func (r *runLedger) ownKey(folder string) ([]byte, error) {
-	key, err := ledgerKey(folder)
+	key, err := ledger.Key(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (r *runLedger) sharedKey() ([]byte, error) {
 		return nil, err
 	}
 	return l.Keep("key", func() ([]byte, error) {
-		key := make([]byte, keySize)
+		key := make([]byte, ledger.KeySize)
 		rand.Read(key)
 		return key, nil
 	})

@@ -1,6 +1,9 @@
 package declare
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,6 +20,27 @@ import (
 type Args struct {
 	Values map[string]any
 	Extra  map[string]any
+}
+
+// ParseArgs reads arguments by name from a JSON object. Keys under extra are sent unchanged.
+func ParseArgs(text []byte) (Args, error) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	var object map[string]any
+	err := in.Decode(&object)
+	if err == nil && (object == nil || in.More()) {
+		err = errors.New("it is not one object")
+	}
+	if err != nil {
+		return Args{}, err
+	}
+	schema.KeepNulls(object)
+	args := Args{Values: object}
+	if extra, ok := object["extra"].(map[string]any); ok {
+		args.Extra = extra
+		delete(object, "extra")
+	}
+	return args, nil
 }
 
 // Text returns a string argument, "" when absent.

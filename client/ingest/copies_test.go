@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"transect/client/files"
 	"transect/client/verdict"
 	"transect/testdata/flightgen"
 )
@@ -49,7 +50,7 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil, nil); err != nil || v.AlreadyThere != 3 || v.Duplicate != 3 {
+	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, files.Tree{}, nil); err != nil || v.AlreadyThere != 3 || v.Duplicate != 3 {
 		t.Errorf("%+v %v", v, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/files"
 	"transect/client/scan"
 	"transect/client/verdict"
 	"transect/testdata/flightgen"
@@ -259,7 +260,7 @@ func TestReports(t *testing.T) {
 		r := w.run(folder, func(o *Options) { o.Report = path })
 		want := outcomes(t, r)
 		n := 0
-		for o, err := range OpenReport(path, nil) {
+		for o, err := range OpenReport(path, files.Tree{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +279,7 @@ func TestReports(t *testing.T) {
 	for name, text := range map[string]string{"a.json": "[]", "b.json": `{"x": 1}`, "c.csv": "a,b\n1,2\n", "d.json": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, []byte(text))
-		for _, err := range OpenReport(path, nil) {
+		for _, err := range OpenReport(path, files.Tree{}) {
 			if err == nil || !strings.Contains(err.Error(), "is not the report") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -492,7 +493,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err = VerifyOutcomes(t.Context(), w.c, earlier, nil, nil)
+	v, err = VerifyOutcomes(t.Context(), w.c, earlier, files.Tree{}, nil)
 	if err != nil || v.AlreadyThere != 4 {
 		t.Errorf("%+v %v", v, err)
 	}

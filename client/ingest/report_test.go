@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+	"transect/client/files"
 	"transect/client/verdict"
 )
 
@@ -37,7 +38,7 @@ func TestExactPaths(t *testing.T) {
 func TestDamagedPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.csv")
 	write(t, path, []byte("name,path,verdict,path_encoded\na,/a,failed,%G1\n"))
-	for o, err := range OpenReport(path, nil) {
+	for o, err := range OpenReport(path, files.Tree{}) {
 		if err == nil {
 			t.Errorf("%v", o)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"transect/client/files"
 )
 
 // A read that ends after the hashing has failed does not make the parts wait for
@@ -36,7 +38,7 @@ func TestSumBeforeUpload(t *testing.T) {
 		t.Fatal(sum, err)
 	}
 	known := func() bool {
-		src, err := openSource(path, os.Open)
+		src, err := openSource(path, files.Tree{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
+	"transect/client/files"
 )
 
 // TestHashing: the checksums are those of the bytes, however a file is cut.
@@ -26,7 +26,7 @@ func TestHashing(t *testing.T) {
 	} {
 		p.size = int64(len(content))
 		for _, given := range []string{"", sum(content)} {
-			src, err := openSource(path, os.Open)
+			src, err := openSource(path, files.Tree{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestHashing(t *testing.T) {
 func TestHashingLongParts(t *testing.T) {
 	path, content := fileOf(t, 7*MiB+1)
 	for _, given := range []string{"", sum(content)} {
-		src, err := openSource(path, os.Open)
+		src, err := openSource(path, files.Tree{})
 		if err != nil {
 			t.Fatal(err)
 		}

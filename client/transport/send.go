@@ -41,6 +41,7 @@ type call struct {
 	stream bool
 	// clientPair makes this a request for a token: Basic authorization, no token.
 	clientPair bool
+	below      bool // it is sent to the platform, past what lies over it
 }
 
 // answer is a response, read whole unless it is a stream.
@@ -53,6 +54,9 @@ type answer struct {
 func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	if c.Method == "" {
 		c.Method = http.MethodPost
+	}
+	if t.over != nil && !c.clientPair && !c.below {
+		return t.askOver(ctx, c)
 	}
 	u, err := t.locate(c.Path, c.Query)
 	if err != nil {
@@ -135,7 +139,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	x := &exchange{
 		Request: httpcore.Request{Method: c.Method, URL: u, Header: t.header(c, token), Body: c.BodyReader, Size: c.Size,
 			SlowAnswer: true},
-		operation: c.Operation, sample: c.Body, attempt: attempt,
+		operation: c.Operation, sample: c.Body, attempt: attempt, over: t.over != nil && !c.clientPair && !c.below,
 	}
 	if c.stream || c.BodyReader != nil {
 		x.Stall = t.options.Stall

@@ -68,7 +68,7 @@ func writeSide(b *strings.Builder, mark string, h http.Header, body string) {
 
 // trace reports an exchange; its answer is nil without one.
 func (t *Transport) trace(x *exchange, a *answer, err error) {
-	if t.options.Trace == nil {
+	if t.options.Trace == nil || x.over { // what it passes on is traced below
 		return
 	}
 	r := TraceRecord{

@@ -72,10 +72,13 @@ type Options struct {
 	// RoundTripper answers every request in-process when set. Proxy and TLS
 	// settings mean nothing then.
 	RoundTripper http.RoundTripper
-	// Wrap lays something over what sends requests to the platform at base. Optional.
+	// Wrap lays something over what sends requests to the network. Optional.
 	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
 	// Dial connects to hosts; over the network when nil.
 	Dial httpcore.Dial
+	// Over makes what answers in place of the platform at base. What it sends below
+	// passes all that requests of this transport pass. Optional.
+	Over func(base string, below http.RoundTripper) (http.RoundTripper, error)
 
 	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0
 	Rate        float64       // requests a second; 0 is no limit
@@ -134,8 +137,9 @@ type Transport struct {
 	options Options
 	base    *url.URL
 	core    *httpcore.Core
-	local   bool         // answered in-process
-	ahead   atomic.Int64 // the platform's clock before this one's, in nanoseconds, by its last answer
+	over    *httpcore.Core // what lies over the platform; nil for nothing
+	local   bool           // answered in-process
+	ahead   atomic.Int64   // the platform's clock before this one's, in nanoseconds, by its last answer
 	agent   string
 	log     *slog.Logger
 	secrets redactor
@@ -168,7 +172,10 @@ func New(o Options) (*Transport, error) {
 	}
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
-	if t.core, err = connect(o, t.unresponsive, t.unanswered); err != nil || t.local {
+	if t.core, err = connect(o, t.unresponsive, t.unanswered); err == nil {
+		err = t.lay()
+	}
+	if err != nil || t.local {
 		return t, err
 	}
 	if o.InsecureTLS {
@@ -263,6 +270,10 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 		x.Header = http.Header{}
 	}
 	x.Header.Set("User-Agent", t.agent)
+	if t.over != nil {
+		own := *x
+		x.over, ctx = true, context.WithValue(ctx, passingKey{}, passing{exchange: &own})
+	}
 	a, err := t.exchange(ctx, x)
 	if err != nil {
 		return nil, t.broken(ctx, "", u, err, false)

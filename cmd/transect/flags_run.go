@@ -15,7 +15,7 @@ import (
 )
 
 // where says which commands have an option of a run.
-type where uint8
+type where uint16
 
 const (
 	onCall   where = 1 << iota // commands that use the platform
@@ -26,6 +26,8 @@ const (
 	shown                      // in the help of everyday commands
 	secret                     // the value may be one
 	byItself                   // transect run alone
+	inPlan                     // a plan carries it: it has no effect of its own, on whatever machine
+	looking                    // it plans, or names the run: not an option of transect apply
 
 	// An option of a job is accepted by submit and schedule, and travels with it.
 	ofJob = onJob | travels
@@ -43,51 +45,51 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 	}
 	o.LogSize, o.LogKeep = 10<<20, 5
 	return append(connectionOptions(&job.Connection), []option{
-		{name: "connections", env: "TRANSECT_CONNECTIONS", kind: "N", where: onCall | ofJob, parse: t.ParseConnections,
+		{name: "connections", env: "TRANSECT_CONNECTIONS", kind: "N", where: onCall | ofJob | inPlan, parse: t.ParseConnections,
 			doc: "transfer files over N connections instead of the number that measures best"},
-		{name: "bwlimit", env: "TRANSECT_BWLIMIT", kind: "LIMIT", where: onCall | ofJob | shown, parse: t.ParseBandwidth,
+		{name: "bwlimit", env: "TRANSECT_BWLIMIT", kind: "LIMIT", where: onCall | ofJob | shown | inPlan, parse: t.ParseBandwidth,
 			doc: "bytes per second, uploads and downloads together: 512k, 10M (k, M, G are 1024, 1024², 1024³), off, " +
 				"or by local time: \"08:00,512k 19:00,10M 23:00,off\""},
-		{name: "rate", env: "TRANSECT_RATE", kind: "N", where: onCall | ofJob, parse: t.ParseRate,
+		{name: "rate", env: "TRANSECT_RATE", kind: "N", where: onCall | ofJob | inPlan, parse: t.ParseRate,
 			doc: "at most N requests per second, such as 5 or 0.5"},
-		{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", where: onCall | ofJob, parse: t.ParseStall,
+		{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", where: onCall | ofJob | inPlan, parse: t.ParseStall,
 			doc: "reconnect a transfer that made no progress for this long (default 60s)"},
-		{name: "max-outage", env: "TRANSECT_MAX_OUTAGE", kind: "DURATION", where: onCall | ofJob, parse: t.ParseMaxOutage,
+		{name: "max-outage", env: "TRANSECT_MAX_OUTAGE", kind: "DURATION", where: onCall | ofJob | inPlan, parse: t.ParseMaxOutage,
 			doc: "keep trying for this long while the network or the platform is away, such as 8h for the night (default 5m)"},
-		{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", where: onCall | shown, parse: toDuration(&job.Timeout),
+		{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", where: onCall | shown | inPlan, parse: toDuration(&job.Timeout),
 			doc: "limit `DURATION` of the whole run, such as 90s or 2h"},
-		{name: "dry-run", short: "n", kind: "bool", where: onCall | ofJob | shown, parse: toBool(&job.DryRun),
+		{name: "dry-run", short: "n", kind: "bool", where: onCall | ofJob | shown | looking, parse: toBool(&job.DryRun),
 			doc: "print what would be written to the platform instead of sending it"},
-		{name: "plan", kind: "bool", where: onRun | shown, parse: toBool(&o.Planning.Ask),
+		{name: "plan", kind: "bool", where: onRun | shown | looking, parse: toBool(&o.Planning.Ask),
 			doc: "print what would be written to the platform, ask, and then do exactly that"},
-		{name: "apply", kind: "FILE", where: onRun | ofJob, parse: toString(&o.Planning.Apply), hidden: true,
-			doc: "carry out the plan in FILE"},
-		{name: "renew-plan", kind: "FILE", where: onRun, parse: toString(&o.Planning.Renew), hidden: true,
+		{name: "apply", kind: "SHA256:FILE", where: onRun | ofJob | looking, parse: toAgreed(&o.Planning.Apply), hidden: true,
+			doc: "carry out the plan in FILE, whose content somebody has agreed to"},
+		{name: "renew-plan", kind: "SHA256:FILE", where: onRun | looking, parse: toAgreed(&o.Planning.Renew), hidden: true,
 			doc: "make the plan in FILE anew"},
 		{name: "allow-effects", kind: "bool", where: onRun | ofJob, parse: toBool(&o.Planning.Effects), hidden: true,
 			doc: "let happen what the plan lists outside of the platform"},
 		{name: "trace", kind: "bool", where: onCall | ofJob, parse: toBool(&job.Trace),
 			doc: "print each request and response, without secrets"},
-		{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, where: onLua | onJob,
+		{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, where: onLua | onJob | inPlan,
 			doc:   "another folder for require, may be repeated",
 			parse: func(dir string) error { job.Path = append(job.Path, dir); return nil }},
-		{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", where: onLua | ofJob,
+		{name: "max-memory", env: "TRANSECT_MAX_MEMORY", kind: "SIZE", where: onLua | ofJob | inPlan,
 			parse: toSize(&job.Limits.Memory),
 			doc:   "stop the script when it uses more memory, such as 512MiB"},
-		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob,
+		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob | inPlan,
 			doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
-		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob, parse: rule(rules.Allow),
+		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob | inPlan, parse: rule(rules.Allow),
 			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, " +
 				"ops=datasets.*; several with commas, may be repeated"},
-		{name: "deny", kind: "KIND=WHAT", where: onLua | ofJob, doc: "deny the script WHAT, whatever is allowed",
+		{name: "deny", kind: "KIND=WHAT", where: onLua | ofJob | inPlan, doc: "deny the script WHAT, whatever is allowed",
 			parse: rule(rules.Deny)},
-		{name: "sandbox", kind: "bool", where: onLua | ofJob, parse: toBool(&rules.Sandbox),
+		{name: "sandbox", kind: "bool", where: onLua | ofJob | inPlan, parse: toBool(&rules.Sandbox),
 			doc: "deny the script everything that is not allowed"},
-		{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", where: onLua | ofJob | shown, doc: "limit the whole run",
+		{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", where: onLua | ofJob | shown | inPlan, doc: "limit the whole run",
 			parse: rules.Budget.Parse},
-		{name: "run", kind: "ID", where: onRun, parse: toRunID(job),
+		{name: "run", kind: "ID", where: onRun | looking, parse: toRunID(job),
 			doc: "name the run, to start it again: writes that an earlier start of it made are not repeated"},
-		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob, parse: toDuration(&job.Settle),
+		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob | inPlan, parse: toDuration(&job.Settle),
 			doc: "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
 		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron",
 			parse: toString(&o.Job)},
@@ -133,6 +135,10 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 	}...)
 }
 
+// platformOptions name a platform without saying how to log in there. A plan has them as
+// the names of platforms: a profile is one of those who apply it.
+var platformOptions = []string{"local", "url", "profile"}
+
 // connectionOptions are the options of a connection, which package runtime declares:
 // a configuration file has them too.
 func connectionOptions(c *runtime.Connection) (list []option) {
@@ -141,6 +147,9 @@ func connectionOptions(c *runtime.Connection) (list []option) {
 			resolved: true}
 		if slices.Contains([]string{"local", "url", "user", "config", "profile"}, o.name) {
 			o.where |= shown
+		}
+		if slices.Contains(platformOptions, o.name) || o.name == "revision" {
+			o.where |= inPlan
 		}
 		switch {
 		case o.name == "":

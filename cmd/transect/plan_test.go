@@ -13,24 +13,6 @@ import (
 	"transect/testdata/flightgen"
 )
 
-// What carries a plan out is the command that made it, without the flags of planning;
-// those of the script stay.
-func TestCommandOfAPlan(t *testing.T) {
-	for _, test := range []struct{ command, words, want string }{
-		{"plan", "plan --local s.lua a b -o p.plan", "run --local s.lua a b"},
-		{"plan", "plan -o p.plan --json --local s.lua --plan --json x", "run --local s.lua --plan --json x"},
-		{"plan", "plan --output=p.plan s.lua --output=other", "run s.lua --output=other"},
-		{"plan", "-q plan --output=p.plan @survey flight --json", "run -q @survey flight"},
-		{"put", "put --plan --local card North", "put --local card North"},
-		{"run", "run --renew-plan=/p.plan --local @put card North", "run --local @put card North"},
-	} {
-		a := newApp(&runtime.Process{Args: strings.Fields(test.words)})
-		if got := strings.Join(a.wordsOf(test.command), " "); got != test.want {
-			t.Errorf("%s: %s, want %s", test.words, got, test.want)
-		}
-	}
-}
-
 // On a terminal the plan is shown and agreed to: no is the default, and Ctrl-C is no;
 // nothing is sent then. The command put asks as well.
 func TestPlanAsks(t *testing.T) {
@@ -127,7 +109,7 @@ func TestSurveyPlannedOverABadNetwork(t *testing.T) {
 	}
 	starts := 1 // a write whose answer is lost ends a start; the next one finds out what became of it
 	for ; ; starts++ {
-		if _, stderr, code = h.run("apply", "survey.plan"); code == 0 {
+		if _, stderr, code = h.run("apply", "--config", "far.json", "survey.plan"); code == 0 {
 			break
 		}
 		if starts == 20 || !strings.Contains(stderr, "go on with: transect apply ") {

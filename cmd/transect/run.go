@@ -92,7 +92,7 @@ or begins a new one, as a job of cron does each day.
 				return err
 			}
 			job.Debugger = a.debugger
-			options.Planning.Command = a.wordsOf("run")
+			options.Planning.Options, options.Planning.By = given(cmd.Flags(), inPlan), a.submitter()
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
 	}

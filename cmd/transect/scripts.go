@@ -160,10 +160,10 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 	}
 	var job runtime.Job
 	var options unattended.Options
-	var given []string
+	var declared []string
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	argumentFlags(flags, spec, &given)
+	argumentFlags(flags, spec, &declared)
 
 	run := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
 	a.addRunOptions(run, &job, &options, onCall|onLua|onRun)
@@ -178,8 +178,8 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 		if err := completeUnattended(&job, &options); err != nil {
 			return err
 		}
-		options.NoHistory, options.Planning.Command = spec.Reads, a.wordsOf(s.Name)
-		job.Script, job.Args = s.Ref(), slices.Concat(given, []string{"--"}, args)
+		options.NoHistory, options.Planning.Options, options.Planning.By = spec.Reads, given(cmd.Flags(), inPlan), a.submitter()
+		job.Script, job.Args = s.Ref(), slices.Concat(declared, []string{"--"}, args)
 		return unattended.Run(cmd.Context(), a.process, job, options)
 	}
 	a.completeDeclared(cmd, spec, &job)

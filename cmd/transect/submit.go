@@ -16,14 +16,13 @@ import (
 	"transect/client/transport"
 	"transect/runtime"
 	"transect/runtime/jobs"
-	"transect/runtime/plan"
 	"transect/runtime/vm"
 )
 
 func (a *app) submit() *cobra.Command {
 	var at time.Time
 	var in time.Duration
-	var wait, follow, asJSON bool
+	var wait, follow, asJSON, trust bool
 	var planned string
 	cmd := &cobra.Command{
 		Use:   "submit [flags] SCRIPT [ARGS...]",
@@ -62,7 +61,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 	f := a.jobFlags(cmd)
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
 		if planned != "" {
-			return a.submitPlan(planned)
+			return a.submitPlan(f, planned, trust)
 		}
 		spec, err := a.packedJob(ctx, store, f, args)
 		if err != nil {
@@ -102,6 +101,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 		option{name: "plan", kind: "FILE", parse: toString(&planned),
 			doc: "submit what transect plan has kept in FILE: the job writes that and nothing else"},
 		option{name: "in", kind: "duration", doc: "not before `DURATION` from now, such as 90m", parse: toDuration(&in)})
+	cmd.Flags().BoolVar(&trust, "trust", false, "with --plan: also one that was not made by you on this machine")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the job as a JSON object")
@@ -109,22 +109,28 @@ arguments, and who may write to it runs scripts on the workers.`,
 	return cmd
 }
 
-// submitPlan submits the script of a plan as a job that carries the plan out.
-func (a *app) submitPlan(file string) error {
-	kept, err := plan.Load(a.process.Path(file))
+// submitPlan submits the script of a plan as a job that carries the plan out: the job
+// holds what was agreed to here.
+func (a *app) submitPlan(f *jobFlags, file string, trust bool) error {
+	agreed, err := a.agreedPlan(file, trust)
 	if err != nil {
 		return err
 	}
-	given, positional, err := a.runFlags(kept.Command)
+	carried, err := a.optionsOfPlan(f.cmd.Flags(), &f.job, agreed)
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a plan of transect %s, which is no script", file,
-			kept.Command[0]), "transect apply %s carries it out", file)
+		return err
 	}
-	words := slices.DeleteFunc(slices.Clone(a.process.Args), func(word string) bool {
-		return word == "--plan" || word == file || word == "--plan="+file
+	carried = slices.DeleteFunc(carried, func(word string) bool {
+		name, _ := splitOption(word)
+		return f.cmd.Flags().Lookup(name) == nil
 	})
-	words = slices.Concat(words, given, []string{"--apply=" + a.process.AbsPath(file)}, positional)
-	return a.startAgain(words, kept.Folder)
+	words := slices.DeleteFunc(slices.Clone(a.process.Args), func(word string) bool {
+		return word == "--plan" || word == file || word == "--plan="+file || word == "--trust"
+	})
+	at := slices.Index(words, "submit") + 1
+	words = slices.Concat(words[:at], carried, words[at:],
+		[]string{"--apply=" + agreed.Sum + ":" + a.process.AbsPath(file), "--", agreed.Script}, agreed.Arguments)
+	return a.startAgain(words, agreed.Folder)
 }
 
 // warnWithoutWorker says that nobody would run a job of a queue.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,7 +85,7 @@ func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) erro
 // carryOut starts what goes on when the session ends: its output is in a file.
 func (s *server) carryOut(ctx context.Context, c *call, p *plan.Plan) (string, result, error) {
 	log := strings.TrimSuffix(s.fileOf(p.ID), ".plan") + ".log"
-	run, _ := s.prepare(c.asker, "apply", s.fileOf(p.ID))
+	run, _ := s.prepare(c.asker, slices.Concat([]string{"apply"}, s.Run, []string{s.fileOf(p.ID)})...)
 	run.cmd.Stdout, run.cmd.Stderr, run.agreed = nil, nil, true
 	run.cmd.Env = append(run.cmd.Env, "TRANSECT_LOG_FILE="+log)
 	run.output = func() string { return human.Visible(tailOf(log)) }

@@ -27,12 +27,13 @@ import (
 
 // Options are the settings of a server.
 type Options struct {
-	Program []string // starts transect
-	Folder  string   // of the scripts, and where they run; absolute
-	State   string   // folder of plans and sources
-	Connect []string // flags of the connection
-	Run     []string // flags of scripts: permissions and limits
-	Apply   bool     // plans may be carried out
+	Program []string               // starts transect
+	Folder  string                 // of the scripts, and where they run; absolute
+	State   string                 // folder of plans and sources
+	Key     func() ([]byte, error) // of the plans of this user
+	Connect []string               // flags of the connection
+	Run     []string               // flags of scripts: permissions and limits
+	Apply   bool                   // plans may be carried out
 	Permit  func(*declare.Spec) error
 	Version string
 	Wait    time.Duration // longest a tool waits for a script; 0 for 25 s

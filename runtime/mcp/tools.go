@@ -163,7 +163,7 @@ func (s *server) plan(ctx context.Context, c *call, in planInput) (string, resul
 func (s *server) planned(p *process, file string) (string, result) {
 	r := result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}
 	if !r.failed() {
-		if made, err := plan.Load(file); err == nil && os.Rename(file, s.fileOf(made.ID)) == nil {
+		if made, err := s.own(file); err == nil && os.Rename(file, s.fileOf(made.ID)) == nil {
 			r.Plan = made.ID
 			return p.output() + "plan: " + r.Plan + "\n", r
 		}
@@ -194,11 +194,24 @@ func (s *server) load(name string) (*plan.Plan, string, error) {
 	if !planID().MatchString(name) {
 		return nil, "", fmt.Errorf("%s is not the name of a plan: the tool plan answers one", human.Line(name))
 	}
-	p, err := plan.Load(s.fileOf(name))
+	p, err := s.own(s.fileOf(name))
 	if err != nil {
 		return nil, "", taught(err)
 	}
 	return p, p.Sum, nil
+}
+
+// own reads a plan that was made by this user on this machine, as the tool plan makes them.
+func (s *server) own(file string) (*plan.Plan, error) {
+	key, err := s.Key()
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Load(file, key)
+	if err == nil && !p.Own {
+		err = fmt.Errorf("%s was not made by this user on this machine, or was changed since: plan again", human.Line(file))
+	}
+	return p, err
 }
 
 func (s *server) fileOf(plan string) string { return filepath.Join(s.plans(), plan+".plan") }

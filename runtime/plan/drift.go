@@ -5,7 +5,6 @@ import (
 	"crypto/md5" // the protocol's checksum, not a protection
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +34,9 @@ func (p *Plan) drifted(changes []string) error {
 		return nil
 	}
 	const most = 10
+	for i := range changes {
+		changes[i] = human.Line(changes[i])
+	}
 	slices.Sort(changes)
 	changes = slices.Compact(changes)
 	text := changes
@@ -78,7 +80,7 @@ func (f *File) changed(path string) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case info.Size() != f.Size:
+	case info.Size() != f.Size, !info.Mode().IsRegular():
 		return true, nil
 	case info.ModTime().Equal(f.Modified) && !f.Changed.IsZero() && changeTime(path).Equal(f.Changed):
 		return false, nil
@@ -128,7 +130,7 @@ func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) err
 		if change != "" {
 			mu.Lock()
 			defer mu.Unlock()
-			changes = append(changes, human.Line(change))
+			changes = append(changes, change)
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -159,18 +161,22 @@ func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) err
 
 // compare says what a lookup finds that it did not find before.
 func (r *Read) compare(ctx context.Context, c *client.Client) (string, error) {
-	query, err := url.ParseQuery(r.Query)
+	_, args, err := r.call()
 	if err != nil {
 		return "", err
 	}
+	s := c.Operation(r.Operation)
+	if s == nil { // another revision of the interface
+		return r.Operation + " is not an operation of this connection", nil
+	}
 	var now []string
-	text, err := c.Repeat(ctx, r.Operation, declare.Request{Method: r.Method, Path: r.Path, Query: query}, r.Body)
+	v, err := s.Invoke(ctx, args)
 	switch {
-	case fault.Status(err) > 0 && fault.Status(err) < 500:
+	case fault.Status(err) >= 400 && fault.Status(err) < 500:
 	case err != nil:
 		return "", err
 	default:
-		now = found(text)
+		now = found(v)
 	}
 	more, gone := without(now, r.Found), without(r.Found, now)
 	if len(more)+len(gone) == 0 {
@@ -183,7 +189,7 @@ func (r *Read) compare(ctx context.Context, c *client.Client) (string, error) {
 	if len(gone) > 0 {
 		parts = append(parts, "no longer finds "+strings.Join(gone, ", "))
 	}
-	return fmt.Sprintf("%s (%s) %s", r.Operation, r.Position, strings.Join(parts, ", and ")), nil
+	return fmt.Sprintf("%s (%s) %s", r.Operation, place(r.Position), strings.Join(parts, ", and ")), nil
 }
 
 // without lists what is in a and not in b.

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,6 +86,9 @@ func (t touched) again(e *Effect) bool {
 
 // Effect notes what the script would do outside of the platform. It does not happen.
 func (r *Recorder) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err error) {
+	if of.Kind == sandbox.Download && r.Private(of.What) {
+		return false, nil
+	}
 	if of.Answers {
 		r.guess(declare.Position(ctx))
 	}
@@ -146,6 +148,9 @@ func (g *Gate) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err
 // mayDownload reports whether a file may be downloaded into a folder: the plan lists a
 // download into it.
 func (g *Gate) mayDownload(folder string) bool {
+	if g.Private(folder) {
+		return true
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	folder = under(g.folder, sandbox.Canonical(g.Plan.path(folder)))
@@ -176,6 +181,8 @@ func (e *Effect) text() string {
 		return "~ " + what + " " + e.What
 	case kind == "remove":
 		return "- " + what + " " + e.What
+	case e.Kind == sandbox.Download && filepath.Base(e.What) == anyName:
+		return "↓ the files made by then, into " + filepath.Dir(e.What)
 	case e.Kind == sandbox.Download:
 		return "↓ file " + e.What
 	case e.Kind == sandbox.KeepState:
@@ -200,7 +207,7 @@ func effectLines(effects []Effect, most int) (lines []Line, more int) {
 			more++
 		case !known:
 			at[key], counts = len(lines), append(counts, 0)
-			lines = append(lines, Line{Text: human.Line(e.text()), Position: human.Line(path.Base(e.Position)),
+			lines = append(lines, Line{Text: human.Line(e.text()), Position: place(e.Position),
 				Names: []string{human.Line(e.What)}})
 		case counts[n] < mostNames:
 			lines[n].Names = append(lines[n].Names, human.Line(e.What))

@@ -3,29 +3,44 @@ package plan
 import (
 	"bufio"
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/human"
+	"transect/client/regular"
 )
 
 // format is the version of the file; another one is refused.
-const format = 1
+const format = 2
 
-// Write writes a plan: JSON, one thing a line, its checksum in the last one.
-func (p *Plan) Write(out io.Writer) error {
+// Bounds of a file, which may be a stranger's.
+const (
+	mostBytes = 256 << 20
+	mostLine  = 8 << 20
+	mostLines = 2_000_000
+	mostHead  = 1 << 20
+)
+
+// Write writes a plan: JSON, one thing a line. The last one holds the digest of the others
+// with a key of the user: it tells the user's own plans from those of others, and from
+// those that were changed.
+func (p *Plan) Write(out io.Writer, key []byte) error {
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
-	p.Format = format
+	p.Format, p.Totals = format, total(p.Writes)
 	all := []any{p.Head}
 	for _, c := range p.Code {
 		all = append(all, c)
@@ -43,11 +58,18 @@ func (p *Plan) Write(out io.Writer) error {
 		all = append(all, w)
 	}
 	for _, line := range all {
+		before := text.Len()
 		if err := lines.Encode(line); err != nil {
 			return err
 		}
+		if text.Len()-before > mostLine || text.Len() > mostBytes || len(all) > mostLines {
+			return fault.Hinted(fault.Of(&fault.PlanError{}, "the plan is too large to be kept: at most %s, %s in a line, and %s",
+				human.Size(mostBytes), human.Size(mostLine), human.Count(mostLines, "line")), "plan part of it")
+		}
 	}
-	if err := lines.Encode(trailer{sum(text.Bytes())}); err != nil {
+	digest := digestOf(key)
+	digest.Write(text.Bytes())
+	if err := lines.Encode(trailer{hex.EncodeToString(digest.Sum(nil))}); err != nil {
 		return err
 	}
 	_, err := out.Write(text.Bytes())
@@ -55,119 +77,199 @@ func (p *Plan) Write(out io.Writer) error {
 }
 
 type trailer struct {
-	Sum string `json:"checksum"`
+	Digest string `json:"digest"`
+}
+
+// digestOf begins the digest of a plan with a key that has other uses.
+func digestOf(key []byte) hash.Hash {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("transect plan\n"))
+	return h
 }
 
 // Folder is the folder in a state folder that holds the plans of programs.
 func Folder(state string) string { return filepath.Join(state, "plans") }
 
 // Save writes a plan into a file that only its owner can read.
-func (p *Plan) Save(path string) error {
+func (p *Plan) Save(path string, key []byte) error {
 	var text bytes.Buffer
-	if err := p.Write(&text); err != nil {
+	if err := p.Write(&text, key); err != nil {
 		return err
 	}
 	if err := atomicfile.Write(path, text.Bytes(), 0o600); err != nil {
 		return fault.Of(&fault.FileError{}, "cannot write the plan %s: %w", path, fault.Reason(err))
 	}
-	return nil
+	kept, err := Load(path, key)
+	if err == nil {
+		p.Sum, p.file = kept.Sum, path
+	}
+	return err
 }
 
-// Load reads a plan from a file.
-func Load(path string) (*Plan, error) {
-	text, err := os.ReadFile(path)
+// Load reads a plan from a file, which may be anybody's: it says what it holds, and
+// nothing in it is used as anything else. key tells whether it is the user's own; none is
+// when it is nil.
+func Load(path string, key []byte) (*Plan, error) {
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the plan %s: %w", path, fault.Reason(err)),
 			"transect plan SCRIPT -o FILE makes one")
 	}
-	p, err := parse(text)
-	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s cannot be used: %w", path, err), "plan again")
+	defer file.Close()
+	p := &Plan{}
+	l := newLines(file, key)
+	if err = l.each(p.add); err == nil {
+		err = p.check(l.own)
 	}
-	p.file = path
+	if err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s cannot be used: %w", human.Line(path), err), "plan again")
+	}
+	p.file, p.Own, p.Sum = path, l.own, hex.EncodeToString(l.sum.Sum(nil))
+	p.Totals = total(p.Writes)
 	return p, nil
 }
 
-// LoadHead reads what is said of the plan in a file as a whole.
-func LoadHead(path string) (h Head, err error) {
-	const longest = 1 << 20
+// LoadHead reads what is said of the plan in a file as a whole, and whether it is the
+// user's own.
+func LoadHead(path string, key []byte) (h Head, own bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return h, fault.Reason(err)
+		return h, false, fault.Reason(err)
 	}
 	defer file.Close()
-	line, err := bufio.NewReader(io.LimitReader(file, longest)).ReadBytes('\n')
-	if err != nil || !gjson.GetBytes(line, "transect_plan").Exists() {
-		return h, errNoPlan
-	}
-	return h, errors.Join(json.Unmarshal(line, &h), h.check())
+	l := newLines(file, key)
+	err = l.each(func(line []byte) error {
+		if l.count > 1 {
+			return nil
+		}
+		return h.read(line)
+	})
+	return h, l.own, err
+}
+
+// lines reads the lines of a plan, but for the last one, which holds their digest.
+type lines struct {
+	in          *bufio.Reader
+	key         []byte
+	digest, sum hash.Hash
+	count       int
+	own         bool // the digest is right, which is known at the end
+}
+
+func newLines(in io.Reader, key []byte) *lines {
+	return &lines{in: bufio.NewReader(io.LimitReader(in, mostBytes+1)), key: key, digest: digestOf(key), sum: sha256.New()}
 }
 
 var (
-	errNoPlan = errors.New("it is not a plan of transect")
-	planID    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`) })
+	errNoPlan  = errors.New("it is not a plan of transect")
+	errTooLong = fmt.Errorf("it has more than %s, %s in a line, or %s: no plan is that large", human.Size(mostBytes),
+		human.Size(mostLine), human.Count(mostLines, "line"))
 )
 
-// check refuses a plan that this program did not make: its id names files.
-func (h *Head) check() error {
-	switch {
-	case h.Format != format:
-		return errors.New("another version of transect made it")
-	case !planID().MatchString(h.ID):
-		return errors.New("its id is not one of a plan")
+func (l *lines) each(visit func(line []byte) error) error {
+	for size := 0; ; {
+		line, err := l.next()
+		size += len(line)
+		switch {
+		case errors.Is(err, errTooLong), size > mostBytes, l.count > mostLines:
+			return errTooLong
+		case err != nil && l.count == 0:
+			return errNoPlan
+		case err != nil:
+			return errors.New("its end is missing")
+		}
+		l.sum.Write(line)
+		if l.count > 0 && firstKey(line) == "digest" {
+			return l.end(line)
+		}
+		l.count++
+		l.digest.Write(line)
+		if err := visit(line); err != nil {
+			return err
+		}
+	}
+}
+
+// next reads a line of a bounded length.
+func (l *lines) next() (line []byte, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		line = append(line, part...)
+		switch most := mostLine; {
+		case l.count == 0 && len(line) > mostHead, len(line) > most:
+			return nil, errTooLong
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
+	}
+}
+
+// end takes the last line.
+func (l *lines) end(line []byte) error {
+	var t trailer
+	if err := strict(line, &t); err != nil {
+		return err
+	}
+	if _, err := l.in.ReadByte(); err == nil {
+		return errors.New("there is something behind its end")
+	}
+	said, err := hex.DecodeString(t.Digest)
+	if err != nil || len(said) != sha256.Size {
+		return errors.New("its digest is not one")
+	}
+	l.own = len(l.key) > 0 && hmac.Equal(said, l.digest.Sum(nil))
+	return nil
+}
+
+// firstKey is the first key of an object: it tells the kind of a line.
+func firstKey(line []byte) (key string) {
+	if of := gjson.ParseBytes(line); of.IsObject() {
+		of.ForEach(func(k, _ gjson.Result) bool { key = k.Str; return false })
+	}
+	return key
+}
+
+// strict decodes a line that has nothing but the fields of what it is decoded into.
+func strict(line []byte, into any) error {
+	in := json.NewDecoder(bytes.NewReader(line))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); err != nil {
+		return errors.New(human.Line(human.Shorten(err.Error(), 200)))
+	}
+	if rest := line[in.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
+		return errors.New("a line of it has something behind its end")
 	}
 	return nil
 }
 
-func parse(text []byte) (*Plan, error) {
-	p := &Plan{}
-	if !gjson.GetBytes(text[:max(0, bytes.IndexByte(text, '\n'))], "transect_plan").Exists() {
-		return nil, errNoPlan
+func (h *Head) read(line []byte) error {
+	if firstKey(line) != "transect_plan" {
+		return errNoPlan
 	}
-	read, whole := 0, false
-	lines := bufio.NewReader(bytes.NewReader(text))
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		if whole {
-			return nil, errors.New("there is something behind its end")
-		}
-		if end := gjson.GetBytes(line, "checksum"); end.Exists() && !gjson.GetBytes(line, "write").Exists() {
-			if end.Str != sum(text[:read]) {
-				return nil, errors.New("it was changed after it was made")
-			}
-			p.Sum, whole = end.Str, true
-		} else if err := p.add(line); err != nil {
-			return nil, err
-		}
-		read += len(line)
+	if gjson.GetBytes(line, "transect_plan").Int() != format {
+		return errors.New("another version of transect made it")
 	}
-	if err := p.check(); err != nil {
-		return nil, err
+	if err := strict(line, h); err != nil {
+		return err
 	}
-	if !whole {
-		return nil, errors.New("its end is missing")
-	}
-	return p, nil
+	return h.check()
 }
 
 // add takes one line.
 func (p *Plan) add(line []byte) error {
-	has := func(key string) bool { return gjson.GetBytes(line, key).Exists() }
-	switch {
-	case has("transect_plan"):
-		return json.Unmarshal(line, &p.Head)
-	case has("write"):
+	if p.Format == 0 {
+		return p.Head.read(line)
+	}
+	switch firstKey(line) {
+	case "write":
 		return into(line, &p.Writes)
-	case has("read"):
+	case "read":
 		return into(line, &p.Reads)
-	case has("code"):
+	case "code":
 		return into(line, &p.Code)
-	case has("effect"):
+	case "effect":
 		return into(line, &p.Effects)
-	case has("file"):
+	case "file":
 		return into(line, &p.Files)
 	}
 	return errors.New("it has a line of an unknown kind")
@@ -175,7 +277,7 @@ func (p *Plan) add(line []byte) error {
 
 func into[T any](line []byte, list *[]T) error {
 	var one T
-	err := json.Unmarshal(line, &one)
+	err := strict(line, &one)
 	*list = append(*list, one)
 	return err
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/files"
 	"transect/runtime/sandbox"
 )
@@ -30,6 +33,8 @@ type Gate struct {
 	Plan *Plan
 	File string     // that holds the plan; "" for none
 	Tree files.Tree // as the script sees it
+	// Private reports whether a path is that of a temporary file of the script.
+	Private func(path string) bool
 	// Allow lets the effects happen that the plan lists.
 	Allow bool
 
@@ -47,6 +52,7 @@ type Gate struct {
 	touched touched
 	refused error // the first refusal
 	closed  bool  // nothing passes
+	opened  bool  // the plan was compared with what earlier starts did
 	before  bool  // earlier starts have carried it out
 	rest    bool  // what comes next depends on a guess, and is not in the plan
 	leftOut []Effect
@@ -59,8 +65,9 @@ const (
 	done
 )
 
-// Open prepares the gate for a start of the run; notes hold what earlier starts did.
-func (g *Gate) Open(notes Notes) (first bool) {
+// Open prepares the gate for a start of the run; notes hold what earlier starts did, and
+// another plan with the same id is none of them.
+func (g *Gate) Open(notes Notes) (first bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.notes, g.waiting, g.state, g.failed = notes, map[string][]*Write{}, map[int]state{}, map[int]bool{}
@@ -83,7 +90,11 @@ func (g *Gate) Open(notes Notes) (first bool) {
 		}
 		return filepath.Base(path) + " " + f.MD5
 	}
-	first = notes.Kept(g.note(noteOfStart)) == nil
+	earlier := notes.Kept(g.note(noteOfStart))
+	if earlier != nil && !bytes.Equal(earlier, g.Plan.name()) {
+		return false, fault.Hinted(fault.Of(&fault.PlanError{}, "another plan with the id %s was begun before", g.Plan.ID),
+			"plan again: %s", g.Plan.Refresh())
+	}
 	for _, w := range g.Plan.Writes {
 		switch noted := notes.Kept(g.note(w.Number)); {
 		case noted == nil:
@@ -99,7 +110,8 @@ func (g *Gate) Open(notes Notes) (first bool) {
 	for _, list := range g.waiting {
 		slices.SortStableFunc(list, func(a, b *Write) int { return int(g.state[a.Number] - g.state[b.Number]) })
 	}
-	return first
+	g.opened = true
+	return earlier == nil, nil
 }
 
 const (
@@ -125,8 +137,11 @@ func (g *Gate) Complete() bool {
 func (g *Gate) Opened() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.notes != nil
+	return g.opened
 }
+
+// name tells a plan from others of the same id.
+func (p *Plan) name() []byte { return []byte(cmp.Or(p.Sum, p.ID)) }
 
 // endOf returns what is noted of a plan that was carried out, with its effects or without.
 func endOf(effects bool) string { return fmt.Sprint("effects ", effects) }
@@ -142,7 +157,7 @@ func (g *Gate) End() error {
 }
 
 // Begin notes that the plan holds, and that sending begins.
-func (g *Gate) Begin() error { return g.notes.Put(g.note(noteOfStart), []byte(g.Plan.ID)) }
+func (g *Gate) Begin() error { return g.notes.Put(g.note(noteOfStart), g.Plan.name()) }
 
 // note names what is noted of this stage of the plan.
 func (g *Gate) note(what any) string { return fmt.Sprint("plan ", g.Plan.Stage, " ", what) }

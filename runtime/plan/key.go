@@ -131,16 +131,19 @@ func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses
 	if err != nil {
 		return "", nil, err
 	}
-	var plain any
-	if err := json.Unmarshal(text, &plain); err != nil {
+	return s.keyOf(platform, call.Spec.FullName(), text)
+}
+
+// keyOf is the key of a write with arguments as a plan keeps them.
+func (s *ids) keyOf(platform, operation string, arguments []byte) (key string, uses []int, err error) {
+	var said map[string]any
+	if err := json.Unmarshal(arguments, &said); err != nil {
 		return "", nil, err
 	}
-	said := plain.(map[string]any)
 	if file, ok := said["file_path"].(string); ok {
 		said["file_path"] = s.file(file)
 	}
-	plain = s.normal(said, &uses)
-	text, err = json.Marshal([]any{platform, call.Spec.FullName(), plain})
+	text, err := json.Marshal([]any{platform, operation, s.normal(said, &uses)})
 	sum := sha256.Sum256(text)
 	slices.Sort(uses)
 	return hex.EncodeToString(sum[:12]), slices.Compact(uses), err

@@ -11,9 +11,12 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"transect/client/human"
 )
 
 // Plan is what a script would write.
@@ -24,26 +27,37 @@ type Plan struct {
 	Files   []File   // that the writes send
 	Code    []Code   // script and modules
 	Effects []Effect // outside of the platform: not done
-	Sum     string   // of the file it was read from
+	Sum     string   // SHA-256 of the file it was read from
+	Own     bool     // the file was written by this user on this machine
 	file    string   // that it was read from; "" for none
 }
 
 // Refresh is the command that makes the plan anew.
-func (p *Plan) Refresh() string { return "transect apply --refresh " + cmp.Or(p.file, "FILE") }
+func (p *Plan) Refresh() string {
+	return "transect apply --refresh " + human.Line(cmp.Or(p.file, "FILE"))
+}
 
 // Head is what is said of a plan as a whole.
 type Head struct {
 	Format    int       `json:"transect_plan"`
 	ID        string    `json:"id"` // of the run that carries it out
 	Made      time.Time `json:"made"`
+	By        string    `json:"by,omitempty"` // user@machine, as the file says
 	Version   string    `json:"version"`
-	Folder    string    `json:"folder"`
-	Stage     int       `json:"stage,omitempty"` // of the rest of a plan whose earlier stages were carried out
-	Command   []string  `json:"command"`         // words after transect that carry it out
+	Folder    string    `json:"folder"`            // in which the script runs
+	Stage     int       `json:"stage,omitempty"`   // of the rest of a plan whose earlier stages were carried out
+	Script    string    `json:"script"`            // path, or @NAME of a script of transect
+	Arguments []string  `json:"arguments"`         // of the script
+	Options   []string  `json:"options,omitempty"` // of transect run, --name=value: those without an effect of their own
 	Platforms []Login   `json:"platforms"`
 	Guess     string    `json:"guess,omitempty"`   // line from which on it is one
 	Present   []string  `json:"present,omitempty"` // dates in arguments that stand for the present time
 	Totals    Totals    `json:"totals"`
+}
+
+// Words are those of the command line that a plan is of, such as transect run.
+func (h *Head) Words(command string) []string {
+	return slices.Concat([]string{"transect", command}, h.Options, []string{h.Script}, h.Arguments)
 }
 
 // Login is a platform, and who the plan was made for there.
@@ -91,6 +105,7 @@ type Write struct {
 	Before    *Before         `json:"before,omitempty"` // the thing when the plan was made
 	File      string          `json:"file,omitempty"`
 	Bytes     int64           `json:"bytes,omitempty"`
+	MD5       string          `json:"md5,omitempty"`   // of the file
 	Guess     bool            `json:"guess,omitempty"` // what it depends on is not known before
 	Key       string          `json:"key"`             // the same for equal writes
 }
@@ -138,11 +153,8 @@ type Held struct {
 type Read struct {
 	Operation string          `json:"read"`
 	Platform  string          `json:"platform"`
-	Method    string          `json:"method"`
-	Path      string          `json:"path"`
-	Query     string          `json:"query,omitempty"`
-	Body      json.RawMessage `json:"body,omitempty"`
-	Found     []string        `json:"found"` // ids
+	Arguments json.RawMessage `json:"arguments"` // without secrets
+	Found     []string        `json:"found"`     // ids
 	Position  string          `json:"at,omitempty"`
 }
 

@@ -13,6 +13,7 @@ import (
 	"transect/client/human"
 	"transect/client/schema"
 	"transect/runtime/sandbox"
+	"transect/scripts"
 )
 
 // mostGroups is how many lines are printed of what a plan does; the rest is counted.
@@ -42,11 +43,13 @@ type Line struct {
 func (p *Plan) Lines(most int) (lines []Line, more int) {
 	groups := p.groups()
 	for _, g := range groups[:min(most, len(groups))] {
-		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: path.Base(g.first.Position)}
+		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: place(g.first.Position)}
 		if g.n > 1 {
-			line.Names = g.names[:min(mostNames, len(g.names))]
+			for _, name := range g.names[:min(mostNames, len(g.names))] {
+				line.Names = append(line.Names, human.Line(name))
+			}
 			if more := len(g.names) - mostNames; more > 0 {
-				line.Names = append(slices.Clone(line.Names), fmt.Sprintf("… and %s more", human.Number(more)))
+				line.Names = append(line.Names, fmt.Sprintf("… and %s more", human.Number(more)))
 			}
 		}
 		lines = append(lines, line)
@@ -60,7 +63,7 @@ func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
 	}
-	return "what follows " + path.Base(h.Guess) + " may differ: it depends on results that are not there yet; apply asks before it does " +
+	return "what follows " + place(h.Guess) + " may differ: it depends on results that are not there yet; apply asks before it does " +
 		"anything else"
 }
 
@@ -72,7 +75,14 @@ func (p *Plan) Summary() string {
 			downloads++
 		}
 	}
-	return p.Totals.text(len(p.Effects)-downloads, downloads)
+	outside := ""
+	if n := len(p.Effects) - downloads; n > 0 {
+		outside = human.Count(n, "action") + " outside of the platform"
+		if !scripts.IsRef(p.Script) {
+			outside += " (left out without --allow-effects)"
+		}
+	}
+	return p.Totals.text(outside, downloads)
 }
 
 // Print writes a plan for people, at most a screen of it.
@@ -89,6 +99,9 @@ func (p *Plan) Print(out io.Writer) {
 	}
 	fmt.Fprintln(out, p.Summary())
 }
+
+// place is a position in a script as a line shows it.
+func place(position string) string { return human.Line(path.Base(position)) }
 
 // pad fills a text so that positions stand below one another.
 func pad(text string) string {
@@ -230,7 +243,7 @@ func shortValue(v gjson.Result) string {
 }
 
 // text counts what a plan does.
-func (t Totals) text(effects, downloads int) string {
+func (t Totals) text(outside string, downloads int) string {
 	var parts []string
 	add := func(n int, text string) {
 		if n > 0 {
@@ -243,7 +256,7 @@ func (t Totals) text(effects, downloads int) string {
 	add(t.Files, human.Count(t.Files, "file")+" of "+human.Size(t.Bytes))
 	add(t.Order, human.Count(t.Order, "order"))
 	add(downloads, human.Count(downloads, "file")+" to download")
-	add(effects, human.Count(effects, "action")+" outside of the platform (left out without --allow-effects)")
+	add(len(outside), outside)
 	if parts == nil {
 		return "nothing to do"
 	}
@@ -262,7 +275,7 @@ func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 		for _, w := range of.Writes {
 			if known[w.Key]--; known[w.Key] < 0 {
 				differ = true
-				fmt.Fprintf(out, "%s  %s\n", title, pad(w.text())+"  "+path.Base(w.Position))
+				fmt.Fprintf(out, "%s  %s\n", title, pad(w.text())+"  "+place(w.Position))
 			}
 		}
 	}

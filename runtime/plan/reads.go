@@ -1,19 +1,16 @@
 package plan
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/url"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // mostFound is how many records an answer may hold that a plan rests on. A larger one is
@@ -21,57 +18,85 @@ import (
 // anyhow.
 const mostFound = 100
 
-type readingKey struct{}
-
-// reading returns a context whose requests are those of a read.
-func reading(ctx context.Context, call *declare.Call) context.Context {
-	return context.WithValue(ctx, readingKey{}, call)
-}
-
-// Below lies between what answers the writes of the run and a platform: what reads of it
-// find is noted.
-func (r *Recorder) Below(platform string, next http.RoundTripper) http.RoundTripper {
-	root := ""
-	if u, err := url.Parse(platform); err == nil {
-		root = strings.TrimSuffix(u.Path, "/")
+// read notes a lookup and what it finds on the platform, once.
+func (r *Recorder) read(ctx context.Context, platform string, call *declare.Call, v declare.Value, err error) {
+	if !repeatable(once(call.Spec)) || tellsSecret(call) {
+		return
 	}
-	return below{r, platform, root, next}
-}
-
-type below struct {
-	recorder *Recorder
-	platform string
-	root     string // of its paths
-	next     http.RoundTripper
-}
-
-func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
-	call, _ := req.Context().Value(readingKey{}).(*declare.Call)
-	if call == nil || tellsSecret(call) || req.Method != http.MethodGet && req.Method != http.MethodPost {
-		return b.next.RoundTrip(req)
-	}
-	body, err := bodyOf(req)
-	if err != nil {
-		return nil, err
-	}
-	if call.Spec.Param("filter") != nil && !filters(body) {
-		return b.next.RoundTrip(req) // it asks for everything
-	}
-	req = req.Clone(req.Context())
-	req.Header.Del("Accept-Encoding")
-	answer, err := b.next.RoundTrip(req)
-	if err != nil || answer.StatusCode >= http.StatusInternalServerError {
-		return answer, err
-	}
-	text, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	answer.Body = io.NopCloser(bytes.NewReader(text))
+	one := Read{Operation: once(call.Spec).FullName(), Platform: platform, Position: declare.Position(ctx), Found: []string{}}
+	refused := fault.Status(err) >= 400 && fault.Status(err) < 500
 	if err == nil {
-		b.recorder.read(Read{Operation: call.Spec.FullName(), Platform: b.platform, Method: req.Method,
-			Path: strings.TrimPrefix(req.URL.Path, b.root), Query: req.URL.RawQuery, Body: body, Found: found(text),
-			Position: declare.Position(req.Context())})
+		one.Found = found(v)
 	}
-	return answer, err
+	text, failed := readArguments(call)
+	if one.Arguments = text; failed != nil || err != nil && !refused || len(one.Found) > mostFound ||
+		call.Spec.Param("filter") != nil && !filters(text) || // it asks for everything
+		slices.ContainsFunc(identifier().FindAllString(string(text), -1), schema.IsPlannedID) {
+		return
+	}
+	if _, _, err := one.call(); err != nil {
+		return
+	}
+	id := sha256.Sum256(append([]byte(platform+"\n"+one.Operation+"\n"), text...))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.plan.Writes) > 0 && !r.alone(call, v, &one, err) || r.reads[id] || len(r.plan.Reads) == mostReads {
+		return
+	}
+	r.reads[id] = true
+	r.plan.Reads = append(r.plan.Reads, &one)
+}
+
+// alone leaves out of what a lookup found what is planned. It reports whether the rest is
+// what the platform finds by itself.
+func (r *Recorder) alone(call *declare.Call, v declare.Value, one *Read, err error) bool {
+	n := len(one.Found)
+	one.Found = slices.DeleteFunc(one.Found, schema.IsPlannedID)
+	if v.Shape != declare.ShapePage {
+		return err == nil && (n == len(one.Found) || n > 1)
+	}
+	_, later := call.Args.Values["page"]
+	whole := !later && v.Total == int64(len(v.Items))
+	return !r.changed[call.Spec.Manager] && !r.changed[anything] && (whole || !later && n == len(one.Found))
+}
+
+// anything stands for all managers: with a record others may go.
+const anything = ""
+
+// touches notes that a write changes or deletes an existing record.
+func (r *Recorder) touches(s *declare.Spec, id string) {
+	switch {
+	case id == "" || schema.IsPlannedID(id):
+	case s.Effect == declare.Delete:
+		r.changed[anything] = true
+	default:
+		r.changed[s.Manager] = true
+	}
+}
+
+// once is the operation that makes one page of a search_generator.
+func once(s *declare.Spec) *declare.Spec {
+	if search := s.Siblings().Op("search"); s == s.Siblings().Walk() && search != nil {
+		return search
+	}
+	return s
+}
+
+// readArguments are the arguments of a lookup as JSON, in the form that is parsed again.
+func readArguments(call *declare.Call) ([]byte, error) {
+	values, s := maps.Clone(call.Args.Values), once(call.Spec)
+	maps.DeleteFunc(values, func(name string, _ any) bool { return s.Param(name) == nil })
+	if sort, ok := values["sort"].(schema.Sort); ok { // objects have no order
+		list := make([]schema.Sort, len(sort))
+		for i := range sort {
+			list[i] = sort[i : i+1]
+		}
+		values["sort"] = list
+	}
+	if len(call.Args.Extra) > 0 {
+		values["extra"] = call.Args.Extra
+	}
+	return declare.Encode(values)
 }
 
 // tellsSecret reports whether a read has a secret among its arguments, which a plan does
@@ -85,77 +110,31 @@ func tellsSecret(call *declare.Call) bool {
 	return false
 }
 
-// bodyOf reads the body of a request, and puts it back.
-func bodyOf(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	text, err := io.ReadAll(req.Body)
-	_ = req.Body.Close()
-	req.Body = io.NopCloser(bytes.NewReader(text))
-	if !json.Valid(text) {
-		text = nil
-	}
-	return text, err
-}
-
 // filters reports whether a search asks for particular records.
-func filters(body []byte) bool {
-	for _, key := range []string{"filter", "search"} {
-		if v := gjson.GetBytes(body, key); v.IsObject() && len(v.Map()) > 0 {
+func filters(arguments []byte) bool {
+	for _, key := range []string{"filter", "search", "extra.filter", "extra.search"} {
+		if v := gjson.GetBytes(arguments, key); v.IsObject() && len(v.Map()) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// read notes a read, once.
-func (r *Recorder) read(one Read) {
-	if len(one.Found) > mostFound {
-		return
-	}
-	text, err := json.Marshal([]any{one.Platform, one.Method, one.Path, one.Query, one.Body})
-	if err != nil {
-		return
-	}
-	id := sha256.Sum256(text)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.reads[id] {
-		r.reads[id] = true
-		r.plan.Reads = append(r.plan.Reads, &one)
-	}
-}
-
 // found are the ids of the records in an answer, sorted.
-func found(answer []byte) []string {
+func found(v declare.Value) []string {
 	all := []string{}
-	visit := func(record gjson.Result) bool {
-		if id := record.Get("_id"); id.Exists() {
+	var within func(_, v gjson.Result) bool
+	within = func(_, v gjson.Result) bool {
+		switch id := v.Get("_id"); {
+		case v.IsObject() && id.Exists():
 			all = append(all, id.String())
+		case v.IsObject(), v.IsArray(): // groups of them
+			v.ForEach(within)
 		}
 		return true
 	}
-	root := gjson.ParseBytes(answer)
-	switch list := root.Get("results"); {
-	case list.IsArray():
-		list.ForEach(func(_, record gjson.Result) bool { return visit(record) })
-	case root.IsArray():
-		root.ForEach(func(_, record gjson.Result) bool { return visit(record) })
-	case root.Get("_id").Exists():
-		visit(root)
-	default: // groups of them
-		var within func(_, v gjson.Result) bool
-		within = func(_, v gjson.Result) bool {
-			if v.IsObject() && v.Get("_id").Type == gjson.String {
-				return visit(v)
-			}
-			if v.IsObject() || v.IsArray() {
-				v.ForEach(within)
-			}
-			return true
-		}
-		within(root, root)
+	for _, record := range records(v) {
+		within(gjson.Result{}, gjson.ParseBytes(record))
 	}
 	slices.Sort(all)
 	return all

@@ -31,6 +31,8 @@ import (
 type Recorder struct {
 	Folder string     // that paths of effects are shown relative to
 	Tree   files.Tree // as the script sees it
+	// Private reports whether a path is that of a temporary file of the script.
+	Private func(path string) bool
 
 	mu      sync.Mutex
 	ids     ids
@@ -39,6 +41,7 @@ type Recorder struct {
 	names   map[string]string // of records that were read or planned, by id
 	before  map[string]bool   // ids of existing records that are noted
 	reads   map[[32]byte]bool
+	changed map[string]bool // managers of existing records that are changed or deleted
 	began   time.Time
 	clients map[string]*client.Client // by platform
 	files   map[string]File           // that were sent or downloaded, by path
@@ -51,7 +54,7 @@ type Recorder struct {
 func NewRecorder() *Recorder {
 	r := &Recorder{made: map[string]*Write{}, names: map[string]string{}, before: map[string]bool{},
 		reads: map[[32]byte]bool{}, files: map[string]File{}, began: time.Now(), code: map[string]string{},
-		found: map[string]int{}, touched: touched{}, clients: map[string]*client.Client{}}
+		found: map[string]int{}, changed: map[string]bool{}, touched: touched{}, clients: map[string]*client.Client{}}
 	r.ids.file = func(path string) string { return filepath.Base(path) + " " + r.files[path].MD5 }
 	return r
 }
@@ -122,12 +125,20 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 		s := call.Spec
 		switch {
+		case s.Composed && s.Effect == declare.Read && s.Param("target_path") != nil:
+			v, err := next(ctx, call)
+			if err == nil && r.guesses() { // of what is made by then, nobody knows the names
+				_, err = r.Effect(ctx, sandbox.Effect{Kind: sandbox.Download,
+					What: filepath.Join(call.Args.Text("target_path"), anyName)})
+			}
+			return v, err
 		case call.Answered, s.Composed, call.SendsNothing():
 			return next(ctx, call)
 		case s.Effect == declare.Read && s.Param("target_path") != nil:
 			return r.download(ctx, call)
 		case s.Effect == declare.Read:
-			v, err := next(reading(ctx, call), call)
+			v, err := next(ctx, call)
+			r.read(ctx, platform, call, v, err)
 			r.learn(ctx, s.Manager, v)
 			return v, err
 		}
@@ -245,6 +256,15 @@ func (r *Recorder) guess(position string) {
 	r.plan.Guess = cmp.Or(r.plan.Guess, position, "?")
 }
 
+func (r *Recorder) guesses() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan.Guess != ""
+}
+
+// anyName stands for the names of files that are not known before they are made.
+const anyName = "*"
+
 // existing reads the records that a call changes or deletes, as they are.
 func (r *Recorder) existing(ctx context.Context, platform string, call *declare.Call, all []part) []*Before {
 	list := make([]*Before, len(all))
@@ -297,6 +317,7 @@ func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call
 		if err != nil {
 			return err
 		}
+		r.touches(call.Spec, p.subject)
 		w := &Write{Number: len(r.plan.Writes) + 1, Operation: call.Spec.FullName(), Kind: kindOf(call.Spec),
 			Platform: platform, Position: declare.Position(ctx), Things: thingsOf(call.Spec), After: uses, Before: before[i],
 			Guess: r.plan.Guess != "", Key: key}
@@ -352,7 +373,7 @@ func (r *Recorder) describe(w *Write, p part) {
 func (r *Recorder) sends(w *Write, path string) {
 	w.File, w.Name = path, filepath.Base(path)
 	f := r.files[path]
-	w.Bytes = f.Size
+	w.Bytes, w.MD5 = f.Size, f.MD5
 	same := func(other File) bool { return other.Path == path }
 	if f.Modified.Before(r.began) && !f.Modified.IsZero() && !slices.ContainsFunc(r.plan.Files, same) {
 		r.plan.Files = append(r.plan.Files, f) // another one is made by the script, and compared when it is sent

@@ -11,6 +11,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/ingest"
 	"transect/client/schema"
 )
@@ -43,7 +44,7 @@ func (g *Gate) unplanned(ctx context.Context, call *declare.Call, p part) error 
 	f := fault.Of(&fault.PlanError{}, "this write is not in the plan, and was not sent")
 	if w := g.nearest(op, declare.Position(ctx)); w != nil {
 		f = fault.Of(&fault.PlanError{}, "this write is not in the plan, and was not sent. Write %d of the plan (%s) is "+
-			"most like it: %s", w.Number, w.Position, difference(w.Arguments, p.arguments))
+			"most like it: %s", w.Number, human.Line(w.Position), difference(w.Arguments, p.arguments))
 	}
 	return g.beyond(f)
 }
@@ -92,7 +93,7 @@ func difference(planned []byte, now map[string]any) string {
 	}
 	var list []string
 	compare("", gjson.ParseBytes(planned), gjson.ParseBytes(text), func(path string, was, is gjson.Result) {
-		list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", path, shortValue(was), shortValue(is)))
+		list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", human.Line(path), shortValue(was), shortValue(is)))
 	})
 	switch {
 	case len(list) > 0:

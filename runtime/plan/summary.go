@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"transect/client/human"
@@ -82,7 +81,7 @@ func list(b *strings.Builder, title string, writes []*Write) {
 		}
 		fmt.Fprintf(b, "\n  write %d: %s", w.Number, w.text())
 		if w.Position != "" {
-			b.WriteString("  " + path.Base(w.Position))
+			b.WriteString("  " + place(w.Position))
 		}
 	}
 }

@@ -36,6 +36,16 @@ const (
 	SubmitJob    EffectKind = "submit"
 )
 
+// Unknown reports whether there is no such kind of effect.
+func Unknown(kind EffectKind) bool {
+	switch kind {
+	case CreateFile, ChangeFile, RemoveFile, MoveFile, CreateFolder, RemoveFolder, Download, RunProgram, SendRequest, SendMail,
+		KeepState, SubmitJob:
+		return false
+	}
+	return true
+}
+
 // Effects decides whether an effect happens. One that does not is carried out in the
 // shadow of the sandbox, if it can be, where only the script sees it.
 type Effects func(ctx context.Context, e Effect) (happens bool, err error)
@@ -79,6 +89,9 @@ func (s *Sandbox) Private(dir string) {
 		s.shadow.own(filepath.Clean(dir), Canonical(dir))
 	}
 }
+
+// IsPrivate reports whether what happens to a path is no effect.
+func (s *Sandbox) IsPrivate(path string) bool { return s.shadow != nil && s.shadow.private(path) }
 
 // Sealed reports whether no effect happens: the run is a rehearsal, or only its writes to
 // the platform were agreed to.

@@ -149,7 +149,10 @@ func (r *run) offerResumption(code int) {
 		if g := r.job.Gate; g != nil && g.Refused() != nil {
 			return // it would be refused once more: the error says what to do
 		} else if g != nil && g.File != "" {
-			again = "transect apply " + g.File
+			if again = "transect apply "; !g.Plan.Own {
+				again += "--trust "
+			}
+			again += human.Line(g.File)
 		}
 		r.warn("go on with: " + again)
 	}

@@ -12,9 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/fault"
+	"transect/client/human"
+	"transect/client/ledger"
 	"transect/runtime"
 	"transect/runtime/plan"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 // Planning says what is done with the plan of a run.
@@ -23,14 +27,32 @@ type Planning struct {
 	Ask     bool     // it is carried out when somebody at the terminal agrees
 	Keep    string   // file that takes the plan; "" for none
 	JSON    bool     // the plan is printed as it is kept
-	Command []string // words after transect that carry it out
+	Options []string // of the run that the plan carries, --name=value
+	By      string   // who makes it
 
-	Apply   string // file with the plan that the run carries out
-	Renew   string // file with a plan that is made anew, to see the difference
+	Apply   Agreed // plan that the run carries out
+	Renew   Agreed // plan that is made anew, to see the difference
 	Effects bool   // what the plan lists outside of the platform happens
 
 	ID    string // of the plan whose rest is planned
 	Stage int    // of that rest
+}
+
+// Agreed is the file of a plan, with the checksum of what somebody has agreed to.
+type Agreed struct{ File, Sum string }
+
+// load reads the plan when it is still what was agreed to.
+func (a Agreed) load(p *runtime.Process) (*plan.Plan, error) {
+	key, err := ledger.FindKey(p.LedgerFolder())
+	if err != nil {
+		return nil, err
+	}
+	kept, err := plan.Load(p.Path(a.File), key)
+	if err == nil && kept.Sum != a.Sum {
+		err = fault.Hinted(fault.Of(&fault.PlanError{}, "the plan %s was changed since it was agreed to: nothing was sent",
+			human.Line(a.File)), "look at it, and apply it again: transect plan show %s", human.Line(a.File))
+	}
+	return kept, err
 }
 
 // planned plans a job, and shows what it would write.
@@ -87,22 +109,31 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) 
 		return err
 	}
 	made.ID, made.Stage = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:])), o.Stage
-	made.Made, made.Version, made.Folder, made.Command = now.Truncate(time.Second), job.Version, folder, o.Command
+	made.Made, made.Version, made.Folder, made.By = now.Truncate(time.Second), job.Version, folder, o.By
+	made.Script, made.Arguments, made.Options = job.Script, job.Args, o.Options
+	if o.Keep != "" && job.Script == "-" {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the plan of a script from standard input cannot be kept"),
+			"name the script's file")
+	}
 	return nil
 }
 
 // show prints a plan and keeps it.
 func show(made *plan.Plan, p *runtime.Process, o Planning) error {
+	key, err := ledger.Key(p.LedgerFolder())
+	if err != nil && (o.JSON || o.Keep+o.Renew.File != "") {
+		return err
+	}
 	switch {
-	case o.Renew != "":
-		earlier, err := plan.Load(p.Path(o.Renew))
+	case o.Renew.File != "":
+		earlier, err := o.Renew.load(p)
 		if err != nil {
 			return err
 		}
 		made.PrintDifference(p.Stdout, earlier)
-		o.Keep = o.Renew
+		o.Keep = o.Renew.File
 	case o.JSON:
-		if err := made.Write(p.Stdout); err != nil {
+		if err := made.Write(p.Stdout, key); err != nil {
 			return err
 		}
 	default:
@@ -111,7 +142,7 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 	if o.Keep == "" {
 		return nil
 	}
-	return made.Save(p.Path(o.Keep))
+	return made.Save(p.Path(o.Keep), key)
 }
 
 // agreed asks whether a plan may be carried out; a signal ends the question.
@@ -125,7 +156,7 @@ func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	o := options.Planning
 	options.Planning = Planning{}
-	kept, err := plan.Load(p.Path(o.Apply))
+	kept, err := o.Apply.load(p)
 	if err != nil {
 		return err
 	}
@@ -136,8 +167,8 @@ func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Options, agreed *plan.Plan,
 	o Planning) error {
 	job.DryRun, job.Recorder = false, nil
-	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects}
-	job.Gate.File = o.Apply
+	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects || scripts.IsRef(agreed.Script)} // its own are harmless
+	job.Gate.File = o.Apply.File
 	if job.Link == nil { // a job is a run of its own
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
@@ -147,8 +178,9 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	}
 	// The rest is a plan of the same run: its ledger answers what is done.
 	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
-	o.Stage, o.ID, o.Keep, o.Renew = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply, o.Keep), agreed.Stage+1), ""
-	o.Ask, o.Only, o.Apply = p.IsTerminal(p.Stdin), false, ""
+	o.Stage, o.ID, o.Keep = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply.File, o.Keep), agreed.Stage+1)
+	o.Options, o.By = agreed.Options, agreed.By
+	o.Ask, o.Only, o.Apply, o.Renew = p.IsTerminal(p.Stdin), false, Agreed{}, Agreed{}
 	options.Planning = o
 	job.Gate = nil
 	return planned(ctx, p, job, options)

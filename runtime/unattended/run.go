@@ -72,9 +72,9 @@ const (
 // was reported already and only decides the exit code.
 func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	switch o := options.Planning; {
-	case o.Only, o.Ask, o.Renew != "":
+	case o.Only, o.Ask, o.Renew.File != "":
 		return planned(ctx, p, job, options)
-	case o.Apply != "":
+	case o.Apply.File != "":
 		return applied(ctx, p, job, options)
 	}
 	if err := vm.CheckStateDir(p.Env); err != nil {

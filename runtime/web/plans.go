@@ -18,6 +18,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/geojson"
 	"transect/client/human"
 	"transect/client/ledger"
@@ -43,20 +44,19 @@ func (s *Server) planRoutes() {
 type planRow struct {
 	plan.Head
 	File    string
+	Own     bool    // made by this user on this machine, and not changed since
 	Problem string  // why it cannot be used
 	Last    *runRow // latest run that carries it out, nil for none
 }
 
 // Name is the command that the plan is of.
 func (p *planRow) Name() string {
-	if len(p.Command) == 0 {
-		return filepath.Base(p.File)
-	}
-	return transport.Redact(cron.Join(append([]string{"transect"}, p.Command...)))
+	return human.Line(transport.Redact(cron.Join(p.Words("run"))))
 }
 
-// Apply and Refresh are commands for a shell.
+// Apply, Show and Refresh are commands for a shell.
 func (p *planRow) Apply() string { return cron.Join([]string{"transect", "apply", p.File}) }
+func (p *planRow) Show() string  { return cron.Join([]string{"transect", "plan", "show", p.File}) }
 func (p *planRow) Refresh() string {
 	return cron.Join([]string{"transect", "apply", "--refresh", p.File})
 }
@@ -74,9 +74,13 @@ func (s *Server) planRows() (list []*planRow, err error) {
 	for _, run := range slices.Backward(runs) {
 		last[run.RunID()] = run
 	}
+	key, err := ledger.FindKey(s.History.Dir)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range s.planFiles() {
 		row := &planRow{File: file}
-		if row.Head, err = plan.LoadHead(file); err != nil {
+		if row.Head, row.Own, err = plan.LoadHead(file, key); err != nil {
 			row.Problem = err.Error()
 		} else if run := last[row.ID]; run != nil {
 			row.Last = s.row(run)
@@ -149,7 +153,10 @@ func (s *Server) findPlan(id string) (*planRow, *plan.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at := slices.IndexFunc(list, func(row *planRow) bool { return row.ID == id && row.Problem == "" })
+	at := slices.IndexFunc(list, func(row *planRow) bool { return row.ID == id && row.Own })
+	if at < 0 {
+		at = slices.IndexFunc(list, func(row *planRow) bool { return row.ID == id && row.Problem == "" })
+	}
 	if at < 0 {
 		return nil, nil, notFound("there is no plan %s in the folders of this page", id)
 	}
@@ -159,9 +166,17 @@ func (s *Server) findPlan(id string) (*planRow, *plan.Plan, error) {
 		return nil, nil, notFound("the plan %s is no longer there", row.File)
 	}
 	p, err := s.plan.get(fmt.Sprint(row.File, info.Size(), info.ModTime()), time.Hour, func() (*plan.Plan, error) {
-		return plan.Load(row.File)
+		key, err := ledger.FindKey(s.History.Dir)
+		if err != nil {
+			return nil, err
+		}
+		return plan.Load(row.File, key)
 	})
-	return row, p, err
+	if err != nil {
+		return nil, nil, notFound("%s", describe(err).Message)
+	}
+	row.Own = p.Own
+	return row, p, nil
 }
 
 func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (liveView, error) {
@@ -169,15 +184,18 @@ func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (li
 	if err != nil {
 		return liveView{}, err
 	}
-	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "", Startable: s.Actions && s.Again != nil,
-		Canvas: canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
-	if v.Done, err = s.planResult(p); err != nil {
+	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "",
+		Startable: s.Actions && s.Again != nil && p.Own,
+		Canvas:    canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
+	if v.Done, err = s.planResult(p); fault.Find(err) != nil { // another plan has its id
+		v.Trouble, v.Startable = describe(err).Message, false
+	} else if err != nil {
 		return liveView{}, err
 	}
 	v.Complete = v.Done != nil && len(v.Done.Missing)+len(v.Done.Lost) == 0
 	if values != nil {
 		v.Lines, v.More = p.Lines(maxPlanLines)
-		if v.Done == nil {
+		if v.Done == nil && p.Own && v.Trouble == "" {
 			v.Compared = len(p.Reads) <= maxCompared && p.Totals.Change+p.Totals.Delete <= maxCompared || values.Has("compare")
 			err := s.planChanges(ctx, p, v.Compared)
 			if drift, ok := errors.AsType[*plan.Drift](err); ok {
@@ -201,8 +219,8 @@ func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
 	}
 	defer notes.Close()
 	gate := plan.Gate{Plan: p}
-	if first := gate.Open(notes); first {
-		return nil, nil
+	if first, err := gate.Open(notes); first || err != nil {
+		return nil, err
 	}
 	result := gate.Result()
 	return &result, nil
@@ -235,6 +253,8 @@ func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
+	case !p.Own:
+		return &refusal{"the plan was not made by you on this machine, or was changed since"}
 	case p.Sum != r.PostForm.Get("checksum"):
 		return &refusal{"the plan was made anew since it was shown: look at it again"}
 	case row.Last != nil && row.Last.State == history.Running:

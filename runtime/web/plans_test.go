@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -23,18 +24,19 @@ import (
 const planID = "plan-20260501-100000-0a1b2c"
 
 // planned keeps a plan that creates a mission, two photos and an annotation with a name.
-func planned(t *testing.T, path, name string, change func(*plan.Plan)) {
+func planned(t *testing.T, path, name string, key []byte, change func(*plan.Plan)) {
 	t.Helper()
 	p := &plan.Plan{Head: plan.Head{ID: planID, Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC), Version: "1.0",
-		Folder: filepath.Dir(path), Command: []string{"run", "survey.lua", name}, Guess: "survey.lua:9",
+		Folder: filepath.Dir(path), Script: "survey.lua", Arguments: []string{name}, Guess: "survey.lua:9",
 		Platforms: []plan.Login{{URL: platform.Address}}}}
 	add := func(things string, fields map[string]any) {
 		text, err := json.Marshal(fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: things + ".create", Kind: plan.Create,
-			Things: things, Name: name, In: name, Platform: platform.Address, Position: "survey.lua:3", Arguments: text, Key: name + things})
+		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: creates[things], Kind: plan.Create,
+			Things: things, Name: name, In: name, Platform: platform.Address, Position: "survey.lua:3", Arguments: text,
+			Key: fmt.Sprintf("%024x", len(p.Writes))})
 	}
 	photo := func(lon float64) map[string]any {
 		return map[string]any{"datasets": map[string]any{"type": "image", "name": name, "acquisition_date": "2026-05-01T10:00:00Z",
@@ -48,17 +50,24 @@ func planned(t *testing.T, path, name string, change func(*plan.Plan)) {
 	if p.Totals.Create = len(p.Writes); change != nil {
 		change(p)
 	}
-	if err := p.Save(path); err != nil {
+	if err := p.Save(path, key); err != nil {
 		t.Fatal(err)
 	}
 }
+
+var creates = map[string]string{"missions": "missions.create_mission", "datasets": "datasets.create_datasets",
+	"annotations": "annotations.create"}
 
 // planPage is a page with the plan of a folder.
 func planPage(t *testing.T, name string, change func(*web.Options), alter func(*plan.Plan)) (o web.Options, at string, browser *http.Client) {
 	t.Helper()
 	folder := t.TempDir()
-	planned(t, filepath.Join(folder, "night.plan"), name, alter)
 	_, at, browser = page(t, func(options *web.Options) {
+		key, err := ledger.Key(options.History.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned(t, filepath.Join(folder, "night.plan"), name, key, alter)
 		options.Plans = []string{folder, folder}
 		if change != nil {
 			change(options)
@@ -84,7 +93,11 @@ func TestPlanIsShownAsInTheTerminal(t *testing.T) {
 		}
 	}
 	_, body := get(t, browser, at+"/plans/"+planID)
-	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"))
+	key, err := ledger.Key(o.History.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +151,7 @@ func TestMarkupInPlansStaysText(t *testing.T) {
 		_, at, browser := planPage(t, name, func(o *web.Options) {
 			o.Actions, o.Again = true, func(string, []string) error { return nil }
 		}, func(p *plan.Plan) {
-			p.Folder, p.Version, p.Platforms = name, name, []plan.Login{{URL: name}}
+			p.Version, p.By, p.Platforms = name, name, []plan.Login{{URL: name}}
 			p.Guess, p.Effects = name, []plan.Effect{{What: name, Position: name}}
 			p.Writes[0].Position = name
 		})
@@ -164,8 +177,8 @@ func TestPlanThatNoLongerHolds(t *testing.T) {
 	t.Parallel()
 	var c *client.Client
 	o, at, browser := planPage(t, "North", func(o *web.Options) { c = o.Client }, func(p *plan.Plan) {
-		p.Reads = []*plan.Read{{Operation: "projects.search", Platform: platform.Address, Method: http.MethodPost,
-			Path: "/project-manager/search-projects", Body: []byte(`{"filter":{"name":{"$eq":"North"}},"limit":5}`), Found: []string{},
+		p.Reads = []*plan.Read{{Operation: "projects.search", Platform: platform.Address,
+			Arguments: []byte(`{"filter":{"name":{"$eq":"North"}},"limit":5}`), Found: []string{},
 			Position: "survey.lua:2"}}
 		file := filepath.Join(p.Folder, "a.txt")
 		if err := os.WriteFile(file, []byte("a"), 0o600); err != nil {
@@ -177,7 +190,7 @@ func TestPlanThatNoLongerHolds(t *testing.T) {
 		}
 		p.Files = []plan.File{{Path: "a.txt", Size: 1, Modified: info.ModTime(), MD5: "0cc175b9c0f1b6a831c399e269772661"}}
 		p.Writes = append(p.Writes, &plan.Write{Number: len(p.Writes) + 1, Operation: "datasets.upload_file", Kind: plan.Send,
-			Platform: platform.Address, File: "a.txt"})
+			Platform: platform.Address, File: "a.txt", Things: "datasets", Arguments: []byte(`{}`), Key: strings.Repeat("0", 24)})
 	})
 	expect := func(want ...string) {
 		t.Helper()
@@ -258,7 +271,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"plan": planID, "plan 1": "{}", "plan 2": "sent"} {
+	for name, value := range map[string]string{"plan": checksum[1], "plan 1": "{}", "plan 2": "sent"} {
 		if err := notes.Put(name, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
@@ -286,6 +299,45 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	time.Sleep(400 * time.Millisecond)
 	if _, body = get(t, browser, at+"/plans"); !strings.Contains(body, "partial") {
 		t.Errorf("the list does not say how the run ended: %s", plainText(body))
+	}
+}
+
+// A stranger's plan is shown as such: no platform is asked about it, and the page does not
+// carry it out.
+func TestPlanOfAnother(t *testing.T) {
+	t.Parallel()
+	o, at, browser := planPage(t, "North", func(o *web.Options) {
+		o.Actions, o.Again = true, func(string, []string) error { t.Error("it was started"); return nil }
+	}, nil)
+	file := filepath.Join(o.Plans[0], "night.plan")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	theirs := &plan.Plan{Head: plan.Head{ID: planID, Folder: o.Plans[0], Script: "s.lua", By: "eve@far"},
+		Code:  []plan.Code{{File: "s.lua", Sum: strings.Repeat("0", 64)}},
+		Reads: []*plan.Read{{Operation: "users.describe", Platform: platform.Address, Arguments: []byte(`{}`)}}}
+	if err := theirs.Save(file, []byte("another key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, list := get(t, browser, at+"/plans"); !strings.Contains(list, "not yours") {
+		t.Errorf("the list: %s", plainText(list))
+	}
+	_, body := get(t, browser, at+"/plans/"+planID+"?compare=1")
+	for _, text := range []string{"was not made by you on this machine", "transect plan show " + file} {
+		if !strings.Contains(body, text) {
+			t.Errorf("the page lacks %q: %s", text, plainText(body))
+		}
+	}
+	if strings.Contains(body, "<form") || strings.Contains(body, "as they were when") {
+		t.Errorf("the page compares it, or offers to carry it out: %s", plainText(body))
+	}
+	response, err := browser.PostForm(at+"/plans/"+planID+"/apply", url.Values{"form": {formToken(t, browser, at)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Error(response.Status)
 	}
 }
 

@@ -173,7 +173,7 @@ local _, stopped = try(task.map, files, function(file)
   local _, err
   if fs.exists(file.target) and not args.replace then
     err = different
-  elseif not script.rehearsal() then
+  else
     _, err = try(sdk.datasets.download_component, file.dataset, {
       component = file.component.name,
       target_path = path.dir(file.target),

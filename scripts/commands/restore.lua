@@ -57,9 +57,7 @@ local function note_same_file(dataset)
 end
 
 for i, id in ipairs(ids) do
-  if not script.rehearsal() then
-    bin:delete(args.names[i])
-  end
+  bin:delete(args.names[i])
   local dataset = not script.rehearsal() and sdk.datasets.describe(id)
   if args.json then
     print(json.encode(dataset or { id = id }))

@@ -62,7 +62,7 @@ end
 for _, thing in ipairs(things) do
   if thing.kind ~= "dataset" then
     sdk[thing.kind .. "s"].delete(thing.id)
-  elseif not script.rehearsal() then
+  else
     bin:set(thing.name, thing.id)
   end
   if args.json then

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"transect/client/files"
 )
 
 // What is named like a photo and is no file is a problem, before anything opens it.
@@ -16,7 +18,7 @@ func TestFilesOfOtherKinds(t *testing.T) {
 		syscall.Mkfifo(at("pipe.jpg"), 0o600), os.Symlink("/dev/zero", at("zero.jpg"))); err != nil {
 		t.Fatal(err)
 	}
-	paths, problems, err := Files(t.Context(), dir, false)
+	paths, problems, err := Files(t.Context(), files.Tree{}, dir, false)
 	if err != nil || len(paths) != 2 || len(problems) != 2 {
 		t.Error(paths, problems, err)
 	}

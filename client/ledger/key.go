@@ -1,4 +1,4 @@
-package runtime
+package ledger
 
 import (
 	"crypto/rand"
@@ -10,20 +10,32 @@ import (
 	"transect/client/fault"
 )
 
-// ledgerKey is the key of the fingerprints in a folder, made at the first use. It
+// KeySize is the length of a key in bytes.
+const KeySize = 32
+
+// Key returns the key of the user's ledgers in a folder, made at the first use. It
 // appears whole: a process may die at any moment.
-func ledgerKey(dir string) ([]byte, error) {
-	path := filepath.Join(dir, "ledger.key")
-	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+func Key(dir string) ([]byte, error) {
+	path := filepath.Join(dir, keyName)
+	key, err := FindKey(dir)
+	if err == nil && key == nil {
 		if err = makeKey(dir, path); err == nil {
-			key, err = os.ReadFile(path)
+			key, err = FindKey(dir)
 		}
 	}
+	return key, err
+}
+
+// FindKey returns the key in a folder, nil when none was made there.
+func FindKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, keyName)
+	key, err := os.ReadFile(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
 	case err != nil:
 		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept in %s: %w", dir, fault.Reason(err))
-	case len(key) != keySize:
+	case len(key) != KeySize:
 		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "the key of the ledgers %s is damaged", path),
 			"without it unfinished runs cannot go on; remove it to begin new ones")
 	}
@@ -40,7 +52,7 @@ func makeKey(dir, path string) error {
 		return err
 	}
 	defer os.Remove(file.Name())
-	key := make([]byte, keySize)
+	key := make([]byte, KeySize)
 	rand.Read(key)
 	_, err = file.Write(key)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
@@ -52,4 +64,4 @@ func makeKey(dir, path string) error {
 	return err
 }
 
-const keySize = 32 // bytes
+const keyName = "ledger.key"

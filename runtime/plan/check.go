@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/human"
+	"transect/client/schema"
+	"transect/runtime/sandbox"
+	"transect/scripts"
+)
+
+// mostReads is how many lookups a plan rests on.
+const mostReads = 10_000
+
+var (
+	planID     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`) })
+	optionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--[a-z][a-z-]*=`) })
+	hexForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]+$`) })
+	operations = sync.OnceValue(func() map[string]*declare.Spec {
+		all := map[string]*declare.Spec{}
+		for _, m := range client.Declarations() {
+			for _, s := range m.Ops() {
+				all[s.FullName()] = s
+			}
+		}
+		return all
+	})
+)
+
+// check refuses a head that this program does not write. Its id names files.
+func (h *Head) check() error {
+	script := h.Script
+	switch {
+	case !planID().MatchString(h.ID):
+		return errors.New("its id is not one of a plan")
+	case script == "" || script == "-" || strings.ContainsRune(script, 0):
+		return errors.New("it names no script that can be run again")
+	case scripts.IsRef(script) && !known(script):
+		return fmt.Errorf("there is no script %s in this transect", human.Line(script))
+	case !filepath.IsAbs(h.Folder):
+		return errors.New("its folder is not one of this machine")
+	case slices.ContainsFunc(h.Options, func(o string) bool { return !optionForm().MatchString(o) }):
+		return errors.New("an option of it is not one")
+	}
+	return nil
+}
+
+func known(script string) bool {
+	_, found := scripts.Find(script)
+	return found
+}
+
+// check refuses a plan that this program does not write. Of one that is not the user's
+// own, it also finds whether the lines say what they stand for.
+func (p *Plan) check(own bool) error {
+	if len(p.Reads) > mostReads {
+		return fmt.Errorf("it rests on more than %s", human.Count(mostReads, "lookup"))
+	}
+	for i, c := range p.Code {
+		if c.File == "" || !isHex(c.Sum, 64) {
+			return fmt.Errorf("its script or module %d has no name or checksum", i+1)
+		}
+	}
+	for i, f := range p.Files {
+		if f.Path == "" || f.Size < 0 || !isHex(f.MD5, 32) {
+			return fmt.Errorf("its file %d has no name, size or checksum", i+1)
+		}
+	}
+	for i, r := range p.Reads {
+		if _, _, err := r.call(); err != nil {
+			return fmt.Errorf("its lookup %d: %w", i+1, err)
+		}
+	}
+	for i, e := range p.Effects {
+		if sandbox.Unknown(e.Kind) || e.After < 0 || e.After > len(p.Writes) {
+			return fmt.Errorf("its effect %d is not one", i+1)
+		}
+	}
+	for i, w := range p.Writes {
+		if err := w.check(i + 1); err != nil {
+			return fmt.Errorf("its write %d: %w", i+1, err)
+		}
+	}
+	if own {
+		return nil
+	}
+	if !slices.ContainsFunc(p.Code, func(c Code) bool { return p.path(c.File) == p.path(p.Script) }) {
+		return errors.New("it has no checksum of its script")
+	}
+	return p.checkKeys()
+}
+
+func isHex(text string, length int) bool { return len(text) == length && hexForm().MatchString(text) }
+
+func (w *Write) check(number int) error {
+	s := operations()[w.Operation]
+	switch {
+	case w.Number != number:
+		return errors.New("it has another number")
+	case s == nil || s.Effect == declare.Read:
+		return fmt.Errorf("%q is not an operation that writes", human.Line(w.Operation))
+	case w.Kind != kindOf(s) || w.Things != thingsOf(s):
+		return fmt.Errorf("%s does something else than it says", w.Operation)
+	case !gjson.ParseBytes(w.Arguments).IsObject():
+		return errors.New("its arguments are no object")
+	case w.Bytes < 0 || w.Bytes > 1<<50 || w.MD5 != "" && !isHex(w.MD5, 32) || !isHex(w.Key, 24):
+		return errors.New("its size, checksum or key is not one")
+	case w.Before != nil && !declare.IsIdentifier(w.Before.ID):
+		return errors.New("what it changes has no id")
+	case slices.ContainsFunc(w.After, func(n int) bool { return n < 1 || n >= number }):
+		return errors.New("it uses what a later one makes")
+	case slices.ContainsFunc(w.Makes, func(m Made) bool { return !schema.IsPlannedID(m.ID) || !plainPath(m.Path) }):
+		return errors.New("what it makes has no planned id")
+	}
+	return nil
+}
+
+// plainPath reports whether a path for gjson names a value, and does nothing with it.
+func plainPath(path string) bool {
+	for i := 0; i < len(path); i++ {
+		if path[i] == '\\' {
+			i++
+		} else if strings.IndexByte("@#|!{}[]()*?=<>%~", path[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// checkKeys finds whether each write stands for what its line says: a gate compares keys.
+func (p *Plan) checkKeys() error {
+	known := ids{present: map[string]bool{}}
+	for _, date := range p.Present {
+		known.present[date] = true
+	}
+	for _, w := range p.Writes {
+		known.file = func(path string) string { return filepath.Base(path) + " " + w.MD5 }
+		if key, _, err := known.keyOf(w.Platform, w.Operation, w.Arguments); err != nil || key != w.Key {
+			return fmt.Errorf("its write %d does not say what it would send", w.Number)
+		}
+		for _, m := range w.Makes {
+			text := m.Found
+			if text == "" {
+				text = w.Key + "/" + m.Path
+			}
+			known.add(m.ID, text, w.Number)
+		}
+	}
+	return nil
+}
+
+// call finds the declared operation of a lookup, and its arguments as it takes them.
+func (r *Read) call() (*declare.Spec, declare.Args, error) {
+	s := operations()[r.Operation]
+	if s == nil || !repeatable(s) {
+		return nil, declare.Args{}, fmt.Errorf("%q is not an operation that looks something up", human.Line(r.Operation))
+	}
+	args, err := declare.ParseArgs(r.Arguments)
+	if err == nil {
+		_, err = s.Checked(args)
+	}
+	if err == nil && len(r.Found) > mostFound {
+		err = errors.New("it finds too much")
+	}
+	return s, args, err
+}
+
+// repeatable reports whether an operation may be called to find what has changed.
+func repeatable(s *declare.Spec) bool {
+	return s.Effect == declare.Read && !s.Composed && !s.Transfers() && s.Shape != declare.ShapeIterator &&
+		!slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Secret || p.Type == "path" })
+}
