@@ -101,10 +101,14 @@ func (x *Execution) openGate() (done bool, err error) {
 	if x.connector.planned.first, err = g.Open(notes); err != nil {
 		return false, err
 	}
-	if at, _ := notes.Ended(); g.Complete() {
-		x.connector.ledger.log.Info(fmt.Sprintf("the plan was carried out before (started %s): nothing is sent again",
-			at.Local().Format(time.DateTime)))
+	at, ended := notes.Ended()
+	say := func(text string) { x.connector.ledger.log.Info(fmt.Sprintf(text, at.Local().Format(time.DateTime))) }
+	if g.Complete() {
+		say("the plan was carried out before (started %s): nothing is sent again")
 		return true, nil
+	}
+	if ended {
+		say("an earlier start of the plan ended well (started %s); what is missing is sent")
 	}
 	return false, g.CheckFiles(x.process.moduleCode)
 }

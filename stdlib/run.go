@@ -3,6 +3,7 @@ package stdlib
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -123,11 +124,12 @@ func runDir(in *vm.Interp) (any, error) {
 	}
 	k := keptOf(in)
 	if k.dir == "" {
-		dir, err := in.TempDir("transect-run-")
+		dir, err := in.Sandbox.TempDir("transect-run-")
 		if err != nil {
 			return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", fault.Reason(err))
 		}
 		k.dir = dir
+		in.OnClose(func() { _ = os.RemoveAll(dir) })
 	}
 	return k.dir, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"transect/client/fault"
@@ -149,8 +150,9 @@ func scriptFuncs() []module.Func {
 				folder := LockFolder(c.In.StateDir())
 				if c.In.Sealed() { // a rehearsal keeps no other run waiting
 					var err error
-					folder, err = c.In.TempDir("transect-")
+					folder, err = c.In.Sandbox.TempDir("transect-")
 					c.Must(err)
+					c.In.OnClose(func() { _ = os.RemoveAll(folder) })
 				}
 				l, err := lock.Take(c.Context(),
 					lock.Request{Folder: folder, Name: name, Script: opt.Script, Now: opt.Now})

@@ -49,12 +49,7 @@ func TestDriftOfEachKind(t *testing.T) {
 	impossible := strings.Fields(h.must("run", "others.lua"))
 	plans = slices.DeleteFunc(plans, func(p drift) bool { return slices.Contains(impossible, p.file) })
 	view := func() []string {
-		h.must("run", "view.lua")
-		text, err := os.ReadFile(filepath.Join(h.dir, "view"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return visible(text)
+		return visible(read(h.must("run", "view.lua")))
 	}
 	before := view()
 	for _, p := range plans {

@@ -177,16 +177,6 @@ func (c twice) run(t *testing.T, from *home, ran, guessed, idle *atomic.Int32) {
 		h.settings = []string{"TRANSECT_LOCAL=1", "TRANSECT_LOCAL_DIR=" + platform, "TRANSECT_STATE_DIR=" + state}
 	}
 	words := append([]string{"view.lua"}, c.args...)
-	read := func(printed string) []byte {
-		t.Helper()
-		var view strings.Builder
-		for line := range strings.Lines(printed) {
-			if record, ok := strings.CutPrefix(line, "view "); ok {
-				view.WriteString(record)
-			}
-		}
-		return []byte(view.String())
-	}
 	on(planned, filepath.Join(h.dir, "state-planned"))
 	world := fingerprint(t, h.dir)
 	stdout, stderr, code := h.run(slices.Concat([]string{"plan", "-o", "p.plan"}, words)...)
@@ -227,6 +217,17 @@ func (c twice) run(t *testing.T, from *home, ran, guessed, idle *atomic.Int32) {
 		t.Errorf("planned again it said\n%s\nand then wrote\n%s\nin place of\n%s", stdout, strings.Join(more, "\n"),
 			strings.Join(less, "\n"))
 	}
+}
+
+// read returns what view.lua has printed.
+func read(printed string) []byte {
+	var view strings.Builder
+	for line := range strings.Lines(printed) {
+		if record, ok := strings.CutPrefix(line, "view "); ok {
+			view.WriteString(record)
+		}
+	}
+	return []byte(view.String())
 }
 
 // visible are the lines of a view without what differs from platform to platform: ids
