@@ -14,12 +14,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"transect/client/human"
+	"transect/runtime"
 	"transect/runtime/plan"
 )
 
 // planID is the form of names of plans.
 var planID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)
+	return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(-[0-9]{1,4})?$`)
 })
 
 // consent is the name of the question whether a plan is agreed to.
@@ -31,7 +32,7 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	if err != nil {
 		return "", result{}, err
 	}
-	byHand := fmt.Sprintf("a person can do it in a shell: transect apply %s", s.fileOf(p.ID))
+	byHand := fmt.Sprintf("a person can do it in a shell: transect apply %s", s.fileOf(p.Name()))
 	if !s.Apply {
 		return "", result{}, fmt.Errorf("this server was started without --allow apply: %s", byHand)
 	}
@@ -42,10 +43,10 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	answer, answered := c.Params.InputResponses[consent].(*mcp.ElicitResult)
 	if !answered {
 		s.ask(c, p, sum)
-		return "", result{Plan: p.ID}, nil
+		return "", result{Plan: p.Name()}, nil
 	}
 	if err := s.agreed(answer, p, sum); err != nil {
-		return "", result{Plan: p.ID}, err
+		return "", result{Plan: p.Name()}, err
 	}
 	return s.carryOut(ctx, c, p)
 }
@@ -54,13 +55,13 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 func (s *server) ask(c *call, p *plan.Plan, sum string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shown[p.ID] = sum
+	s.shown[p.Name()] = sum
 	where := make([]string, len(p.Platforms))
 	for i, login := range p.Platforms {
 		where[i] = login.URL
 	}
 	message := fmt.Sprintf("%s asks to carry out this plan on %s:\n\n%s\nThe whole plan: %s", c.asker,
-		human.Line(strings.Join(where, ", ")), printed(p), s.fileOf(p.ID))
+		human.Line(strings.Join(where, ", ")), printed(p), s.fileOf(p.Name()))
 	c.asks = mcp.InputRequestMap{consent: &mcp.ElicitParams{Mode: "form", Message: message,
 		RequestedSchema: &jsonschema.Schema{Type: "object", Required: []string{"agree"},
 			Properties: map[string]*jsonschema.Schema{
@@ -71,8 +72,8 @@ func (s *server) ask(c *call, p *plan.Plan, sum string) {
 func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	shown := s.shown[p.ID]
-	delete(s.shown, p.ID)
+	shown := s.shown[p.Name()]
+	delete(s.shown, p.Name())
 	switch {
 	case shown != sum:
 		return errors.New("this plan was not shown to the person: nothing was sent; apply again")
@@ -84,18 +85,23 @@ func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) erro
 
 // carryOut starts what goes on when the session ends: its output is in a file.
 func (s *server) carryOut(ctx context.Context, c *call, p *plan.Plan) (string, result, error) {
-	log := strings.TrimSuffix(s.fileOf(p.ID), ".plan") + ".log"
-	run, _ := s.prepare(c.asker, slices.Concat([]string{"apply"}, s.Run, []string{s.fileOf(p.ID)})...)
+	log := strings.TrimSuffix(s.fileOf(p.Name()), ".plan") + ".log"
+	run, _ := s.prepare(c.asker, slices.Concat([]string{"apply"}, s.Run, []string{s.fileOf(p.Name())})...)
 	run.cmd.Stdout, run.cmd.Stderr, run.agreed = nil, nil, true
 	run.cmd.Env = append(run.cmd.Env, "TRANSECT_LOG_FILE="+log)
 	run.output = func() string { return human.Visible(tailOf(log)) }
 	run.answer = func() (string, result) {
-		return run.output(), result{State: "done", ExitCode: run.cmd.ProcessState.ExitCode(), Plan: p.ID}
+		r := result{State: "done", ExitCode: run.cmd.ProcessState.ExitCode(), Plan: p.Name()}
+		if _, err := os.Stat(s.fileOf(p.Rest())); r.ExitCode == runtime.ExitPlanned && err == nil {
+			r.Plan = p.Rest()
+			return run.output() + "the rest is planned: apply " + r.Plan + "\n", r
+		}
+		return run.output(), r
 	}
-	if err := s.begin(p.ID, run); err != nil {
-		return "", result{Plan: p.ID}, err
+	if err := s.begin(p.Name(), run); err != nil {
+		return "", result{Plan: p.Name()}, err
 	}
-	return s.wait(ctx, p.ID, run)
+	return s.wait(ctx, p.Name(), run)
 }
 
 // tailOf is the end of a file, from the beginning of a line.

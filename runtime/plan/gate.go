@@ -48,7 +48,6 @@ type Gate struct {
 	taken   map[string]bool     // records that came about by writes, and were found
 	folder  string              // of the plan, without links
 	effects []Effect            // that have not happened
-	times   map[string]int      // how often one has happened in this start
 	touched touched
 	refused error // the first refusal
 	closed  bool  // nothing passes
@@ -71,7 +70,7 @@ func (g *Gate) Open(notes Notes) (first bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.notes, g.waiting, g.state, g.failed = notes, map[string][]*Write{}, map[int]state{}, map[int]bool{}
-	g.later, g.taken, g.touched, g.times = map[string]*Write{}, map[string]bool{}, touched{}, map[string]int{}
+	g.later, g.taken, g.touched = map[string]*Write{}, map[string]bool{}, touched{}
 	g.effects = slices.Clone(g.Plan.Effects)
 	g.folder = sandbox.Canonical(g.Plan.Folder)
 	g.ids.present = map[string]bool{}

@@ -11,6 +11,7 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,6 +60,17 @@ type Head struct {
 func (h *Head) Words(command string) []string {
 	return slices.Concat([]string{"transect", command}, h.Options, []string{h.Script}, h.Arguments)
 }
+
+// Name names a plan, and each plan of a rest, in a folder.
+func (h *Head) Name() string {
+	if h.Stage == 0 {
+		return h.ID
+	}
+	return fmt.Sprintf("%s-%d", h.ID, h.Stage+1)
+}
+
+// Rest names the plan of what follows this one.
+func (h *Head) Rest() string { return fmt.Sprintf("%s-%d", h.ID, h.Stage+2) }
 
 // Login is a platform, and who the plan was made for there.
 type Login struct {

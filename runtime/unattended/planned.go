@@ -176,6 +176,10 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	if !job.Gate.Rest() || job.Link != nil {
 		return err
 	}
+	if agreed.Stage > 0 && job.Gate.Result().Done == 0 {
+		return fault.Hinted(fault.Of(&fault.PlanError{}, "the rest cannot be planned: it depends on what a program or a request answers, "+
+			"which is not known before it ran"), "keep the answer with run.once, or run the script without a plan")
+	}
 	// The rest is a plan of the same run: its ledger answers what is done.
 	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
 	o.Stage, o.ID, o.Keep = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply.File, o.Keep), agreed.Stage+1)
