@@ -3,7 +3,6 @@ package stdlib
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -129,7 +128,6 @@ func runDir(in *vm.Interp) (any, error) {
 			return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", fault.Reason(err))
 		}
 		k.dir = dir
-		in.OnClose(func() { _ = os.RemoveAll(dir) })
 	}
 	return k.dir, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"transect/client/fault"
@@ -152,7 +151,6 @@ func scriptFuncs() []module.Func {
 					var err error
 					folder, err = c.In.Sandbox.TempDir("transect-")
 					c.Must(err)
-					c.In.OnClose(func() { _ = os.RemoveAll(folder) })
 				}
 				l, err := lock.Take(c.Context(),
 					lock.Request{Folder: folder, Name: name, Script: opt.Script, Now: opt.Now})

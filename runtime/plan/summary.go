@@ -25,7 +25,7 @@ func (g *Gate) Result() Result {
 	defer g.mu.Unlock()
 	r := Result{LeftOut: g.leftOut, Rest: g.rest, Before: g.before}
 	for _, e := range g.effects {
-		if (g.Allow || e.Kind == sandbox.Download) && !e.Guess {
+		if (g.Allow || e.Kind == sandbox.Download) && !e.Guess && !g.before {
 			r.Undone = append(r.Undone, e)
 		}
 	}

@@ -73,10 +73,14 @@ func (s *Sandbox) changes(ctx context.Context, kind EffectKind, path, to string)
 	return s.effects(ctx, Effect{Kind: kind, What: path, To: to})
 }
 
-// TempDir makes a temporary folder of the script. What happens in it is no effect.
+// TempDir makes a temporary folder of the script, which Close removes. What happens in it
+// is no effect.
 func (s *Sandbox) TempDir(pattern string) (string, error) {
 	dir, err := os.MkdirTemp("", pattern)
 	if err == nil {
+		s.mu.Lock()
+		s.temporary = append(s.temporary, dir)
+		s.mu.Unlock()
 		s.Private(dir)
 	}
 	return dir, err
@@ -114,8 +118,11 @@ func (s *Sandbox) Instead(path string, endings ...string) (string, error) {
 	return copied, err
 }
 
-// Close removes what was carried out in the shadow.
+// Close removes temporary folders, and what was carried out in the shadow.
 func (s *Sandbox) Close() {
+	for _, dir := range s.temporary {
+		_ = os.RemoveAll(dir)
+	}
 	if s.shadow != nil {
 		s.shadow.close()
 	}

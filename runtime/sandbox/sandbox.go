@@ -28,10 +28,11 @@ type Sandbox struct {
 	sealed  bool                              // no effect happens
 	shadow  *shadow                           // where effects are carried out that do not happen
 
-	env      func(name string) (string, bool) // of the process
-	mu       sync.RWMutex
-	addedEnv map[string]string // for this interpreter, unless the process has them
-	setEnv   map[string]string // for this interpreter, whatever the process has
+	env       func(name string) (string, bool) // of the process
+	mu        sync.RWMutex
+	temporary []string          // folders that Close removes
+	addedEnv  map[string]string // for this interpreter, unless the process has them
+	setEnv    map[string]string // for this interpreter, whatever the process has
 }
 
 // Options of a Sandbox. Nil functions restrict nothing.

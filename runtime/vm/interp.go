@@ -270,12 +270,7 @@ func (in *Interp) TempDir(pattern string) (string, error) {
 			return "", err
 		}
 	}
-	dir, err := in.Sandbox.TempDir(pattern)
-	if err != nil {
-		return "", err
-	}
-	in.OnClose(func() { _ = os.RemoveAll(dir) })
-	return dir, nil
+	return in.Sandbox.TempDir(pattern)
 }
 
 // Interrupt ends the run under way with err as its outcome, as Ctrl-C at the

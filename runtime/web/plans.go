@@ -222,6 +222,7 @@ func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
 	if first, err := gate.Open(notes); first || err != nil {
 		return nil, err
 	}
+	gate.Complete()
 	result := gate.Result()
 	return &result, nil
 }

@@ -17,6 +17,7 @@ import (
 	"transect/client/ledger"
 	"transect/platform"
 	"transect/runtime/plan"
+	"transect/runtime/sandbox"
 	"transect/runtime/unattended/history"
 	"transect/runtime/web"
 )
@@ -80,7 +81,7 @@ func planPage(t *testing.T, name string, change func(*web.Options), alter func(*
 func TestPlanIsShownAsInTheTerminal(t *testing.T) {
 	t.Parallel()
 	o, at, browser := planPage(t, "North", nil, func(p *plan.Plan) {
-		p.Effects = []plan.Effect{{What: "run touch made", Position: "survey.lua:12"}}
+		p.Effects = []plan.Effect{{Kind: sandbox.RunProgram, What: "touch made", Position: "survey.lua:12"}}
 	})
 	other := filepath.Join(o.Plans[0], "other.plan")
 	if err := os.WriteFile(other, []byte("no plan\n"), 0o600); err != nil {
@@ -152,7 +153,7 @@ func TestMarkupInPlansStaysText(t *testing.T) {
 			o.Actions, o.Again = true, func(string, []string) error { return nil }
 		}, func(p *plan.Plan) {
 			p.Version, p.By, p.Platforms = name, name, []plan.Login{{URL: name}}
-			p.Guess, p.Effects = name, []plan.Effect{{What: name, Position: name}}
+			p.Guess, p.Effects = name, []plan.Effect{{Kind: sandbox.RunProgram, What: name, Position: name}}
 			p.Writes[0].Position = name
 		})
 		for _, path := range []string{"/plans", "/plans/" + planID, "/plans/" + planID + "?compare=1"} {
@@ -224,7 +225,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			started = append(started, start{folder, words})
 			return nil
 		}
-	}, func(p *plan.Plan) { p.Effects = []plan.Effect{{What: "run touch made"}} })
+	}, func(p *plan.Plan) { p.Effects = []plan.Effect{{Kind: sandbox.RunProgram, What: "touch made"}} })
 	_, body := get(t, browser, at+"/plans/"+planID)
 	checksum := regexp.MustCompile(`name="checksum" value="([0-9a-f]+)"`).FindStringSubmatch(body)
 	if checksum == nil {
@@ -271,7 +272,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"plan": checksum[1], "plan 1": "{}", "plan 2": "sent"} {
+	for name, value := range map[string]string{"plan 0 start": checksum[1], "plan 0 1": "{}", "plan 0 2": "sent"} {
 		if err := notes.Put(name, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
