@@ -216,7 +216,10 @@ func (u *beneath) fetch(ctx context.Context, of *resource, id string) (doc store
 		check(err)
 		return false
 	}
-	if a.describe != nil && !refused(func() { doc = must(store.Decode(u.send(ctx, a.describe, store.Doc{of.name: id}))) }) {
+	if a.describe != nil && !refused(func() {
+		doc = must(store.Decode(u.send(ctx, a.describe,
+			store.Doc{of.name: id})))
+	}) {
 		return doc
 	}
 	if a.search == nil {

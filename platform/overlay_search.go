@@ -88,7 +88,8 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 	}
 	defer answer.Body.Close()
 	if err := recovered(func() {
-		t, docs := services[rt.op.Manager].resource, unworded(must(io.ReadAll(answer.Body)), req.URL.Query().Get("project_id"))
+		t, docs := services[rt.op.Manager].resource, unworded(must(io.ReadAll(answer.Body)),
+			req.URL.Query().Get("project_id"))
 		check(p.write(req.Context(), func(tx tx) {
 			for _, doc := range docs {
 				if o.under.once(t.plural + " " + store.Text(doc, "_id")) {

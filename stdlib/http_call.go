@@ -61,7 +61,8 @@ func httpCall(c *module.Call, method string) (any, error) {
 		c.Must(c.In.Permit(sandbox.Write, path))
 	}
 	var out *response
-	if !safe(r.Method) && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest, What: r.Method + " " + plainURL(r.URL), Answers: true}) {
+	if !safe(r.Method) && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest,
+		What: r.Method + " " + plainURL(r.URL), Answers: true}) {
 		left := map[string]any{"status": http.StatusNoContent, "ok": true, "url": plainURL(r.URL),
 			"headers": map[string]any{}}
 		return module.NewObject(c.L, responseType, &response{fields: left}), nil

@@ -99,7 +99,10 @@ func jsonFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				text, err := encodeJSON(c, c.Go("value"), c.Int("indent"))
 				c.Must(err)
-				return nil, onFile(c, func(ctx context.Context, path string) error { return c.In.WriteFile(ctx, path, []byte(text+"\n")) })
+				return nil, onFile(c, func(ctx context.Context, path string) error {
+					return c.In.WriteFile(ctx, path,
+						[]byte(text+"\n"))
+				})
 			},
 		},
 		{

@@ -100,7 +100,8 @@ func webhook(c *module.Call) (any, error) {
 		message = json.RawMessage(text)
 	}
 	at := c.String("url")
-	if u, err := url.Parse(at); err == nil && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest, What: "POST " + u.Scheme + "://" + u.Host}) {
+	if u, err := url.Parse(at); err == nil && !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SendRequest,
+		What: "POST " + u.Scheme + "://" + u.Host}) {
 		return nil, nil // the path of a webhook is a secret
 	}
 	return nil, c.Blocking(func(ctx context.Context) error { return notify.Webhook(ctx, client, at, message) })

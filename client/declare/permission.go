@@ -125,9 +125,10 @@ func (s *Spec) DeniedBy() []string {
 
 // sendsAs reports whether the operation sends all requests that another one sends.
 func (s *Spec) sendsAs(other *Spec) bool {
-	return s.Method == other.Method && len(other.Routes) > 0 && !slices.ContainsFunc(other.Routes, func(route string) bool {
-		return !slices.ContainsFunc(s.Routes, func(own string) bool { return plural(own) == plural(route) })
-	})
+	return s.Method == other.Method && len(other.Routes) > 0 && !slices.ContainsFunc(other.Routes,
+		func(route string) bool {
+			return !slices.ContainsFunc(s.Routes, func(own string) bool { return plural(own) == plural(route) })
+		})
 }
 
 // plural returns a route without the endings that tell one record from several:

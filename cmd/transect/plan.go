@@ -1,13 +1,22 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"transect/client/fault"
+	"transect/client/human"
+	"transect/client/ledger"
 	"transect/runtime"
+	"transect/runtime/plan"
 	"transect/runtime/unattended"
+	"transect/runtime/unattended/cron"
 )
 
 func (a *app) plan() *cobra.Command {
@@ -74,4 +83,252 @@ func planFlags(args []string, o *unattended.Planning) []string {
 			return args
 		}
 	}
+}
+
+func (a *app) apply() *cobra.Command {
+	job := &runtime.Job{}
+	var options unattended.Options
+	var renew, trust bool
+	cmd := &cobra.Command{
+		Use:   "apply [flags] FILE",
+		Short: "Carry out a plan: what is in it, once, and nothing else",
+		Long: `Carry out the plan that transect plan -o has kept. First it is compared with the
+platform, the script and the files: when something has changed, nothing is sent
+(exit code 9). Then the script runs; a write that is not in the plan is refused
+before it is sent. Interrupted or killed, transect apply FILE goes on where it
+stopped. In the end it names what was planned and is not done (exit code 3).
+
+A plan holds the script, its arguments, the platform, limits and permissions. Where
+the run is logged and how it logs in is given here, as to transect run. What is given
+takes the place of what the plan has.
+
+A plan that was made by somebody else, on another machine, or was changed since, is
+shown, and carried out with --trust alone: it names the script that runs.`,
+		Example: `  transect apply survey.plan
+  transect apply --refresh survey.plan
+  transect apply --log-file survey.log --report report.json survey.plan
+  transect plan show theirs.plan
+  transect apply --trust theirs.plan`,
+		Args: exactArgs(1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			agreed, err := a.agreedPlan(args[0], trust)
+			if err != nil {
+				return err
+			}
+			carried, err := a.optionsOfPlan(cmd.Flags(), job, agreed)
+			if err != nil {
+				return err
+			}
+			flag := "--apply="
+			if renew {
+				flag = "--renew-plan="
+			}
+			words := slices.Concat([]string{"run"}, a.outputFlags(), carried, a.typed(cmd.Flags()),
+				[]string{flag + agreed.Sum + ":" + a.process.AbsPath(args[0]), "--", agreed.Script}, agreed.Arguments)
+			return a.startAgain(words, agreed.Folder)
+		},
+	}
+	cmd.Flags().BoolVar(&renew, "refresh", false, "plan anew, keep that plan, and show what is different in it")
+	cmd.Flags().BoolVar(&trust, "trust", false, "carry out a plan that was not made by you on this machine")
+	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua|onRun|byItself)
+	optionsOf(cmd.Flags(), func(f *pflag.Flag, v *optionValue) {
+		if v.where&looking != 0 {
+			v.parse = func(string) error { return fmt.Errorf("transect apply has no --%s: transect plan looks", v.name) }
+			f.Hidden = true
+		} else if v.name == "allow-effects" {
+			f.Hidden = false
+		}
+	})
+	exclusiveManifest(cmd)
+	return cmd
+}
+
+// typed are the options of a run that were given on the command line, with paths that
+// hold in another folder.
+func (a *app) typed(flags *pflag.FlagSet) (words []string) {
+	optionsOf(flags, func(f *pflag.Flag, v *optionValue) {
+		for _, text := range v.given {
+			if v.kind == "FILE" || v.kind == "DIR" {
+				text = a.process.AbsPath(text)
+			}
+			if f.Changed {
+				words = append(words, "--"+v.name+"="+text)
+			}
+		}
+	})
+	return words
+}
+
+// outputFlags are the flags of all commands that were given to this one.
+func (a *app) outputFlags() (words []string) {
+	if a.output.Quiet {
+		words = append(words, "--quiet")
+	}
+	if a.output.Verbose {
+		words = append(words, "--verbose")
+	}
+	if a.output.JSON {
+		words = append(words, "--log-format=json")
+	}
+	return words
+}
+
+// loadPlan reads a plan, which may be anybody's. Its options are those that a plan
+// carries, with values that they take.
+func (a *app) loadPlan(file string) (*plan.Plan, error) {
+	key, err := ledger.FindKey(a.process.LedgerFolder())
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Load(a.process.Path(file), key)
+	if err != nil {
+		return nil, err
+	}
+	flags := pflag.NewFlagSet("plan", pflag.ContinueOnError)
+	a.addRunOptions(flags, &runtime.Job{}, &unattended.Options{}, inPlan)
+	for _, word := range p.Options {
+		name, value := splitOption(word)
+		err := fmt.Errorf("a plan has no option --%s", name)
+		if f := flags.Lookup(name); f != nil {
+			err = f.Value.Set(value)
+		}
+		if err != nil {
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s cannot be used: %s: %s", human.Line(file),
+				human.Line(word), human.Line(err.Error())), "plan again")
+		}
+	}
+	return p, nil
+}
+
+func splitOption(word string) (name, value string) {
+	name, value, _ = strings.Cut(strings.TrimPrefix(word, "--"), "=")
+	return name, value
+}
+
+// agreedPlan reads a plan that may be carried out: the user's own, or one that the user
+// trusts after having seen it.
+func (a *app) agreedPlan(file string, trust bool) (*plan.Plan, error) {
+	p, err := a.loadPlan(file)
+	if err != nil || p.Own {
+		return p, err
+	}
+	printPlan(a.process.Stderr, p)
+	if trust {
+		return p, nil
+	}
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{},
+		"%s was not made by you on this machine, or was changed since: nothing was sent", human.Line(file)),
+		"look at it: transect plan show %[1]s; when you trust it, carry it out: transect apply --trust %[1]s",
+		human.Line(file))
+}
+
+// insteadOf lists, for options of a plan, those of who carries it out that take their place.
+// What is given of others is added or wins.
+var insteadOf = map[string][]string{"local": namingPlatform, "url": namingPlatform, "profile": platformOptions,
+	"allow": {"allow", "sandbox"}}
+
+var namingPlatform = append([]string{"config"}, platformOptions...)
+
+// optionsOfPlan are the options of a plan that hold beside those that were given. A login
+// that was given is not for a platform that only the plan names.
+func (a *app) optionsOfPlan(given *pflag.FlagSet, job *runtime.Job, p *plan.Plan) (words []string, err error) {
+	for _, word := range p.Options {
+		name, value := splitOption(word)
+		if slices.ContainsFunc(insteadOf[name], func(other string) bool {
+			f := given.Lookup(other)
+			return f != nil && f.Changed
+		}) {
+			continue
+		}
+		if name == "url" {
+			if err := runtime.CheckPlanned(a.process, job.Connection, value); err != nil {
+				return nil, err
+			}
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+// toAgreed reads the file of a plan, and the checksum of what somebody has agreed to.
+func toAgreed(to *unattended.Agreed) func(string) error {
+	return func(text string) error {
+		var found bool
+		if to.Sum, to.File, found = strings.Cut(text, ":"); !found || to.File == "" {
+			return fmt.Errorf("write SHA256:FILE")
+		}
+		return nil
+	}
+}
+
+func (a *app) showPlan() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show FILE [--json]",
+		Short: "Print a plan that was kept, without asking any platform",
+		Long: `Print a plan that was kept in a file: whether it was made by you on this machine, the
+script with its arguments, options and platforms, and what it would do. Nothing is
+asked or sent. Of a plan that is not yours, what it would send is printed as well.`,
+		Example: `  transect plan show survey.plan
+  transect plan show --json survey.plan`,
+		Args: exactArgs(1, "FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.loadPlan(args[0])
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				printPlan(a.stdout, p)
+				return nil
+			}
+			return a.printJSON(struct {
+				Own bool `json:"own"`
+				plan.Head
+				Code    []plan.Code   `json:"code"`
+				Files   []plan.File   `json:"files"`
+				Reads   []*plan.Read  `json:"reads"`
+				Effects []plan.Effect `json:"effects"`
+				Writes  []*plan.Write `json:"writes"`
+			}{p.Own, p.Head, p.Code, p.Files, p.Reads, p.Effects, p.Writes}, "  ")
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+// printPlan prints a plan with what its head says.
+func printPlan(out io.Writer, p *plan.Plan) {
+	fact := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(out, "%-10s %s\n", name, human.Line(text))
+		}
+	}
+	who := "you, on this machine"
+	if !p.Own {
+		who = "not you on this machine, or changed since"
+		if p.By != "" {
+			who += "; it says: " + p.By
+		}
+	}
+	fact("made by", who)
+	fact("made", p.Made.Local().Format(time.DateTime)+" with transect "+p.Version)
+	fact("command", cron.Join(p.Words("run")))
+	fact("folder", p.Folder)
+	for _, login := range p.Platforms {
+		text := login.URL
+		if login.User != "" {
+			text += " as user " + login.User
+		}
+		fact("platform", text)
+	}
+	for _, c := range p.Code {
+		fact("code", c.File)
+	}
+	if !p.Own {
+		for _, w := range p.Writes {
+			fact("sends", fmt.Sprintf("%d: %s %s on %s", w.Number, w.Operation, w.Arguments, w.Platform))
+		}
+	}
+	fmt.Fprintln(out)
+	p.Print(out)
 }

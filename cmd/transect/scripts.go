@@ -178,7 +178,8 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 		if err := completeUnattended(&job, &options); err != nil {
 			return err
 		}
-		options.NoHistory, options.Planning.Options, options.Planning.By = spec.Reads, given(cmd.Flags(), inPlan), a.submitter()
+		options.NoHistory, options.Planning.Options, options.Planning.By = spec.Reads, given(cmd.Flags(), inPlan),
+			a.submitter()
 		job.Script, job.Args = s.Ref(), slices.Concat(declared, []string{"--"}, args)
 		return unattended.Run(cmd.Context(), a.process, job, options)
 	}

@@ -40,7 +40,8 @@ func (e *Effect) ofFile() bool {
 // lasting reports whether further effects of the kind add nothing: what has been created
 // may be written again, what is kept may be kept again.
 func (e *Effect) lasting() bool {
-	return slices.Contains([]sandbox.EffectKind{sandbox.CreateFile, sandbox.ChangeFile, sandbox.CreateFolder, sandbox.KeepState,
+	return slices.Contains([]sandbox.EffectKind{sandbox.CreateFile, sandbox.ChangeFile, sandbox.CreateFolder,
+		sandbox.KeepState,
 		sandbox.Download}, e.Kind)
 }
 
@@ -126,10 +127,12 @@ func (g *Gate) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err
 	listed := g.effects[n]
 	for _, w := range g.Plan.Writes {
 		failed := w.Number <= listed.After && g.failed[w.Number]
-		unsent := w.File != "" && under(g.folder, sandbox.Canonical(g.Plan.path(w.File))) == e.What && e.Kind != sandbox.CreateFile
+		unsent := w.File != "" && under(g.folder, sandbox.Canonical(g.Plan.path(w.File))) == e.What &&
+			e.Kind != sandbox.CreateFile
 		if g.state[w.Number] != done && (failed || unsent) {
-			return false, g.refuse(fault.Hinted(fault.Of(&fault.PlanError{}, "%s is not done, as write %d of the plan, before it, "+
-				"has not succeeded: %s", e.text(), w.Number, w.text()), "transect apply again goes on with what is missing"))
+			return false, g.refuse(fault.Hinted(fault.Of(&fault.PlanError{},
+				"%s is not done, as write %d of the plan, before it, "+
+					"has not succeeded: %s", e.text(), w.Number, w.text()), "transect apply again goes on with what is missing"))
 		}
 	}
 	g.effects = slices.Delete(g.effects, n, n+1)

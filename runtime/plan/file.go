@@ -63,7 +63,8 @@ func (p *Plan) Write(out io.Writer, key []byte) error {
 			return err
 		}
 		if text.Len()-before > mostLine || text.Len() > mostBytes || len(all) > mostLines {
-			return fault.Hinted(fault.Of(&fault.PlanError{}, "the plan is too large to be kept: at most %s, %s in a line, and %s",
+			return fault.Hinted(fault.Of(&fault.PlanError{},
+				"the plan is too large to be kept: at most %s, %s in a line, and %s",
 				human.Size(mostBytes), human.Size(mostLine), human.Count(mostLines, "line")), "plan part of it")
 		}
 	}

@@ -63,7 +63,8 @@ func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
 	}
-	return "what follows " + place(h.Guess) + " may differ: it depends on results that are not there yet; apply asks before it does " +
+	return "what follows " + place(h.Guess) + " may differ: it depends on results that are not there yet; apply " +
+		"asks before it does " +
 		"anything else"
 }
 

@@ -23,7 +23,8 @@ func (r *Recorder) read(ctx context.Context, platform string, call *declare.Call
 	if !repeatable(once(call.Spec)) || tellsSecret(call) {
 		return
 	}
-	one := Read{Operation: once(call.Spec).FullName(), Platform: platform, Position: declare.Position(ctx), Found: []string{}}
+	one := Read{Operation: once(call.Spec).FullName(), Platform: platform, Position: declare.Position(ctx),
+		Found: []string{}}
 	refused := fault.Status(err) >= 400 && fault.Status(err) < 500
 	if err == nil {
 		one.Found = found(v)

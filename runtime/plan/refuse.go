@@ -93,7 +93,8 @@ func difference(planned []byte, now map[string]any) string {
 	}
 	var list []string
 	compare("", gjson.ParseBytes(planned), gjson.ParseBytes(text), func(path string, was, is gjson.Result) {
-		list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", human.Line(path), shortValue(was), shortValue(is)))
+		list = append(list, fmt.Sprintf("%s was %s when planned, and is %s", human.Line(path), shortValue(was),
+			shortValue(is)))
 	})
 	switch {
 	case len(list) > 0:

@@ -39,7 +39,8 @@ const (
 // Unknown reports whether there is no such kind of effect.
 func Unknown(kind EffectKind) bool {
 	switch kind {
-	case CreateFile, ChangeFile, RemoveFile, MoveFile, CreateFolder, RemoveFolder, Download, RunProgram, SendRequest, SendMail,
+	case CreateFile, ChangeFile, RemoveFile, MoveFile, CreateFolder, RemoveFolder, Download, RunProgram,
+		SendRequest, SendMail,
 		KeepState, SubmitJob:
 		return false
 	}

@@ -114,7 +114,8 @@ func (p *Policy) permit(t target) error {
 		p.record(kind, what)
 		return nil
 	}
-	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || t.find(p.allow[kind], (*declare.Spec).AllowedBy) != nil {
+	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || t.find(p.allow[kind],
+		(*declare.Spec).AllowedBy) != nil {
 		return nil
 	}
 	hint := fmt.Sprintf("allow it with --allow %s=%s%s", kind, what, p.orManifest())

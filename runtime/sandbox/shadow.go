@@ -198,7 +198,8 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 	case err == nil && info.IsDir():
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fault.Hinted(fault.Of(&fault.PlanError{}, "%s is a device or a pipe: what is written to it cannot be planned",
+		return nil, fault.Hinted(fault.Of(&fault.PlanError{},
+			"%s is a device or a pipe: what is written to it cannot be planned",
 			path), "write to a file, or run the script without a plan")
 	case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 		return nil, err

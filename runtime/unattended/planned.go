@@ -94,7 +94,8 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 			return apply(ctx, p, job, options, made, o)
 		}
 	case o.ID != "":
-		fmt.Fprintf(p.Stderr, "transect: the rest is planned in %s\n  hint: transect apply %s carries it out\n", o.Keep, o.Keep)
+		fmt.Fprintf(p.Stderr, "transect: the rest is planned in %s\n  hint: transect apply %s carries it out\n",
+			o.Keep, o.Keep)
 	}
 	return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 }
@@ -177,8 +178,9 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 		return err
 	}
 	if agreed.Stage > 0 && job.Gate.Result().Done == 0 {
-		return fault.Hinted(fault.Of(&fault.PlanError{}, "the rest cannot be planned: it depends on what a program or a request answers, "+
-			"which is not known before it ran"), "keep the answer with run.once, or run the script without a plan")
+		return fault.Hinted(fault.Of(&fault.PlanError{},
+			"the rest cannot be planned: it depends on what a program or a request answers, "+
+				"which is not known before it ran"), "keep the answer with run.once, or run the script without a plan")
 	}
 	// The rest is a plan of the same run: its ledger answers what is done.
 	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
