@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"transect/client/fault"
@@ -85,9 +86,11 @@ func TestRetry(t *testing.T) {
 			assert(r == 3 and #seen == 3)`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := run(t, vm.Options{Env: none}, `local retry, http, task = require("retry"), require("http"), require("task"); `+code); err != nil {
-				t.Error(err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				if _, _, err := run(t, vm.Options{Env: none}, `local retry, http, task = require("retry"), require("http"), require("task"); `+code); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
