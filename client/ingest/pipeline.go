@@ -304,19 +304,27 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 		case errors.As(err, &skipped):
 			err = leftOut(skipped)
 		case err == nil && len(found.Members) > 0:
-			keep := true
+			keep, reason := true, scan.Filtered
 			if path := found.Members[0].Path; path == r.options.Report || path == report {
-				keep = false // of an earlier run
+				keep, reason = false, scan.OwnReport // of an earlier run
 			} else if r.options.Filter != nil {
 				r.callback.Lock()
 				keep, err = r.options.Filter(found.Members[0].File)
 				r.callback.Unlock()
 			}
-			if err == nil && keep {
+			switch {
+			case err != nil:
+			case keep:
 				p.Files.Add(1)
 				p.Bytes.Add(found.Size())
 				err = put(ctx, to, &item{Item: found, order: order})
 				order++
+			default:
+				for _, m := range found.Members {
+					if err == nil {
+						err = leftOut(&scan.Skipped{Path: m.Path, Name: m.Name, Reason: reason})
+					}
+				}
 			}
 		}
 		if err != nil {
