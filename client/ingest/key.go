@@ -85,7 +85,7 @@ var targetFields = []any{"company", "project", "mission"}
 func recordOf(d client.Dataset) reconcile.Dataset {
 	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+PropertyName,
 		"ingestion.error.message")
-	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
+	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String()) / 1000 * 1000}
 	if p := fields[2]; p.Get("key").String() != "" {
 		r.Key, r.Name, r.Size = p.Get("key").String(), p.Get("file").String(), p.Get("size").Int()
 		r.Modified, r.Run, r.Replaces = millis(p.Get("modified").String()), p.Get("run").String(), p.Get("replaces").String()

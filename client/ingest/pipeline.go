@@ -116,6 +116,10 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	if err == nil {
 		err = cmp.Or(r.finish(ctx), r.overBudget())
 	}
+	if found := r.options.Progress.Files.Load(); err == nil && found != r.reached {
+		err = fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %d files were found, and %d have a verdict",
+			found, r.reached), "run it again: what is there is not sent twice; and report this")
+	}
 	if ctx.Err() != nil {
 		err = fault.Stopped(ctx)
 	}
