@@ -197,7 +197,7 @@ func (r *run) sample(it *item) error {
 		}
 	}
 	it.key = k.sum()
-	if r.options.Duplicates != Send {
+	if r.options.Duplicates != Send && !it.Sidecar { // those are often alike
 		it.content = k.sumOfContent()
 	}
 	return nil

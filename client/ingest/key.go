@@ -51,6 +51,9 @@ type property struct {
 	PartOf   string `json:"part_of,omitempty"`  // ID of the script's run
 	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
 	Content  string `json:"content,omitempty"`  // hash of kind and samples, to find duplicates
+	// Parts are the paths within the source of files that lie in another folder than the
+	// main one, by component: a download puts them back there.
+	Parts map[string]string `json:"parts,omitempty"`
 	// Problem is what the check found before the file was sent nevertheless.
 	Problem *problem `json:"problem,omitempty"`
 }

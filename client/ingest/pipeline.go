@@ -34,6 +34,7 @@ type run struct {
 	outcomes *OutcomeLog
 	checker  *preflight.Checker
 	breaker  breaker
+	loaded   <-chan struct{} // closed when there is an index; nil when there is one, or never will be
 
 	created     atomic.Int64 // datasets
 	accompanied atomic.Bool  // other runs create datasets in the target
@@ -174,6 +175,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		}
 	}
 	loaded := make(chan struct{})
+	r.loaded = loaded
 	// Nothing is decided, or counted, before: a run that fails here leaves the report of
 	// an earlier one as it is.
 	await := func(ctx context.Context) error {
@@ -292,6 +294,37 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	return err
 }
 
+// asBefore returns an item, or each of its files as an item of kind file where the
+// platform has the main one as that, from a run that was told to send files so.
+func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
+	if r.options.Source.Kind != "" || it.Kind == "file" || r.loaded == nil && r.index == nil {
+		return []scan.Item{it}, nil
+	}
+	if r.loaded != nil {
+		select {
+		case <-r.loaded:
+		case <-ctx.Done():
+			return nil, fault.Stopped(ctx)
+		}
+	}
+	known, err := r.index.named(it.Kind, it.Name)
+	if err != nil || len(known) > 0 {
+		return []scan.Item{it}, err
+	}
+	sent, err := r.index.named("file", it.Name)
+	if err != nil || !slices.ContainsFunc(sent, func(d reconcile.Dataset) bool {
+		return d.Complete() && d.Size == it.Members[0].Size
+	}) {
+		return []scan.Item{it}, err
+	}
+	var items []scan.Item
+	for i, m := range it.Members {
+		m.Component = "file"
+		items = append(items, scan.Item{Kind: "file", Name: m.Name, Members: []scan.Member{m}, Sidecar: i > 0})
+	}
+	return items, nil
+}
+
 // scan yields the items of the source that pass the filter.
 func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut func(*scan.Skipped) error) error {
 	items := r.options.Items
@@ -319,10 +352,16 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 			switch {
 			case err != nil:
 			case keep:
-				p.Files.Add(1)
-				p.Bytes.Add(found.Size())
-				err = put(ctx, to, &item{Item: found, order: order})
-				order++
+				var items []scan.Item
+				items, err = r.asBefore(ctx, found)
+				for _, it := range items {
+					if err == nil {
+						p.Files.Add(1)
+						p.Bytes.Add(it.Size())
+						err = put(ctx, to, &item{Item: it, order: order})
+						order++
+					}
+				}
 			default:
 				for _, m := range found.Members {
 					if err == nil {

@@ -13,59 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/scan"
+	"transect/testdata/foldergen"
 )
-
-// parts of names that belong together, or nearly.
-var (
-	stems = []string{"a", "A", "b1", "b10", "DJI_0001", "a.tif", "m", "tex/a", "deep/er/a", "deep/m", ".hidden", "é", "a b", "x\xff"}
-	kinds = map[string]string{
-		".jpg": jpeg, ".JPG": jpeg, ".xmp": "<x/>", ".THM": jpeg, ".tif": geotiff, ".TIF": plain, ".tif.aux.xml": "<x/>",
-		".aux.xml": "<x/>", ".tfw": tfw, ".ovr": geotiff, ".shp": shp, ".SHP": shp, ".dbf": dbf, ".DBF": dbf, ".shx": "x", ".prj": prj,
-		".PRJ": prj, ".cpg": "UTF-8", ".qml": "<x/>", ".las": las, ".obj": "mtllib m.mtl\nmtllib " + "a.mtl\nv 0 0 0\nf 1 1 1\n",
-		".mtl": "map_Kd a.jpg\nmap_Kd tex/a.jpg\nmap_Kd b1.png\n", ".png": png, ".gltf": `{"buffers": [{"uri": "a.bin"}], "images": [{"uri": "tex/a.jpg"}]}`,
-		".bin": "x", ".gpkg": gpkg, ".gpkg-wal": "x", ".geojson": geojson, ".zip": zipped("a.shp", "b.shp"), "": "text", ".hdr": "ENVI\n", ".img": "x",
-		"Thumbs.db": "x", ".transect-x.part": "x",
-	}
-	endings = func() (list []string) {
-		for ending := range kinds {
-			list = append(list, ending)
-		}
-		slices.Sort(list)
-		return list
-	}()
-)
-
-// randomFolder makes files of all kinds with names that have to do with one another,
-// empty files, links and folders.
-func randomFolder(t *rapid.T, dir string) {
-	for range rapid.IntRange(1, 14).Draw(t, "files") {
-		ending := rapid.SampledFrom(endings).Draw(t, "ending")
-		path := filepath.Join(dir, filepath.FromSlash(rapid.SampledFrom(stems).Draw(t, "stem")+ending))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Lstat(path); err == nil {
-			continue
-		}
-		var err error
-		switch rapid.IntRange(0, 14).Draw(t, "what") {
-		case 0:
-			err = os.WriteFile(path, nil, 0o644)
-		case 1:
-			err = os.Symlink(rapid.SampledFrom([]string{"a.jpg", "nothing", ".", "tex", "../" + filepath.Base(dir)}).Draw(t, "link"), path)
-		case 2:
-			err = os.Mkdir(path, 0o755)
-		default:
-			err = os.WriteFile(path, []byte(kinds[ending]), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rapid.IntRange(0, 3).Draw(t, "old") == 0 {
-			_ = os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)) // a link to nothing, or to itself, has no time
-		}
-	}
-}
 
 // Each file of a folder is a member of an item, or was left out with a reason, whatever
 // belongs to whatever and whatever is filtered.
@@ -78,7 +27,9 @@ func TestEachFileIsToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		randomFolder(t, dir)
+		if err := foldergen.Make(dir, "", func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }); err != nil {
+			t.Fatal(err)
+		}
 		s := scan.Source{Root: dir, Kind: rapid.SampledFrom([]string{"", "", "", "file", "image", "raster", "mesh"}).Draw(t, "kind"),
 			FollowLinks: rapid.Bool().Draw(t, "follow")}
 		patterns := []string{"*.jpg", "*.{tif,obj}", "tex", "deep/**", "a*", "*.xmp"}

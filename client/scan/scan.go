@@ -47,6 +47,8 @@ type Item struct {
 	Name string
 	// Members are the files to send, the main file first.
 	Members []Member
+	// Sidecar reports that it goes with the main file of another item.
+	Sidecar bool
 	// Note says what is odd about the item, or is "". Incomplete: it is that files are
 	// missing which the format cannot do without.
 	Note       string

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"transect/client/fault"
 	"transect/client/formats"
@@ -48,6 +50,9 @@ func (w *walk) run() (err error) {
 func (w *walk) give(item Item) error {
 	for _, m := range item.Members {
 		w.told[m.Path] = true
+		if !utf8.ValidString(filepath.Base(m.Path)) {
+			item.Note = cmp.Or(item.Note, "its name is not valid UTF-8: on the platform it is another")
+		}
 	}
 	if !w.yield(item, nil) {
 		return errStopped
@@ -219,7 +224,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	case !w.filter.passes(d.fullName(name)) || w.wrongSize(info) || !w.recent(d, i, info):
 		return skip(Filtered, nil)
 	case component == formats.NotSent:
-		return w.give(Item{Kind: "file", Name: d.fullName(name),
+		return w.give(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
 			Members: []Member{{fileOf(d.path(name), d.fullName(name), info), "file"}}})
 	}
 	c := d.classify(i)
