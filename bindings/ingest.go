@@ -57,8 +57,8 @@ func ingestFuncs(b *Binding) []module.Func {
 			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
 			Params: options[runOptions](),
 			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, " +
-				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed, and errors of the check that are " +
-				"not of one file), total (all but left_out), " +
+				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed, and errors of the check " +
+				"that are not of one file), total (all but left_out), " +
 				"bytes sent, seconds; failures, the first 100 bad files; " +
 				"preflight, the report of the check; files(), an iterator over all files {name, path, size, verdict, kind, " +
 				"dataset, component, md5, cause, hint}",

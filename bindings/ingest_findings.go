@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"transect/client/human"
@@ -36,7 +37,7 @@ func writeFindings(b *strings.Builder, report *preflight.Report) {
 			told, written = told+len(f.names), written+1
 		}
 		if rest := report.Count(kind[0].Code) - told; rest > 0 {
-			fmt.Fprintf(b, "  and %s more of %s: a report as .json lists them\n", human.Number(rest), kind[0].Code)
+			fmt.Fprintf(b, "  and %s more of %s\n", human.Number(rest), kind[0].Code)
 		}
 	}
 }
@@ -59,6 +60,9 @@ func findings(report *preflight.Report) (kinds [][]*finding) {
 			kinds[last] = append(kinds[last], f)
 		}
 		f.names = append(f.names, p.Name)
+	}
+	for _, kind := range kinds {
+		slices.SortStableFunc(kind, func(x, y *finding) int { return len(y.names) - len(x.names) })
 	}
 	return kinds
 }

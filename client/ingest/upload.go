@@ -57,7 +57,8 @@ func (r *run) giveUp(ctx context.Context, it *item) {
 		return
 	}
 	if err := r.delete(ctx, []string{it.dataset}); err != nil {
-		r.options.Logger.Warn("the empty dataset of a file that changed cannot be deleted", "dataset", it.dataset, "reason", err)
+		r.options.Logger.Warn("the empty dataset of a file that changed cannot be deleted", "dataset", it.dataset,
+			"reason", err)
 		return
 	}
 	it.dataset = ""

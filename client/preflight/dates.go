@@ -24,7 +24,9 @@ func unset(t time.Time) bool {
 // believed returns the first and the last of sorted times, without the few that are far
 // from all others: those of a clock that was reset to some day.
 func believed(times []int64, middle int64) (first, last time.Time) {
-	near := slices.DeleteFunc(slices.Clone(times), func(t int64) bool { return time.Duration(t-middle).Abs() > longFlight })
+	near := slices.DeleteFunc(slices.Clone(times), func(t int64) bool {
+		return time.Duration(t-middle).Abs() > longFlight
+	})
 	if 4*len(near) >= 3*len(times) {
 		times = near
 	}

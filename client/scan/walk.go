@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"transect/client/fault"
 	"transect/client/formats"
@@ -50,9 +48,6 @@ func (w *walk) run() (err error) {
 func (w *walk) give(item Item) error {
 	for _, m := range item.Members {
 		w.told[m.Path] = true
-		if !utf8.ValidString(filepath.Base(m.Path)) {
-			item.Note = cmp.Or(item.Note, "its name is not valid UTF-8: on the platform it is another")
-		}
 	}
 	if !w.yield(item, nil) {
 		return errStopped
@@ -200,14 +195,20 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	skip := func(reason Reason, err error) error {
 		return w.skip(&Skipped{Path: d.path(name), Name: d.fullName(name), Reason: reason, Err: err})
 	}
-	switch kind {
-	case link:
+	passes := w.filter.passes(d.fullName(name))
+	switch {
+	case kind == regular: // it may be part of another that passes
+	case !passes:
+		return skip(Filtered, nil)
+	case kind == link:
 		return skip(Link, nil)
-	case special:
+	default:
 		return skip(NotRegular, nil)
 	}
 	info, err := w.source.Tree.Stat(d.path(name))
 	switch {
+	case (err != nil || info.Size() == 0) && !passes:
+		return skip(Filtered, nil)
 	case err != nil && d.kind(i) == link:
 		return skip(BrokenLink, err)
 	case err != nil:
@@ -221,7 +222,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	switch {
 	case component != "" && component != formats.NotSent:
 		return nil // it comes with its main file
-	case !w.filter.passes(d.fullName(name)) || w.wrongSize(info) || !w.recent(d, i, info):
+	case !passes || w.wrongSize(info) || !w.recent(d, i, info):
 		return skip(Filtered, nil)
 	case component == formats.NotSent:
 		return w.give(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,

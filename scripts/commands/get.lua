@@ -80,13 +80,14 @@ local function wanted(id)
   return missions[id] ~= nil or (not id and not mission and not args.match)
 end
 
--- told_apart reports whether the system tells upper case from lower case in names of a folder.
+-- told_apart reports whether the system tells upper case from lower case in names.
 local function told_apart()
-  local probe = path.join(fs.exists(args.dir) and args.dir or fs.temp_dir(), ".transect-case")
-  fs.write(probe, "", { overwrite = true })
-  local apart = not fs.exists(path.join(path.dir(probe), ".TRANSECT-CASE"))
-  fs.remove(probe)
-  return apart
+  local at = path.abs(args.dir)
+  while not fs.exists(at) and path.dir(at) ~= at do
+    at = path.dir(at)
+  end
+  local other = at:upper() == at and at:lower() or at:upper()
+  return other == at or not try(fs.exists, other)
 end
 local exact = told_apart()
 local files, taken, bytes, made, waiting = {}, {}, 0, {}, 0

@@ -95,7 +95,7 @@ if #present > 0 then
       file.cause = "reading it back failed: " .. err.message
       if outcome.damaged_there(err) then
         file.cause = "read back twice, it has the same other content: its copy on the platform is damaged: transect rm "
-          .. "" .. file.dataset .. ", then transect put it again"
+          .. file.dataset .. ", then transect put it again"
       end
       result.already_there, result.bad = result.already_there - 1, result.bad + 1
       result[file.verdict] = result[file.verdict] + 1
@@ -122,7 +122,8 @@ local function elsewhere()
   end
   for id in pairs(missions) do
     local place = args.target .. "/" .. sdk.missions.describe(id).name
-    show.note(show.count(found, "file") .. " of these names are in a mission: transect verify " .. args.dir .. " '" .. place .. "'")
+    local count = show.count(found, "file") .. " of these names "
+    show.note(count .. "are in a mission: transect verify " .. args.dir .. " '" .. place .. "'")
     return
   end
 end
