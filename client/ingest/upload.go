@@ -52,7 +52,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 // next run would create another for what the file is then.
 func (r *run) giveUp(ctx context.Context, it *item) {
 	info, err := r.options.Source.Tree.Stat(it.main().Path)
-	changed := err != nil || info.Size() != it.main().Size || !info.ModTime().Round(0).Equal(it.main().ModTime)
+	changed := err == nil && (info.Size() != it.main().Size || !info.ModTime().Round(0).Equal(it.main().ModTime))
 	if !it.created || !changed || slices.ContainsFunc(it.md5s, func(sum string) bool { return sum != "" }) {
 		return
 	}
