@@ -42,8 +42,9 @@ type method struct {
 	code  int    // in the EPSG register
 	wkt   string // name in WKT 1
 	names string // in other dialects, in letters
-	// parameters are the names in WKT 1 of lat0 lon0 lat1 lat2 azimuth grid scale, "" for none.
-	parameters [7]string
+	// parameters are the names of the fields in WKT 1, "" for what the method does not have
+	// and for easting and northing, which all have.
+	parameters [10]string
 	axes       string // directions of the coordinates, where they are not east and north
 	project    func(a, e float64, p parameters) projection
 }
@@ -65,36 +66,36 @@ const (
 // methods are the projections that are known here.
 var methods = []method{
 	{transverseCode, "Transverse_Mercator", "gausskruger transversemercator3d",
-		[7]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newTransverse},
-	{9808, "Transverse_Mercator_South_Orientated", "", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "ws", newTransverse},
-	{lambert1, "Lambert_Conformal_Conic_1SP", "lambertconicconformal1sp", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
+		[10]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newTransverse},
+	{9808, "Transverse_Mercator_South_Orientated", "", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "ws", newTransverse},
+	{lambert1, "Lambert_Conformal_Conic_1SP", "lambertconicconformal1sp", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
 		newLambert1},
 	{lambert2, "Lambert_Conformal_Conic_2SP", "lambertconformalconic lambertconicconformal2sp",
-		[7]string{lat0, lon0, lat1, lat2}, "", newLambert2},
-	{1051, "Lambert_Conic_Conformal_(2SP_Michigan)", "", [7]string{lat0, lon0, lat1, lat2}, "", newMichigan},
-	{9822, "Albers_Conic_Equal_Area", "albers albersequalarea", [7]string{latC, lonC, lat1, lat2}, "", newAlbers},
-	{1052, "Colombia_Urban", "", [7]string{lat0, lon0}, "", newColombia},
-	{9806, "Cassini_Soldner", "cassini", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newCassini},
-	{polarA, "Polar_Stereographic", "polarstereographicvarianta", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
+		[10]string{lat0, lon0, lat1, lat2}, "", newLambert2},
+	{1051, "Lambert_Conic_Conformal_(2SP_Michigan)", "", [10]string{lat0, lon0, lat1, lat2, 9: "Ellipsoid scaling factor"}, "", newMichigan},
+	{9822, "Albers_Conic_Equal_Area", "albers albersequalarea", [10]string{latC, lonC, lat1, lat2}, "", newAlbers},
+	{1052, "Colombia_Urban", "", [10]string{lat0, lon0, 9: "Projection plane origin height"}, "", newColombia},
+	{9806, "Cassini_Soldner", "cassini", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newCassini},
+	{polarA, "Polar_Stereographic", "polarstereographicvarianta", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
 		newPolarA},
 	{polarB, "Polar_Stereographic", "polarstereographicvariantb stereographicnorthpole stereographicsouthpole",
-		[7]string{"", lon0, lat0}, "", newPolarB},
-	{9809, "Oblique_Stereographic", "doublestereographic", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
+		[10]string{"", lon0, lat0}, "", newPolarB},
+	{9809, "Oblique_Stereographic", "doublestereographic", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
 		newStereographic},
 	{9812, "Hotine_Oblique_Mercator", "obliquemercator hotineobliquemercatorvarianta " +
 		"hotineobliquemercatorazimuthnaturalorigin rectifiedskeworthomorphicnaturalorigin",
-		[7]string{latC, lonC, "", "", "azimuth", "rectified_grid_angle", scaleFactor}, "", newHotineA},
+		[10]string{latC, lonC, "", "", "azimuth", "rectified_grid_angle", scaleFactor}, "", newHotineA},
 	{9815, "Hotine_Oblique_Mercator_Azimuth_Center", "hotineobliquemercatorvariantb rectifiedskeworthomorphiccenter",
-		[7]string{latC, lonC, "", "", "azimuth", "rectified_grid_angle", scaleFactor}, "", newHotineB},
-	{9820, "Lambert_Azimuthal_Equal_Area", "", [7]string{latC, lonC}, "", newAzimuthal},
-	{mercatorA, "Mercator_1SP", "mercator mercatorvarianta", [7]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newMercator},
-	{9805, "Mercator_2SP", "mercatorvariantb", [7]string{"", lon0, lat1}, "", newMercator},
-	{webMercator, "Popular_Visualisation_Pseudo_Mercator", "mercatorauxiliarysphere", [7]string{lat0, lon0}, "", newWebMercator},
-	{9818, "Polyconic", "americanpolyconic", [7]string{lat0, lon0}, "", newPolyconic},
-	{9819, "Krovak", "", [7]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "", scaleFactor}, "sw", newKrovak},
-	{1041, "Krovak_North_Orientated", "", [7]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "",
+		[10]string{latC, lonC, "", "", "azimuth", "rectified_grid_angle", scaleFactor}, "", newHotineB},
+	{9820, "Lambert_Azimuthal_Equal_Area", "", [10]string{latC, lonC}, "", newAzimuthal},
+	{mercatorA, "Mercator_1SP", "mercator mercatorvarianta", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newMercator},
+	{9805, "Mercator_2SP", "mercatorvariantb", [10]string{"", lon0, lat1}, "", newMercator},
+	{webMercator, "Popular_Visualisation_Pseudo_Mercator", "mercatorauxiliarysphere", [10]string{lat0, lon0}, "", newWebMercator},
+	{9818, "Polyconic", "americanpolyconic", [10]string{lat0, lon0}, "", newPolyconic},
+	{9819, "Krovak", "", [10]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "", scaleFactor}, "sw", newKrovak},
+	{1041, "Krovak_North_Orientated", "", [10]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "",
 		scaleFactor}, "", newKrovak},
-	{9835, "Cylindrical_Equal_Area", "lambertcylindricalequalarea", [7]string{"", lon0, lat1}, "", newEqualCylinder},
+	{9835, "Cylindrical_Equal_Area", "lambertcylindricalequalarea", [10]string{"", lon0, lat1}, "", newEqualCylinder},
 }
 
 // methodOf returns the method of an EPSG code, nil for one that is not known.

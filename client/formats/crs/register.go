@@ -106,7 +106,7 @@ func load(text string) *register {
 			r.systems[f.int(1)] = line
 			d := r.datums[f.int(3)]
 			geographic[f.int(1)] = d.code
-			if d.system == 0 {
+			if d.system == 0 || d.unsure && f[0] == "G" {
 				d.system, d.name, d.unsure = f.int(1), f[2], f[0] == "g"
 			}
 		case "P", "p":

@@ -193,7 +193,8 @@ func (m *made) readTransformations() {
 		join extent e on e.auth_name=u.extent_auth_name and e.code=u.extent_code
 		where h.auth_name in ('EPSG', 'PROJ') and h.source_crs_auth_name='EPSG' and h.target_crs_auth_name='EPSG'
 		and h.deprecated=0 and not exists (select 1 from supersession s where s.superseded_table_name='helmert_transformation'
-			and s.superseded_auth_name=h.auth_name and s.superseded_code=h.code and s.same_source_target_crs=1)
+			and s.replacement_table_name=s.superseded_table_name and s.superseded_auth_name=h.auth_name
+			and s.superseded_code=h.code and s.same_source_target_crs=1)
 		order by h.auth_name, h.code`)
 	m.query(func(r row) { m.rotated[m.datumOf[r.int(0)]] = m.datumOf[r.int(1)] },
 		`select source_crs_code, target_crs_code from other_transformation where method_code=9601 and deprecated=0
@@ -301,12 +302,12 @@ func (m *made) writeDatums() {
 			for _, prefix := range []string{"D_", "GCS_"} {
 				alias = strings.TrimPrefix(alias, prefix)
 			}
-			if letters(alias) != letters(name) && len(letters(alias)) > 3 && !slices.Contains(names, alias) {
+			if letters(alias) != letters(name) && strings.Trim(alias, "0123456789") != "" && !slices.Contains(names, alias) {
 				names = append(names, alias)
 			}
 		}
 		words := strings.FieldsFunc(name, func(c rune) bool {
-			return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+			return !(c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
 		})
 		datums = append(datums, strings.Join([]string{"D", r[0], strings.Join(words, "_"), strings.Join(names, "|"), r[5], r[6],
 			short(m.value(r[7], r[8])), strings.Join(codes, " ")}, "\t"))

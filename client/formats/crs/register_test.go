@@ -3,10 +3,10 @@ package crs
 import (
 	"bytes"
 	"compress/gzip"
-	"database/sql"
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"html"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -262,26 +262,23 @@ func texts(t *testing.T, codes []int) map[int]map[string]string {
 				`<GeometryField encoding="PointFromColumns" x="x" y="y"/><GeometryType>wkbPoint</GeometryType>`+
 				`<LayerSRS>EPSG:%[1]d</LayerSRS></OGRVRTLayer>`, code, folder)
 		}
-		vrt, shapes, pack := filepath.Join(folder, "all.vrt"), filepath.Join(folder, "shapes"), filepath.Join(folder, "all.gpkg")
+		vrt := filepath.Join(folder, "all.vrt")
 		if err := os.WriteFile(vrt, []byte("<OGRVRTDataSource>"+layers.String()+"</OGRVRTDataSource>"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		gdal(t, "", "ogr2ogr", "-skipfailures", "-f", "ESRI Shapefile", shapes, vrt)
-		gdal(t, "", "ogr2ogr", "-skipfailures", "-f", "GPKG", "-dsco", "CRS_WKT_EXTENSION=YES", pack, vrt)
-		db, err := sql.Open("sqlite", "file:"+pack+"?mode=ro")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := &made{t: t, db: db}
-		for _, code := range batch {
-			list[code] = map[string]string{}
-			if prj, err := os.ReadFile(filepath.Join(shapes, fmt.Sprintf("s%d.prj", code))); err == nil {
-				list[code]["esri"] = string(prj)
+		for name, format := range map[string]string{"esri": "WKT1_ESRI", "wkt1": "WKT1_GDAL", "wkt2": "WKT2_2019"} {
+			for _, layer := range strings.Split(gdal(t, "", "ogrinfo", "-so", "-al", "-wkt_format", format, vrt), "Layer name: s")[1:] {
+				code, rest, _ := strings.Cut(layer, "\n")
+				_, rest, _ = strings.Cut(rest, "Layer SRS WKT:\n")
+				text, _, found := strings.Cut(rest, "\nData axis to CRS axis mapping")
+				if n, err := strconv.Atoi(code); err == nil && found {
+					if list[n] == nil {
+						list[n] = map[string]string{}
+					}
+					list[n][name] = text
+				}
 			}
-			m.query(func(r row) { list[code]["wkt1"], list[code]["wkt2"] = r[0], r[1] }, `select s.definition, s.definition_12_063
-				from gpkg_geometry_columns g join gpkg_spatial_ref_sys s using (srs_id) where table_name = ?`, fmt.Sprintf("s%d", code))
 		}
-		db.Close()
 	}
 	return list
 }
@@ -298,9 +295,19 @@ func TestTextsOfTheRegister(t *testing.T) {
 		name string
 	}
 	doubtful := map[form]*System{}
+	var written []trial
 	counts := map[string]int{}
 	for code, forms := range texts(t, chosen(t, slices.Collect(maps.Keys(r.systems)), 300)) {
 		own, ownErr := r.system(code)
+		if ownErr == nil {
+			forms["own"] = own.WKT()
+			written = append(written, trial{code, html.EscapeString(identifiers.ReplaceAllString(own.WKT(), "")), nil})
+			for _, p := range points(m.areas[code]) {
+				if x, y := own.FromWGS84(p[0], p[1]); finite(x, y) {
+					written[len(written)-1].coordinates = append(written[len(written)-1].coordinates, [2]float64{x, y})
+				}
+			}
+		}
 		for name, text := range forms {
 			for _, name := range []string{name, name + " without codes"} {
 				if strings.Contains(name, "without") {
@@ -332,6 +339,17 @@ func TestTextsOfTheRegister(t *testing.T) {
 	for f, s := range doubtful {
 		if d, known := compare(t, m, map[int]*System{f.code: s})[f.code]; known && d > 2 {
 			t.Errorf("EPSG:%d as %s is %.3g m from GDAL: %s", f.code, f.name, d, s)
+		}
+	}
+	for code, positions := range transform(t, written) {
+		s, _ := r.system(code)
+		i := slices.IndexFunc(written, func(w trial) bool { return w.code == code })
+		for k, want := range positions {
+			lon, lat := s.ToWGS84(written[i].coordinates[k][0], written[i].coordinates[k][1])
+			if d := metres([2]float64{lon, lat}, want); !(d <= 2) {
+				t.Errorf("%s as it is written is %.3g m from GDAL: %s", s, d, s.WKT())
+				break
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -155,9 +155,14 @@ func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 			cmp.Or(named.name(), "without a name"))
 	}
 	if hasPrime && math.Abs(meridian-d.meridian) > 1e-7 {
-		other := *d
-		other.prime, other.meridian, other.system = prime.name(), meridian, 0
-		d = &other
+		if stated == nil { // that of the other meridian may lie elsewhere
+			d = findDatum(0, own, named.name()+prime.name())
+			if d == nil || math.Abs(meridian-d.meridian) > 1e-7 {
+				return nil, fmt.Errorf("the datum %q with the prime meridian %q is not known here", named.name(), prime.name())
+			}
+			return d, nil
+		}
+		d.prime, d.meridian = prime.name(), meridian
 	}
 	return d, nil
 }
@@ -317,6 +322,10 @@ func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters
 		name, value := letters(c.name()), c.number(1, math.NaN())
 		i, ok := places[name]
 		if !ok {
+			if name == "xyplanerotation" && (m.code == 9812 || m.code == 9815) {
+				p.grid = -math.Remainder(value, 360)
+				continue
+			}
 			krovak := m.code == 1041 || m.code == 9819
 			if krovak && (name == "xscale" && value == -1 || name == "yscale" && value == 1 ||
 				name == "xyplanerotation" && value == 90) || name == "auxiliaryspheretype" && value == 0 {

@@ -49,7 +49,7 @@ func TestFeet(t *testing.T) {
 		t.Fatal(err)
 	}
 	// By gdaltransform from EPSG:2992.
-	if lon, lat := s.ToWGS84(637000, 851000); math.Abs(lon+123.069831) > 1e-6 || math.Abs(lat-44.055649) > 1e-6 || s.UnitName != "Foot" {
+	if lon, lat := s.ToWGS84(637000, 851000); math.Abs(lon+123.069831) > 1e-6 || math.Abs(lat-44.055649) > 1e-6 || s.Code != 2992 {
 		t.Error(lon, lat, s.UnitName)
 	}
 	compound, err := FromWKT(`COMPD_CS["both",` + oregon + `,VERT_CS["height",VERT_DATUM["sea",2005],UNIT["m",1]]]`)
@@ -67,10 +67,12 @@ func TestUnusableWKT(t *testing.T) {
 		strings.Repeat("A[", 1000): "too long",
 		`LOCAL_CS["site"]`:         "no position on the earth",
 		`VERT_CS["sea"]`:           "of the kind VERT_CS are not supported",
-		`GEOGCS["a",DATUM["NAD27",SPHEROID["Clarke 1866",6378206.4,294.978698213898]]]`: `the datum "NAD27" is not known here`,
-		strings.Replace(oregon, "Lambert_Conformal_Conic", "Krovak", 1):                 `the projection "Krovak" is not supported`,
-		strings.Replace(oregon, "0.3048", "0", 1):                                       "the unit of the coordinates has no length",
-		strings.Replace(oregon, `"Greenwich",0.0`, `"Paris",2.33`, 1):                   "",
+		`GEOGCS["a",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]]]`:  `the datum "Site" is not known here`,
+		`GEOGCS["a",DATUM["NAD27",SPHEROID["GRS 1980",6378137,298.257222101]]]`: `the datum "NAD27" is not known here`,
+		strings.Replace(oregon, "Lambert_Conformal_Conic", "Bonne", 1):          `"NAD_1983_Oregon_Lambert" cannot be used: the projection "Bonne" is not supported`,
+		strings.Replace(oregon, "Central_Meridian", "Meridian", 1):              `the parameter "Meridian" of its projection is not supported`,
+		strings.Replace(oregon, "0.3048", "0", 1):                               "the unit of the coordinates has no length",
+		strings.Replace(oregon, `"Greenwich",0.0`, `"Paris",2.33`, 1):           "",
 	} {
 		s, err := FromWKT(text)
 		if want == "" {
