@@ -69,19 +69,19 @@ func (s *System) FromWGS84(lon, lat float64) (x, y float64) {
 	if math.Abs(lat) > 90 {
 		return math.NaN(), math.NaN()
 	}
+	onLon, onLat := lon, lat // on the datum
 	x, y = s.project(lon, lat)
-	t := s.shiftAt(x, y, lon, lat)
-	for range 2 { // the transformation is that of the position, and the position that of the transformation
+	for range 3 { // the transformation depends on the position
+		t := s.shiftAt(x, y, onLon, onLat)
 		if t == nil {
 			return math.NaN(), math.NaN()
 		}
-		onLon, onLat := t.back(s.datum.ellipsoid, lon, lat)
-		x, y = s.project(onLon, onLat)
-		next := s.shiftAt(x, y, onLon, onLat)
-		if next == t {
+		nextLon, nextLat := t.back(s.datum.ellipsoid, lon, lat)
+		if nextLon == onLon && nextLat == onLat {
 			break
 		}
-		t = next
+		onLon, onLat = nextLon, nextLat
+		x, y = s.project(onLon, onLat)
 	}
 	if s.Geographic {
 		return x, y

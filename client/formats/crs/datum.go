@@ -138,7 +138,7 @@ func (s *shift) apply(e ellipsoid, lon, lat float64) (float64, float64) {
 // back is the inverse of apply.
 func (s *shift) back(e ellipsoid, lon, lat float64) (float64, float64) {
 	x, y := lon, lat
-	for range 6 {
+	for range 6 { // once where there is no shift
 		toLon, toLat := s.apply(e, x, y)
 		x, y = x+lon-toLon, max(-90, min(90, y+lat-toLat))
 	}

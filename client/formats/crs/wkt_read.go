@@ -98,6 +98,12 @@ func (n wktNode) geographic(stated *[7]float64) (*System, error) {
 			return s, nil
 		}
 	}
+	if stated == nil {
+		var err error
+		if stated, err = n.extended(); err != nil {
+			return nil, err
+		}
+	}
 	d, err := n.datum(stated)
 	if err == nil {
 		err = d.usable()
@@ -217,6 +223,12 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	if !ok {
 		return nil, errors.New("it is projected from nothing")
 	}
+	if stated == nil {
+		var err error
+		if stated, err = n.extended(); err != nil {
+			return nil, err
+		}
+	}
 	d, err := base.datum(stated)
 	if s, known := EPSG(n.code()); known == nil && (err != nil || d.code != 0) {
 		return s, nil
@@ -234,18 +246,8 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 		return nil, fmt.Errorf("the projection %q is not supported", named.name())
 	}
 	extension, _ := n.child("EXTENSION")
-	switch proj := strings.Join(extension.values, " "); {
-	case m.code == mercatorA && strings.Contains(proj, "+a=6378137 +b=6378137"):
+	if proj := strings.Join(extension.values, " "); m.code == mercatorA && strings.Contains(proj, "+a=6378137 +b=6378137") {
 		m = methodOf(webMercator) // WKT 1 has no name for it
-	case strings.Contains(proj, "+nadgrids=") && !strings.Contains(proj, "+nadgrids=@null"):
-		return nil, errors.New("its distance from WGS 84 is in a grid")
-	case strings.Contains(proj, "+towgs84="):
-		helmert, err := towgs84(proj)
-		if err != nil {
-			return nil, err
-		}
-		d = d.stated(helmert)
-		d.code, d.system = 0, 0
 	}
 	unit, hasUnit := n.child("UNIT", "LENGTHUNIT")
 	if axis, has := n.child("AXIS"); !hasUnit && has {
@@ -274,16 +276,28 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	return s.known()
 }
 
-// towgs84 reads a transformation out of the parameters of PROJ.
-func towgs84(proj string) (helmert [7]float64, err error) {
-	_, rest, _ := strings.Cut(proj, "+towgs84=")
-	text, _, _ := strings.Cut(rest, " ")
-	for i, number := range strings.Split(text, ",")[:min(7, strings.Count(text, ",")+1)] {
-		if helmert[i], err = strconv.ParseFloat(number, 64); err != nil || !finite(helmert[i]) {
-			return helmert, fmt.Errorf("the transformation +towgs84=%s has no numbers", text)
-		}
+// extended returns the transformation in the parameters of PROJ that GDAL writes, nil
+// without one.
+func (n wktNode) extended() (*[7]float64, error) {
+	extension, _ := n.child("EXTENSION")
+	proj := strings.Join(extension.values, " ")
+	if strings.Contains(proj, "+nadgrids=") && !strings.Contains(proj, "+nadgrids=@null") {
+		return nil, errors.New("its distance from WGS 84 is in a grid")
 	}
-	return helmert, nil
+	_, rest, ok := strings.Cut(proj, "+towgs84=")
+	if !ok {
+		return nil, nil
+	}
+	text, _, _ := strings.Cut(rest, " ")
+	var helmert [7]float64
+	for i, number := range strings.Split(text, ",")[:min(7, strings.Count(text, ",")+1)] {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || !finite(v) {
+			return nil, fmt.Errorf("the transformation +towgs84=%s has no numbers", text)
+		}
+		helmert[i] = v
+	}
+	return &helmert, nil
 }
 
 // axes returns the directions of the coordinates. Northing before easting is turned round,
