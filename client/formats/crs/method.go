@@ -74,7 +74,7 @@ var methods = []method{
 		[10]string{lat0, lon0, lat1, lat2}, "", newLambert2},
 	{1051, "Lambert_Conic_Conformal_(2SP_Michigan)", "", [10]string{lat0, lon0, lat1, lat2, 9: "Ellipsoid scaling factor"}, "", newMichigan},
 	{9822, "Albers_Conic_Equal_Area", "albers albersequalarea", [10]string{latC, lonC, lat1, lat2}, "", newAlbers},
-	{1052, "Colombia_Urban", "", [10]string{lat0, lon0, 9: "Projection plane origin height"}, "", newColombia},
+	{1052, "Colombia_Urban", "igacplanocartesiano", [10]string{lat0, lon0, 9: "Projection plane origin height"}, "", newColombia},
 	{9806, "Cassini_Soldner", "cassini", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newCassini},
 	{polarA, "Polar_Stereographic", "polarstereographicvarianta", [10]string{lat0, lon0, "", "", "", "", scaleFactor}, "",
 		newPolarA},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,13 @@ func (m *made) value(v, uom string) float64 {
 
 // makeRegister reads the database of PROJ.
 func makeRegister(t *testing.T) *made {
+	t.Helper()
+	if _, err := os.Stat(projDB); err != nil {
+		t.Skip("the database of PROJ is not installed (Debian: proj-data)")
+	}
+	if testing.Short() {
+		t.Skip("left out by -short: it runs GDAL many times")
+	}
 	db, err := sql.Open("sqlite", "file:"+projDB+"?mode=ro&immutable=1")
 	if err != nil {
 		t.Fatal(err)
