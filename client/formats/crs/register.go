@@ -77,6 +77,7 @@ func load(text string) *register {
 	r := &register{map[int]unit{}, map[int]ellipsoid{}, map[int]*datum{}, map[string]*datum{}, map[int]string{}, map[string][]int{}}
 	shifts := map[string]shift{}
 	geographic := map[int]int{}
+	var aliases []row
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		f := columns(line)
@@ -97,11 +98,8 @@ func load(text string) *register {
 				d.shifts = append(d.shifts, shifts[code])
 			}
 			r.datums[d.code] = d
-			for _, name := range append(strings.Split(f[3], "|"), d.wkt) {
-				if _, taken := r.named[letters(name)]; !taken && name != "" {
-					r.named[letters(name)] = d
-				}
-			}
+			r.name(d, d.wkt)
+			aliases = append(aliases, f)
 		case "G", "g":
 			r.systems[f.int(1)] = line
 			d := r.datums[f.int(3)]
@@ -115,7 +113,19 @@ func load(text string) *register {
 			r.similar[key] = append(r.similar[key], f.int(1))
 		}
 	}
+	for _, f := range aliases { // a datum's own name goes before what others are called besides
+		for name := range strings.SplitSeq(f[3], "|") {
+			r.name(r.datums[f.int(1)], name)
+		}
+	}
 	return r
+}
+
+// name makes a datum known by a name, unless another one is.
+func (r *register) name(d *datum, name string) {
+	if _, taken := r.named[letters(name)]; !taken && name != "" {
+		r.named[letters(name)] = d
+	}
 }
 
 // EPSG returns the system of an EPSG code, or an error for one that is not known.

@@ -30,7 +30,6 @@ type made struct {
 	rotated map[int]int             // datums that differ by their prime meridian
 	areas   map[int][4]float64      // of systems: south, west, north, east
 	shifts  map[shift]int           // rows written
-	found   map[int]bool            // deprecated systems
 }
 
 // query calls visit for each row, with texts, "" for null.

@@ -2,6 +2,7 @@ package crs
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"flag"
@@ -117,11 +118,12 @@ func metres(a, b [2]float64) float64 {
 
 // compare compares systems with GDAL, and returns the largest distance for each code;
 // infinite where GDAL refuses what is known here. Systems without a position are left out.
-func compare(t *testing.T, m *made, systems map[int]*System) map[int]float64 {
+// GDAL takes the codes, or the texts of some.
+func compare(t *testing.T, m *made, systems map[int]*System, texts map[int]string) map[int]float64 {
 	var trials []trial
 	kept := map[int][][2]float64{}
 	for code, s := range systems {
-		tr := trial{code, fmt.Sprintf("EPSG:%d", code), nil}
+		tr := trial{code, cmp.Or(html.EscapeString(texts[code]), fmt.Sprintf("EPSG:%d", code)), nil}
 		for _, p := range points(m.areas[code]) {
 			x, y := s.FromWGS84(p[0], p[1])
 			lon, lat := s.ToWGS84(x, y)
@@ -199,7 +201,7 @@ func TestRegister(t *testing.T) {
 		systems[code] = known[code]
 	}
 	wrong := 0
-	for code, d := range compare(t, m, systems) {
+	for code, d := range compare(t, m, systems, nil) {
 		if d > 2 {
 			wrong++
 			t.Errorf("%s is %.3g m from GDAL", systems[code], d)
@@ -215,7 +217,7 @@ func TestRegister(t *testing.T) {
 }
 
 func updateRegister(t *testing.T, m *made) {
-	worst := compare(t, m, all(t, load(strings.Join(m.rows, "\n")+"\n")))
+	worst := compare(t, m, all(t, load(strings.Join(m.rows, "\n")+"\n")), nil)
 	reasons := map[string]int{}
 	for i, line := range m.rows {
 		f := columns(line)
@@ -284,11 +286,8 @@ func texts(t *testing.T, codes []int) map[int]map[string]string {
 func TestTextsOfTheRegister(t *testing.T) {
 	m := makeRegister(t)
 	r := loaded()
-	type form struct {
-		code int
-		name string
-	}
-	doubtful := map[form]*System{}
+	doubtful := map[string]map[int]*System{} // by form
+	doubted := map[string]map[int]string{}
 	var written []trial
 	counts := map[string]int{}
 	for code, forms := range texts(t, chosen(t, slices.Collect(maps.Keys(r.systems)), 300)) {
@@ -325,14 +324,19 @@ func TestTextsOfTheRegister(t *testing.T) {
 					}
 				}
 				if !same {
-					doubtful[form{code, name}] = s
+					if doubtful[name] == nil {
+						doubtful[name], doubted[name] = map[int]*System{}, map[int]string{}
+					}
+					doubtful[name][code], doubted[name][code] = s, text
 				}
 			}
 		}
 	}
-	for f, s := range doubtful {
-		if d, known := compare(t, m, map[int]*System{f.code: s})[f.code]; known && d > 2 {
-			t.Errorf("EPSG:%d as %s is %.3g m from GDAL: %s", f.code, f.name, d, s)
+	for name, systems := range doubtful {
+		for code, d := range compare(t, m, systems, doubted[name]) {
+			if d > 2 {
+				t.Errorf("EPSG:%d as %s is %.3g m from GDAL: %s\n%s", code, name, d, systems[code], doubted[name][code])
+			}
 		}
 	}
 	for code, positions := range transform(t, written) {

@@ -204,7 +204,7 @@ var places = func() map[string]int {
 			"pseudostandardparallel1",
 		"standardparallel2 latitudeof2ndstandardparallel",
 		"azimuth azimuthatprojectioncentre azimuthofinitialline colatitudeofconeaxis",
-		"rectifiedgridangle anglefromrectifiedtoskewgrid",
+		"rectifiedgridangle anglefromrectifiedtoskewgrid xyplanerotation",
 		"scalefactor scalefactoratnaturalorigin scalefactoratprojectioncentre scalefactoronpseudostandardparallel " +
 			"scalefactoroninitialline",
 		"falseeasting eastingatfalseorigin eastingatprojectioncentre",
@@ -336,14 +336,8 @@ func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters
 		name, value := letters(c.name()), c.number(1, math.NaN())
 		i, ok := places[name]
 		if !ok {
-			if name == "xyplanerotation" && (m.code == 9812 || m.code == 9815) {
-				p.grid = -math.Remainder(value, 360)
-				continue
-			}
-			krovak := m.code == 1041 || m.code == 9819
-			if krovak && (name == "xscale" && value == -1 || name == "yscale" && value == 1 ||
-				name == "xyplanerotation" && value == 90) || name == "auxiliaryspheretype" && value == 0 {
-				continue
+			if name == "xscale" && value == -1 || name == "yscale" && value == 1 || name == "auxiliaryspheretype" && value == 0 {
+				continue // as Krovak and web Mercator have them
 			}
 			return p, fmt.Errorf("the parameter %q of its projection is not supported", c.name())
 		}
@@ -381,6 +375,9 @@ func (m *method) variant(p parameters) (*method, parameters) {
 		return methodOf(polarB), p
 	case m.code == polarB && p.lat1 != 0:
 		p.lat0 = 0
+	case m.wkt == "Krovak" && p.grid == 90: // Esri turns the axes to east and north
+		p.grid = 0
+		return methodOf(1041), p
 	case m.code == 9812 || m.code == 9815:
 		if p.grid == 0 {
 			p.grid = p.azimuth
