@@ -51,7 +51,7 @@ func geographic(code int, d *datum) *System {
 func (s *System) ToWGS84(x, y float64) (lon, lat float64) {
 	lon, lat = x*s.unit/degree, y*s.unit/degree
 	if !s.Geographic {
-		x, y = s.turn(x*s.unit, y*s.unit)
+		x, y = s.fromAxes(x*s.unit, y*s.unit)
 		lon, lat = s.projection.inverse(x, y)
 		lon, lat = lon/degree+s.lon0, lat/degree
 	}
@@ -86,7 +86,7 @@ func (s *System) FromWGS84(lon, lat float64) (x, y float64) {
 	if s.Geographic {
 		return x, y
 	}
-	x, y = s.turned(x, y)
+	x, y = s.toAxes(x, y)
 	return x / s.unit, y / s.unit
 }
 
@@ -104,8 +104,8 @@ func (s *System) project(lon, lat float64) (x, y float64) {
 	return s.projection.forward(lon*degree, lat*degree)
 }
 
-// turned returns east and north as coordinates in the directions of the axes.
-func (s *System) turned(x, y float64) (float64, float64) {
+// toAxes returns east and north as coordinates in the directions of the axes.
+func (s *System) toAxes(x, y float64) (float64, float64) {
 	var c [2]float64
 	for i, direction := range s.directions() {
 		switch direction {
@@ -122,8 +122,8 @@ func (s *System) turned(x, y float64) (float64, float64) {
 	return c[0], c[1]
 }
 
-// turn is the inverse of turned.
-func (s *System) turn(a, b float64) (x, y float64) {
+// fromAxes inverts toAxes.
+func (s *System) fromAxes(a, b float64) (x, y float64) {
 	for i, direction := range s.directions() {
 		v := [2]float64{a, b}[i]
 		switch direction {

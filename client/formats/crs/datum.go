@@ -135,7 +135,7 @@ func (s *shift) apply(e ellipsoid, lon, lat float64) (float64, float64) {
 	return lon + math.Remainder(math.Atan2(y, x)/degree-lon, 360), phi / degree
 }
 
-// back is the inverse of apply.
+// back inverts apply.
 func (s *shift) back(e ellipsoid, lon, lat float64) (float64, float64) {
 	x, y := lon, lat
 	for range 6 { // once where there is no shift

@@ -123,7 +123,11 @@ func (k GeoKeys) projected() (*System, error) {
 	if d.code == 0 {
 		return s, nil
 	}
-	return s.known()
+	known, err := s.known()
+	if err != nil {
+		return nil, fmt.Errorf("the reference system %q cannot be used: %w", s.Name, err)
+	}
+	return known, nil
 }
 
 // transformations are the methods of GeoTIFF.

@@ -77,7 +77,7 @@ func geodetic(e, tau float64) float64 {
 	return t
 }
 
-// meridian is the distance along a meridian from the equator.
+// meridian measures along a meridian from the equator.
 type meridian struct{ t *transverse }
 
 func newMeridian(a, e float64) meridian { return meridian{krueger(a, e, parameters{scale: 1})} }
@@ -92,7 +92,7 @@ func (m meridian) latitude(distance float64) float64 {
 	return lat
 }
 
-// cylinder is the Mercator projection; web Mercator is that of a sphere.
+// cylinder is the Mercator projection; web Mercator is the one of a sphere.
 type cylinder struct{ a, e, scale float64 }
 
 // newMercator has either a scale at the equator, or a parallel of true scale.
@@ -141,13 +141,13 @@ func (c cone) polar(x, y float64) (lon, rho float64) {
 	return math.Atan2(sign*x, sign*y) / c.n, sign * math.Hypot(x, y)
 }
 
-// parallel is the radius of a parallel, with that of the equator as the unit.
+// parallel returns the radius of a parallel, with the radius of the equator as the unit.
 func parallel(e, lat float64) float64 {
 	sin, cos := math.Sincos(lat)
 	return cos / math.Sqrt(1-e*e*sin*sin)
 }
 
-// authalic is the area from the equator to a latitude, 2 sin(lat) on a sphere.
+// authalic returns the area from the equator to a latitude, 2 sin(lat) on a sphere.
 func authalic(e, lat float64) float64 {
 	sin := math.Sin(lat)
 	if e == 0 {
@@ -156,7 +156,7 @@ func authalic(e, lat float64) float64 {
 	return (1 - e*e) * (sin/(1-e*e*sin*sin) + math.Atanh(e*sin)/e)
 }
 
-// latitudeOf is the inverse of authalic.
+// latitudeOf inverts authalic.
 func latitudeOf(e, q float64) float64 {
 	if pole := authalic(e, math.Pi/2); math.Abs(q) >= pole*(1-1e-14) {
 		if math.Abs(q) > pole*(1+1e-9) {

@@ -4,13 +4,13 @@ import "math"
 
 // The other projections, by the formulas of IOGP Guidance Note 7-2.
 
-// isometric is the isometric latitude, which grows like that of the Mercator projection.
+// isometric returns the isometric latitude, which grows like the northing of Mercator's projection.
 func isometric(e, lat float64) float64 { return math.Asinh(conformal(e, math.Tan(lat))) }
 
-// latitudeAt is the inverse of isometric.
+// latitudeAt inverts isometric.
 func latitudeAt(e, psi float64) float64 { return math.Atan(geodetic(e, math.Sinh(psi))) }
 
-// gudermann is the latitude on a sphere of an isometric latitude.
+// gudermann returns the latitude on a sphere of an isometric latitude.
 func gudermann(psi float64) float64 { return math.Atan(math.Sinh(psi)) }
 
 // solve finds the position that forward brings to x and y, from one nearby.
@@ -181,7 +181,7 @@ func (s stereographic) inverse(x, y float64) (lon, lat float64) {
 	return lon, latitudeAt(s.e, (math.Atanh(math.Sin(chi))-s.c)/s.n)
 }
 
-// hotine is the oblique Mercator projection. The Swiss one is that of azimuth 90.
+// hotine is the oblique Mercator projection; the Swiss one has the azimuth 90.
 type hotine struct {
 	e, a, b, h                         float64
 	sin0, cos0, sinGrid, cosGrid, lon0 float64 // lon0 is from the longitude of the centre

@@ -142,13 +142,13 @@ func EPSG(code int) (*System, error) {
 func (r *register) system(code int) (*System, error) {
 	line, ok := r.systems[code]
 	if !ok {
-		return nil, fmt.Errorf("the reference system EPSG:%d is not known here: reproject it, for example with gdalwarp "+
-			"-t_srs EPSG:4326", code)
+		return nil, fmt.Errorf("the reference system EPSG:%d is not known here: reproject it, for example with gdalwarp or "+
+			"ogr2ogr -t_srs EPSG:4326", code)
 	}
 	f := columns(line)
 	if f[0] == "g" || f[0] == "p" {
 		return nil, fmt.Errorf("the way from %s (EPSG:%d) to WGS 84 is not known here: reproject it, for example with "+
-			"gdalwarp -t_srs EPSG:4326", f[2], code)
+			"gdalwarp or ogr2ogr -t_srs EPSG:4326", f[2], code)
 	}
 	if f[0] == "G" {
 		return r.geographic(f), nil
@@ -184,8 +184,8 @@ func (r row) parameters() (p parameters) {
 	return p
 }
 
-// known returns the system of the register that is the same but for its name. The error
-// says that it is in the register, and where it is on the earth is not known.
+// known returns the system of the register that is the same but for its name, or s where
+// there is none. The error says why it cannot be used.
 func (s *System) known() (*System, error) {
 	r := loaded()
 	for _, code := range r.similar[fmt.Sprint(s.datum.code, " ", s.method.code)] {
@@ -200,7 +200,7 @@ func (s *System) known() (*System, error) {
 		}
 	}
 	if err := s.datum.usable(); err != nil {
-		return nil, fmt.Errorf("the reference system %q cannot be used: %w", s.Name, err)
+		return nil, err
 	}
 	return s, nil
 }

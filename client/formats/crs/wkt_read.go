@@ -22,7 +22,7 @@ func FromWKT(text string) (*System, error) {
 }
 
 // system returns the system of an element, with a transformation to WGS 84 that is stated
-// outside of it.
+// around it.
 func (n wktNode) system(stated *[7]float64) (*System, error) {
 	switch n.keyword {
 	case "COMPD_CS", "COMPOUNDCRS":
