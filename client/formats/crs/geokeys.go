@@ -193,8 +193,8 @@ func (k GeoKeys) datum() (*datum, error) {
 	if known, ok := r.ellipsoids[k.code(keyEllipsoid)]; ok {
 		own = known
 	}
-	names := strings.FieldsFunc(k.text(keyGeogCitation), func(c rune) bool { return c == '|' || c == '=' })
-	d := findDatum(k.code(keyDatum), own, names...)
+	name := strings.TrimSpace(strings.TrimPrefix(k.text(keyGeogCitation), "GCS Name ="))
+	d := findDatum(k.code(keyDatum), own, name)
 	if s, err := EPSG(code); d == nil && err == nil && s.Geographic {
 		d = s.datum
 	}
@@ -208,11 +208,11 @@ func (k GeoKeys) datum() (*datum, error) {
 		}
 		var helmert [7]float64
 		copy(helmert[:], stated)
-		name := cmp.Or(strings.Join(names, " "), "unknown")
+		name = cmp.Or(name, "unknown")
 		d = datum{name: name, wkt: name, ellipsoid: own, prime: "Greenwich"}.stated(helmert)
 	case d == nil:
 		return nil, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
-			cmp.Or(strings.Join(names, " "), "without a name"))
+			cmp.Or(name, "without a name"))
 	}
 	if pm := k.code(keyPrimeMeridian); pm != 0 && pm != 8901 || k.first(0, keyPrimeLongitude) != 0 {
 		longitude := k.first(d.meridian, keyPrimeLongitude)

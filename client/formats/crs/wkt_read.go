@@ -173,18 +173,13 @@ func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 	return d, nil
 }
 
-// findDatum finds a datum of the register by its code or one of its names, where it has
-// that ellipsoid.
-func findDatum(code int, e ellipsoid, names ...string) *datum {
+// findDatum finds a datum of the register by its code or its name, where it has that
+// ellipsoid.
+func findDatum(code int, e ellipsoid, name string) *datum {
 	r := loaded()
 	d := r.datums[code]
-	for _, name := range names {
-		if d == nil {
-			d = r.named[letters(strings.TrimPrefix(name, "D_"))]
-		}
-		if d == nil {
-			d = r.named[letters(name)]
-		}
+	if d == nil {
+		d = r.named[letters(strings.TrimPrefix(name, "D_"))]
 	}
 	if d == nil || e.a != 0 && !d.ellipsoid.same(e) {
 		return nil
