@@ -1,37 +1,26 @@
 package bindings
 
 import (
-	"strings"
-
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/filters"
-	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
-// doubt is why a search may find more than was meant; "" where it may not.
-type doubt string
-
-// doubts holds the records that doubtful searches found, by id.
-type doubts map[string]doubt
-
-type doubtsKey struct{}
-
-func doubtsOf(L *lua.LState) doubts {
-	return vm.State(vm.Of(L), doubtsKey{}, func() doubts { return doubts{} })
-}
+// doubt is why a search may find more than was meant; nil where it may not. The records
+// that it found carry it.
+type doubt *string
 
 // checkSearch refuses filters that cannot be meant, and warns of misspelt fields elsewhere.
 func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, error) {
 	if s.Param("filter") == nil {
-		return "", nil
+		return nil, nil
 	}
 	for _, m := range filters.Mistakes(s, args.Values) {
 		if m.Argument == "filter" {
-			return "", fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.SearchError{}, "argument filter: %s", m.Text), "%s",
+			return nil, fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.SearchError{}, "argument filter: %s", m.Text), "%s",
 				m.Hint))
 		}
 		warnOnce(L, s.FullName()+": "+m.Argument+": "+m.Text+"; "+m.Hint)
@@ -41,14 +30,15 @@ func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, erro
 	why := filters.Doubtful(s, args.Values, written) // {} is meant, a variable with an empty table may not be
 	if missing != "" {
 		why = missing + " is nil, which is no condition"
-		if missing != "filter" { // which may be left out
-			warnOnce(L, s.FullName()+": "+why)
-		}
 	}
-	if why != "" {
-		why = vm.Where(L, 1) + s.FullName() + ": " + why
+	if why == "" {
+		return nil, nil
 	}
-	return doubt(why), nil
+	if missing != "filter" { // which may be left out
+		warnOnce(L, s.FullName()+": "+why)
+	}
+	why = vm.Where(L, 1) + s.FullName() + ": " + why
+	return &why, nil
 }
 
 // warnOnce warns of a place in the script once.
@@ -59,37 +49,21 @@ func warnOnce(L *lua.LState, message string) {
 	}
 }
 
-// note remembers a record that a doubtful search found.
-func (d doubt) note(L *lua.LState, record []byte) {
-	if d != "" {
-		id := strings.Clone((&resource{raw: record}).ResourceID())
-		doubtsOf(L)[id] = d
-		vm.Grow(L, 2*len(id))
-	}
-}
-
-// checkDoubts refuses to delete or change what a doubtful search found.
-func checkDoubts(L *lua.LState, s *declare.Spec, args declare.Args) error {
-	found := doubtsOf(L)
-	if len(found) == 0 || s.Effect != declare.Delete && s.Effect != declare.Set {
+// checkDoubts refuses to delete or change a record that a doubtful search found. An id is
+// let through, wherever it comes from.
+func checkDoubts(s *declare.Spec, args declare.Args) error {
+	if s.Effect != declare.Delete && s.Effect != declare.Set {
 		return nil
 	}
-	for _, p := range s.Params {
-		if !strings.Contains(string(p.Type), "id") {
-			continue
-		}
-		list, ok := args.Values[p.Name].([]any)
+	for _, v := range args.Values {
+		list, ok := v.([]any)
 		if !ok {
-			list = []any{args.Values[p.Name]}
+			list = []any{v}
 		}
 		for _, one := range list {
-			id, _ := one.(string)
-			if record, ok := one.(schema.Identified); ok {
-				id = record.ResourceID()
-			}
-			if why := found[id]; why != "" {
+			if r, ok := one.(*resource); ok && r.doubt != nil {
 				return fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.ParameterError{},
-					"%s was found by a search that may find more than is meant: %s", id, why),
+					"%s was found by a search that may find more than is meant: %s", r.ResourceID(), *r.doubt),
 					"correct the filter; to search everything leave filter out"))
 			}
 		}

@@ -57,7 +57,8 @@ func ingestFuncs(b *Binding) []module.Func {
 			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
 			Params: options[runOptions](),
 			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, " +
-				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed), total (all but left_out), " +
+				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed, and errors of the check " +
+				"that are not of one file), total (all but left_out), " +
 				"bytes sent, seconds; failures, the first 100 bad files; " +
 				"preflight, the report of the check; files(), an iterator over all files {name, path, size, verdict, kind, " +
 				"dataset, component, md5, cause, hint}",
@@ -138,7 +139,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		return err
 	})
 	if result != nil {
-		countFiles(c.In, result.Counts)
+		countFiles(c.In, result)
 		c.In.CountTemporary(result.Temporary)
 		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")),
 			cmp.Or(result.Mission, givenName(c, "mission"))
@@ -159,11 +160,11 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 }
 
 // countFiles adds the files of an ingest to the items of the run.
-func countFiles(in *vm.Interp, n verdict.Counts) {
-	in.CountItems(n.Total()-n.Bad(), 0)
-	in.FailItems(n.Bad())
+func countFiles(in *vm.Interp, r *ingest.Result) {
+	in.CountItems(r.Counts.Total()-r.Counts.Bad(), 0)
+	in.FailItems(r.Bad())
 	for _, v := range verdict.All {
-		in.CountVerdict(string(v), *n.Of(v))
+		in.CountVerdict(string(v), *r.Counts.Of(v))
 	}
 }
 

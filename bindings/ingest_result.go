@@ -79,7 +79,7 @@ func verificationTable(v *ingest.Verification) map[string]any {
 // resultTable is what ingest.run returns.
 func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
-	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": n.Bad(), "bytes": n.Bytes,
+	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": r.Bad(), "bytes": n.Bytes,
 		"seconds": r.Seconds}).(*lua.LTable)
 	for _, v := range verdict.All {
 		t.RawSetString(string(v), lua.LNumber(*n.Of(v)))

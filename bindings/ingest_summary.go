@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/ingest"
+	"transect/client/scan"
 	"transect/client/verdict"
 	"transect/runtime/vm"
 )
@@ -68,12 +70,15 @@ func (s summary) text() string {
 		head = "the ingest stopped before its end; what it did stays: "
 	}
 	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.target(), s.figures())
-	b.WriteString(s.check())
+	b.WriteString(s.check() + s.left())
 	if s.Verified > 0 {
 		fmt.Fprintf(&b, "  verified: the platform has %s with the same checksum\n", human.Count(s.Verified, "file"))
 	}
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
+	if s.Preflight != nil {
+		writeFindings(&b, s.Preflight)
+	}
 	if s.Pending > 0 {
 		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n",
 			human.Count(s.Pending, "file"))
@@ -82,7 +87,7 @@ func (s summary) text() string {
 	case s.command == "" || s.dryRun:
 	case s.stopped || s.Temporary > 0:
 		fmt.Fprintf(&b, "to try again: %s\n", s.command)
-	case s.Counts.Bad() > 0: // the same files would fail the same way
+	case s.Bad() > 0: // the same files would fail the same way
 		fmt.Fprintf(&b, "once they are fixed: %s\n", s.command)
 	}
 	return b.String()
@@ -158,13 +163,22 @@ func (s summary) check() string {
 	if rest := p.Checked - p.Decoded; rest > 0 {
 		text += fmt.Sprintf(", header and end of %s more", human.Number(int64(rest)))
 	}
-	text += "\n"
-	for _, problem := range p.Problems {
-		if problem.Code == "not-decoded" {
-			text += fmt.Sprintf("  not decoded: %s: %s\n", problem.Name, problem.Message)
+	return text + "\n"
+}
+
+// left counts the files that were left out, by reason.
+func (s summary) left() string {
+	p := s.Preflight
+	if p == nil || s.Counts.LeftOut == 0 {
+		return ""
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(p.BySkipped)) {
+		if (&scan.Skipped{Reason: scan.Reason(reason)}).Verdict() == verdict.LeftOut {
+			parts = append(parts, human.Number(p.BySkipped[reason])+" "+reason)
 		}
 	}
-	return text
+	return "  left out: " + strings.Join(parts, ", ") + "\n"
 }
 
 // list writes the first of some files, and where the others stand: total counts

@@ -40,7 +40,11 @@ local function names(options)
   options.project = options.project or project
   local found = {}
   local result = ingest.run(options)
-  for file in result.files() do found[#found + 1] = file.verdict .. " " .. file.name end
+  local left = 0
+  for file in result.files() do
+    if (file.cause or ""):find("^a filter leaves") then left = left + 1 else found[#found + 1] = file.verdict .. " " .. file.name end
+  end
+  assert(result.left_out >= left)
   table.sort(found)
   return table.concat(found, ", "), result
 end
@@ -73,9 +77,10 @@ test.equal(dry{ filter = function(f) return f.size < 15 and f.name == "a.txt" an
 		"callbacks": `
 local notified = {}
 local _, result = names{ source = "card", include = "*.txt", name = "site {stem}", properties = { season = 2026 }, categories = { "logs" },
-  hidden = true, on_file = function(f) notified[#notified + 1] = f.name end }
+  hidden = true, on_file = function(f) notified[#notified + 1] = f.name .. " " .. f.verdict end }
 table.sort(notified)
-test.equal(notified, { "a.txt", "b.txt", "deep/c.txt" })
+test.equal(notified, { "a.txt uploaded", "b.txt uploaded", "deep/c.txt uploaded", "field.geojson left_out" })
+test.equal({ result.left_out, result.preflight.skipped.filtered }, { 1, 1 })
 for _, d in ipairs(held()) do
   test.truthy(d.name:match("^site [abc]$") and d.properties.season == 2026 and d.categories[1] == "logs" and d.hidden)
 end

@@ -23,7 +23,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		vm.Must(L, err)
 		doubt, err := checkSearch(L, s, args)
 		if err == nil {
-			err = checkDoubts(L, s, args)
+			err = checkDoubts(s, args)
 		}
 		vm.Must(L, err)
 		in := vm.Of(L)
@@ -63,9 +63,6 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			}
 			vm.Raise(L, fault.In(s.FullName(), err))
 		}
-		for _, record := range value.Items {
-			doubt.note(L, record)
-		}
 		return push(L, s, args, value, doubt)
 	}
 }
@@ -90,15 +87,15 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d 
 	case declare.ShapeResource:
 		L.Push(newResource(L, kindOf(s, s.Out), v.JSON))
 	case declare.ShapeResources:
-		L.Push(resources(L, s, v.Items))
+		L.Push(resources(L, s, v.Items, d))
 	case declare.ShapePage:
 		if args.Values["return_total"] != true {
-			L.Push(resources(L, s, v.Items))
+			L.Push(resources(L, s, v.Items, d))
 			break
 		}
 		page := L.NewTable()
 		page.RawSetString("total", lua.LNumber(v.Total))
-		page.RawSetString("results", resources(L, s, v.Items))
+		page.RawSetString("results", resources(L, s, v.Items, d))
 		L.Push(page)
 	case declare.ShapeIterator:
 		L.Push(iterator(L, s, v.Stream, d))
@@ -135,10 +132,11 @@ func kindOf(s *declare.Spec, record reflect.Type) string {
 	return cmp.Or(client.ManagerOf(record), s.Manager)
 }
 
-func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
+func resources(L *lua.LState, s *declare.Spec, items [][]byte, d doubt) *lua.LTable {
+	meta := metaOf(L)
 	t := L.CreateTable(len(items), 0)
 	for i, raw := range items {
-		t.RawSetInt(i+1, newResource(L, s.Manager, raw))
+		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, d))
 	}
 	if len(items) == 0 {
 		vm.MarkList(t)
@@ -169,8 +167,7 @@ func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream, d doubt) *
 		case !ok:
 			L.Push(lua.LNil)
 		case s.Records:
-			d.note(L, record)
-			L.Push(resourceWith(L, meta, s.Manager, record))
+			L.Push(resourceWith(L, meta, s.Manager, record, d))
 		default:
 			L.Push(vm.ToLua(L, rawJSON(record)))
 		}

@@ -25,6 +25,7 @@ type resource struct {
 	raw    []byte
 	fields []field // read so far
 	first  [1]field
+	doubt  doubt // of the search that found it
 }
 
 // field is a converted value. Scripts read few of a record's fields, so a list
@@ -44,18 +45,18 @@ type resourceKey struct{}
 
 // newResource makes the userdata of a record.
 func newResource(L *lua.LState, kind string, raw []byte) lua.LValue {
-	return resourceWith(L, metaOf(L), kind, raw)
+	return resourceWith(L, metaOf(L), kind, raw, nil)
 }
 
 func metaOf(L *lua.LState) *lua.LTable {
 	return vm.State(vm.Of(L), resourceKey{}, func() *lua.LTable { return resourceMeta(L) })
 }
 
-func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte) lua.LValue {
+func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte, d doubt) lua.LValue {
 	if len(raw) == 0 {
 		return lua.LNil
 	}
-	h := &allocation{resource: resource{kind: kind, raw: raw}}
+	h := &allocation{resource: resource{kind: kind, raw: raw, doubt: d}}
 	h.userdata = lua.LUserData{Value: &h.resource, Env: L.Env, Metatable: meta}
 	return &h.userdata
 }

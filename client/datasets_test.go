@@ -69,7 +69,7 @@ func TestDatasetCreationOnTheWire(t *testing.T) {
 		wireCase{call: "datasets.create_datasets", args: object{"datasets": schema.Empty{}}, answer: "[]", want: one(dataPath + `create-datasets {"datasets":[]}`)},
 		wireCase{call: "datasets.create_datasets", args: object{"datasets": list{object{"name": "a", "components": schema.Empty{}, "properties": schema.Empty{}}}},
 			answer: "[]", want: one(dataPath + `create-datasets {"datasets":[{"components":[],"name":"a","properties":{}}]}`)},
-		wireCase{call: "datasets.search", args: object{"sort": schema.Empty{}, "limit": 1}, answer: `{"results":[]}`, want: one(dataPath + `search-datasets {"filter":{},"limit":1}`)},
+		wireCase{call: "datasets.search", args: object{"sort": schema.Empty{}, "limit": 1}, answer: `{"results":[]}`, want: one(dataPath + `search-datasets {"filter":{},"limit":1,"sort":{}}`)},
 		wireCase{call: "datasets.create_datasets", answer: "[]",
 			args: object{"datasets": list{object{"name": "a", "type": "image", "dataset_format": "stays", "components": list{object{"name": "image"}}}, object{"vertical_srs_wkt": "as it is"}}},
 			want: one(dataPath + `create-datasets {"datasets":[{"name":"a","type":"image","dataset_format":"stays","components":[{"name":"image"}]},{"vertical_srs_wkt":"as it is"}]}`)},

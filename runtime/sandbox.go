@@ -38,6 +38,17 @@ func (p *Process) AbsPath(path string) string {
 	return path
 }
 
+// operationNames lists what rules can name of operations.
+func operationNames() []string {
+	names := []string{"jobs.submit"} // of the runtime itself
+	for _, m := range client.Declarations() {
+		for _, op := range m.Ops() {
+			names = append(names, op.DeniedBy()...)
+		}
+	}
+	return names
+}
+
 // policy merges the rules with the script's manifest. It is nil when nothing is
 // restricted.
 func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
@@ -68,6 +79,9 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	}
 	if rules.Empty() && !s.Learn && s.Within == nil {
 		return nil, nil
+	}
+	if err := rules.Known(operationNames); err != nil {
+		return nil, err
 	}
 	policy := sandbox.NewPolicy(rules, manifest, s.Learn)
 	if s.Within != nil {

@@ -166,7 +166,7 @@ func (x *Execution) runOther(ctx context.Context, script string, args []string) 
 			agreed := rehearsal.Recorder.Plan()
 			x.planned++
 			agreed.ID = fmt.Sprintf("plan-%d", x.planned)
-			job.Gate, job.Run = &plan.Gate{Plan: agreed}, RunID{ID: agreed.ID, Known: true}
+			job.Gate, job.Run = &plan.Gate{Plan: agreed, Allow: true}, RunID{ID: agreed.ID, Known: true}
 		}
 	}
 	outcome := x.runJob(ctx, &job)

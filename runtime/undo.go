@@ -25,6 +25,7 @@ type Finding struct {
 	Write     uint32 `json:"write,omitempty"` // number in the run; 0 for datasets of an ingest
 	Operation string `json:"operation"`
 	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
 	Outcome   string `json:"outcome"`
 	Reason    string `json:"reason,omitempty"`
 }
@@ -57,7 +58,8 @@ func Undo(ctx context.Context, p *Process, job Job, run string, report func(Find
 		if err != nil {
 			return err
 		}
-		u := &undo{c: c, dry: dry, me: me.ID, created: createdBy(rows), seen: map[string]bool{}, report: report}
+		u := &undo{c: c, dry: dry, me: me.ID, created: createdBy(rows), seen: map[string]bool{},
+			names: map[string]string{}, report: report}
 		if u.outputs, err = outputsOf(ctx, c, rows); err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 				}
 			}
 		}
-		u := &undo{c: c}
+		u := &undo{c: c, names: map[string]string{}}
 		seen := map[string]bool{}
 		for _, w := range rows {
 			if w.spec.Effect != declare.Create {
@@ -108,7 +110,7 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 				}
 				seen[id] = true
 				there, known, err := u.there(ctx, w.spec, id)
-				f := Finding{Write: w.Seq, Operation: w.spec.FullName(), ID: id, Outcome: OutcomeThere}
+				f := Finding{Write: w.Seq, Operation: w.spec.FullName(), ID: id, Name: u.names[id], Outcome: OutcomeThere}
 				switch {
 				case err != nil:
 					return err
@@ -172,8 +174,9 @@ type undo struct {
 	dry     bool
 	me      string // the user who undoes
 	created map[string]bool
-	outputs map[string]bool // of its products
-	seen    map[string]bool // what was deleted, or would be
+	outputs map[string]bool   // of its products
+	seen    map[string]bool   // what was deleted, or would be
+	names   map[string]string // of things that were read, by ID
 	report  func(Finding)
 }
 
@@ -256,7 +259,7 @@ func (u *undo) keep(w written, id, reason string) {
 }
 
 func (u *undo) found(w written, id, outcome, reason string) {
-	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: outcome, Reason: reason})
+	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Name: u.names[id], Outcome: outcome, Reason: reason})
 }
 
 // remove deletes a thing that the run made.
@@ -328,6 +331,7 @@ func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, kn
 // reads it.
 func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, known bool, err error) {
 	record, known, err = u.c.Manager(s.Makes).Read(ctx, id, nil)
+	u.names[id] = gjson.GetBytes(record, "name").String()
 	if deleted := gjson.GetBytes(record, "deletion_date"); deleted.Exists() && deleted.Type != gjson.Null {
 		record = nil
 	}

@@ -66,10 +66,6 @@ local options = { retry_failed = args.retry_failed, expected = args.expected,
 for k, v in pairs(chosen) do options[k] = v end
 local result = ingest.run(options)
 
--- What is odd about files that are good enough; the summary names the others.
-for _, p in ipairs(result.preflight.problems) do
-  if not p.verdict then print((p.name and p.name ~= "" and p.name .. ": " or "") .. p.message) end
-end
 local missing = args.expected and args.expected - result.preflight.images or 0
 script.fail_items(result.bad + math.max(missing, 0), result.total + math.max(missing, 0))
 if missing < 0 then script.exit(3) end

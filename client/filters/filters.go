@@ -3,8 +3,8 @@
 // everything when they are negated, and says neither.
 //
 // A field that no record is documented to have may be there all the same: a filter that asks for it with
-// $exists means it. Mistakes are certain. Doubtful reports filters that may find more than was meant; what
-// these find is not to be deleted or changed.
+// $exists means it. Mistakes are certain. Doubtful reports filters that may find more than was meant: the
+// records that these find are not to be deleted or changed.
 package filters
 
 import (

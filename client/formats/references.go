@@ -117,7 +117,8 @@ func filesOfModel(r io.Reader) (found []Reference) {
 		add(m.URI, "texture", "")
 	}
 	for _, b := range model.Buffers {
-		add(b.URI, NotSent, "the model keeps its shape in "+b.URI+", which no component can take: convert it to .glb")
+		add(b.URI, NotSent,
+			"the model keeps its shape in "+b.URI+", which is sent as a file of its own: the platform shows a .glb")
 	}
 	return found
 }

@@ -57,6 +57,9 @@ func SidecarStem(name string) (stem string, ok bool) {
 	if last <= 0 {
 		return "", false
 	}
+	if main, ok := logOf(name); ok {
+		return main, true
+	}
 	if previous := strings.LastIndexByte(name[:last], '.'); previous > 0 {
 		if _, known := sidecars[strings.ToLower(name[previous:])]; known {
 			return name[:previous], true
@@ -69,6 +72,23 @@ func SidecarStem(name string) (stem string, ok bool) {
 	return name[:last], known
 }
 
+// logOf returns the SQLite database whose write-ahead log, its index, or rollback journal
+// a file is (SQLite, "Temporary Files Used By SQLite").
+func logOf(name string) (database string, ok bool) {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if database, ok = strings.CutSuffix(name, suffix); ok && strings.Contains(database, ".") {
+			return database, true
+		}
+	}
+	return "", false
+}
+
+// IsLog reports whether a file is the log of a database, by its name.
+func IsLog(name string) bool {
+	_, ok := logOf(name)
+	return ok
+}
+
 // NeedsMain reports whether a file with the extension of a name makes no sense alone.
 func NeedsMain(name string) bool {
 	_, ext := CutExtension(name)
@@ -79,6 +99,12 @@ func NeedsMain(name string) bool {
 // when it does not belong to it.
 func (c Content) Component(main, other string) string {
 	if c.Archive || len(other) <= len(main) && len(other) < 2 {
+		return ""
+	}
+	if database, ok := logOf(other); ok {
+		if c.Format == "geopackage" && strings.EqualFold(database, main) {
+			return NotSent
+		}
 		return ""
 	}
 	stem, ext := CutExtension(main)
@@ -173,9 +199,15 @@ func headerFormat(head []byte) string {
 	return ""
 }
 
-// Complete adds a note when components are missing that main's format cannot do
-// without.
-func (c *Content) Complete(main string, has func(component string) bool) {
+// Complete adds a note when something is missing that main's format cannot do without:
+// a component, or changes that are in a file beside it.
+func (c *Content) Complete(main string, beside []string, has func(component string) bool) {
+	for _, other := range beside {
+		if c.Component(main, other) == NotSent && IsLog(other) && !strings.HasSuffix(other, "-shm") {
+			c.Note = "its latest changes are in " + other + ", which the platform does not read: close the program that " +
+				"has it open, then send it again"
+		}
+	}
 	if c.Format != "shapefile" || c.Archive {
 		return
 	}

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -47,9 +48,9 @@ func Truncation(file File, format, component string) string {
 		case "geopackage":
 			return byHeader(f, size, 100, sqliteSize)
 		case "geojson", "topojson", "gltf":
-			return endsWith(f, size, "}")
+			return openObject(f, size)
 		case "kml", "gpx", "gml", "collada":
-			return endsWith(f, size, ">")
+			return openElement(f, size)
 		}
 	}
 	return ""
@@ -93,6 +94,9 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 		}
 		return tooShort(size, points+length*int64(count))
 	}
+	if pointwise(f, points) {
+		return ""
+	}
 	var table [8]byte
 	if n, _ := f.ReadAt(table[:], points); n < len(table) {
 		return headerCut
@@ -108,6 +112,18 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 		return "the table of its points lies past its end: its end is missing"
 	}
 	return ""
+}
+
+// pointwise reports whether points are compressed one after the other, in which case a
+// file has no table of chunks (LASzip, "The LAZ Compression", compressor 1). points is
+// where they begin.
+func pointwise(f io.ReaderAt, points int64) bool {
+	const record = 54 // bytes of the header of a record, whose owner is named at byte 2
+	head := make([]byte, min(points, 64<<10))
+	n, _ := f.ReadAt(head, 0)
+	_, rest, found := bytes.Cut(head[:n], []byte("laszip encoded"))
+	at := record - 2 - len("laszip encoded")
+	return found && len(rest) >= at+2 && binary.LittleEndian.Uint16(rest[at:]) == 1
 }
 
 // byHeader compares the size of a file with the one that its header gives, if it
@@ -171,15 +187,91 @@ func truncatedArchive(f io.ReaderAt, size int64) string {
 	return ""
 }
 
-// endsWith looks at the last character other than blanks.
-func endsWith(f io.ReaderAt, size int64, end string) string {
+// lastOf returns the last 1,024 bytes without blanks at the end.
+func lastOf(f io.ReaderAt, size int64) string {
 	tail := make([]byte, min(size, 1024))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return ""
 	}
-	text := strings.TrimRight(string(tail), " \t\r\n\x00")
-	if text == "" || strings.HasSuffix(text, end) || end == ">" && strings.HasSuffix(text, "/>") {
+	return strings.TrimRight(string(tail), " \t\r\n\x00")
+}
+
+// maxBalanced is up to how many bytes JSON is read whole to see whether its brackets are
+// closed; of longer ones the last character has to do.
+const maxBalanced = 256 << 20
+
+// openObject reports JSON that ends before its object does.
+func openObject(f io.ReaderAt, size int64) string {
+	text := lastOf(f, size)
+	if text != "" && !strings.HasSuffix(text, "}") {
+		return "it does not end with }: its end is missing"
+	}
+	if size > maxBalanced {
 		return ""
 	}
-	return fmt.Sprintf("it does not end with %s: its end is missing", end)
+	depth, quoted, escaped := 0, false, false
+	buffer := make([]byte, 256<<10)
+	for at := int64(0); at < size; {
+		n, err := f.ReadAt(buffer, at)
+		for _, c := range buffer[:n] {
+			switch {
+			case escaped:
+				escaped = false
+			case quoted:
+				escaped, quoted = c == '\\', c != '"'
+			case c == '"':
+				quoted = true
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				depth--
+			}
+		}
+		if at += int64(n); err != nil {
+			break
+		}
+	}
+	if depth > 0 {
+		return fmt.Sprintf("%d of its brackets are not closed: its end is missing", depth)
+	}
+	return ""
+}
+
+// openElement reports XML that does not end with the tag of its first element.
+func openElement(f io.ReaderAt, size int64) string {
+	head := make([]byte, min(size, 64<<10))
+	n, _ := f.ReadAt(head, 0)
+	decoder := xml.NewDecoder(bytes.NewReader(head[:n]))
+	decoder.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	for {
+		token, err := decoder.RawToken()
+		if err != nil {
+			return "" // another reader says what is wrong
+		}
+		if root, ok := token.(xml.StartElement); ok {
+			name := root.Name.Local
+			if root.Name.Space != "" {
+				name = root.Name.Space + ":" + name
+			}
+			return withoutEnd(lastOf(f, size), name)
+		}
+	}
+}
+
+// withoutEnd looks for the end of an element, behind which only comments may stand.
+func withoutEnd(tail, name string) string {
+	_, after, closed := cutLast(tail, "</"+name)
+	if closed && strings.Contains(after, ">") || strings.HasSuffix(tail, "/>") && !strings.Contains(tail, "</") ||
+		strings.HasSuffix(tail, "-->") {
+		return ""
+	}
+	return "it does not end with </" + name + ">: its end is missing"
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
 }

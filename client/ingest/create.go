@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -270,6 +271,14 @@ func (r *run) body(it *item) client.Object {
 		PartOf: r.options.PartOf, Content: it.content, Problem: it.problem}
 	if o.Replace {
 		p.Replaces = it.replaces
+	}
+	for _, m := range it.Members {
+		if path.Dir(m.Name) != path.Dir(it.Name) {
+			if p.Parts == nil {
+				p.Parts = map[string]string{}
+			}
+			p.Parts[m.Component] = m.Name
+		}
 	}
 	properties := map[string]any{}
 	maps.Copy(properties, o.Properties)

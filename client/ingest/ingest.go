@@ -208,6 +208,10 @@ type Result struct {
 	Moving     time.Duration // while bytes were sent
 }
 
+// Bad counts what needs attention: files with a bad verdict, and errors of the check
+// that are not of one file.
+func (r *Result) Bad() int64 { return r.Counts.Bad() + r.Preflight.Undecided() }
+
 // MaxFailures is how many failures a Result lists; Outcomes has them all.
 const MaxFailures = 100
 

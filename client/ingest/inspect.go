@@ -121,7 +121,7 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 			}
 			state.Key, state.Content = it.key, it.content
 			if it.photo != nil && !it.photo.Acquired.IsZero() {
-				state.Taken = it.photo.Acquired.UnixMilli()
+				state.Taken = it.photo.Acquired.Unix() * 1000
 			}
 		case reconcile.Hash:
 			if err = slow(); err == nil {
@@ -197,7 +197,7 @@ func (r *run) sample(it *item) error {
 		}
 	}
 	it.key = k.sum()
-	if r.options.Duplicates != Send {
+	if r.options.Duplicates != Send && !it.Sidecar { // those are often alike
 		it.content = k.sumOfContent()
 	}
 	return nil

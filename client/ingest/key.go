@@ -51,6 +51,9 @@ type property struct {
 	PartOf   string `json:"part_of,omitempty"`  // ID of the script's run
 	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
 	Content  string `json:"content,omitempty"`  // hash of kind and samples, to find duplicates
+	// Parts are the paths within the source of files that lie in another folder than the
+	// main one, by component: a download puts them back there.
+	Parts map[string]string `json:"parts,omitempty"`
 	// Problem is what the check found before the file was sent nevertheless.
 	Problem *problem `json:"problem,omitempty"`
 }
@@ -85,7 +88,7 @@ var targetFields = []any{"company", "project", "mission"}
 func recordOf(d client.Dataset) reconcile.Dataset {
 	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+PropertyName,
 		"ingestion.error.message")
-	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
+	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String()) / 1000 * 1000}
 	if p := fields[2]; p.Get("key").String() != "" {
 		r.Key, r.Name, r.Size = p.Get("key").String(), p.Get("file").String(), p.Get("size").Int()
 		r.Modified, r.Run, r.Replaces = millis(p.Get("modified").String()), p.Get("run").String(), p.Get("replaces").String()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/client/scan"
 	"transect/client/verdict"
 )
 
@@ -41,6 +42,50 @@ func TestCardTakenOut(t *testing.T) {
 	}
 	if n := progress.DoneBytes.Load(); n != 0 {
 		t.Errorf("%d bytes count as done", n)
+	}
+}
+
+// A file that grows while it is sent leaves no dataset behind, and is sent once by the
+// next run.
+func TestFileGrowsWhileItIsSent(t *testing.T) {
+	folder := t.TempDir()
+	var once sync.Once
+	w := newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				once.Do(func() { write(t, filepath.Join(folder, "a.txt"), []byte("it has grown meanwhile")) })
+			}
+			h.ServeHTTP(rw, r)
+		})
+	})
+	write(t, filepath.Join(folder, "a.txt"), []byte("it grows"))
+	r := w.run(folder, func(o *Options) { o.Workers = 1 })
+	w.expect(r, 0, 0, 1)
+	if !strings.Contains(r.Failures[0].Cause, "changed while it was uploaded") || r.Failures[0].Dataset != "" {
+		t.Errorf("%+v", r.Failures[0])
+	}
+	if n := len(w.datasets()); n != 0 {
+		t.Errorf("%d datasets are left", n)
+	}
+	w.expect(w.run(folder), 1, 0, 0)
+	if n := len(w.datasets()); n != 1 {
+		t.Errorf("%d datasets", n)
+	}
+}
+
+// A run without a kind goes on with what one of kind file has sent, and sends nothing
+// twice.
+func TestFilesThatWereSentAsFiles(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"a.geojson": `{"type": "FeatureCollection", "features": []}`, "a.prj": "x", "b.txt": "b"} {
+		write(t, filepath.Join(folder, name), []byte(text))
+	}
+	w := newWorld(t, nil)
+	w.expect(w.run(folder, func(o *Options) { o.Source.Kind = "file" }), 3, 0, 0)
+	w.expect(w.run(folder), 0, 3, 0)
+	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target, StateDir: w.state}, nil)
+	if err != nil || !v.OK() || v.AlreadyThere != 3 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

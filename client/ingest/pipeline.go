@@ -34,6 +34,7 @@ type run struct {
 	outcomes *OutcomeLog
 	checker  *preflight.Checker
 	breaker  breaker
+	loaded   <-chan struct{} // closed when there is an index; nil when there is one, or never will be
 
 	created     atomic.Int64 // datasets
 	accompanied atomic.Bool  // other runs create datasets in the target
@@ -116,6 +117,10 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	if err == nil {
 		err = cmp.Or(r.finish(ctx), r.overBudget())
 	}
+	if found := r.options.Progress.Files.Load(); err == nil && found != r.reached {
+		err = fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %d files were found, and %d have a verdict",
+			found, r.reached), "run it again: what is there is not sent twice; and report this")
+	}
 	if ctx.Err() != nil {
 		err = fault.Stopped(ctx)
 	}
@@ -170,6 +175,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		}
 	}
 	loaded := make(chan struct{})
+	r.loaded = loaded
 	// Nothing is decided, or counted, before: a run that fails here leaves the report of
 	// an earlier one as it is.
 	await := func(ctx context.Context) error {
@@ -288,6 +294,37 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	return err
 }
 
+// asBefore returns an item, or each of its files as an item of kind file where the
+// platform has the main one as that, from a run that was told to send files so.
+func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
+	if r.options.Source.Kind != "" || it.Kind == "file" || r.loaded == nil && r.index == nil {
+		return []scan.Item{it}, nil
+	}
+	if r.loaded != nil {
+		select {
+		case <-r.loaded:
+		case <-ctx.Done():
+			return nil, fault.Stopped(ctx)
+		}
+	}
+	known, err := r.index.named(it.Kind, it.Name)
+	if err != nil || len(known) > 0 {
+		return []scan.Item{it}, err
+	}
+	sent, err := r.index.named("file", it.Name)
+	if err != nil || !slices.ContainsFunc(sent, func(d reconcile.Dataset) bool {
+		return d.Complete() && d.Size == it.Members[0].Size
+	}) {
+		return []scan.Item{it}, err
+	}
+	var items []scan.Item
+	for i, m := range it.Members {
+		m.Component = "file"
+		items = append(items, scan.Item{Kind: "file", Name: m.Name, Members: []scan.Member{m}, Sidecar: i > 0})
+	}
+	return items, nil
+}
+
 // scan yields the items of the source that pass the filter.
 func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut func(*scan.Skipped) error) error {
 	items := r.options.Items
@@ -304,19 +341,33 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 		case errors.As(err, &skipped):
 			err = leftOut(skipped)
 		case err == nil && len(found.Members) > 0:
-			keep := true
+			keep, reason := true, scan.Filtered
 			if path := found.Members[0].Path; path == r.options.Report || path == report {
-				keep = false // of an earlier run
+				keep, reason = false, scan.OwnReport // of an earlier run
 			} else if r.options.Filter != nil {
 				r.callback.Lock()
 				keep, err = r.options.Filter(found.Members[0].File)
 				r.callback.Unlock()
 			}
-			if err == nil && keep {
-				p.Files.Add(1)
-				p.Bytes.Add(found.Size())
-				err = put(ctx, to, &item{Item: found, order: order})
-				order++
+			switch {
+			case err != nil:
+			case keep:
+				var items []scan.Item
+				items, err = r.asBefore(ctx, found)
+				for _, it := range items {
+					if err == nil {
+						p.Files.Add(1)
+						p.Bytes.Add(it.Size())
+						err = put(ctx, to, &item{Item: it, order: order})
+						order++
+					}
+				}
+			default:
+				for _, m := range found.Members {
+					if err == nil {
+						err = leftOut(&scan.Skipped{Path: m.Path, Name: m.Name, Reason: reason})
+					}
+				}
 			}
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 			if r.breaker.fatal(ctx, err) {
 				return err
 			}
+			r.giveUp(ctx, it)
 			return r.record(it.failed(it.sourceError(r.options.Source.Tree, err)))
 		}
 		it.sent = true
@@ -44,6 +46,22 @@ func (r *run) upload(ctx context.Context, it *item) error {
 		}
 	}
 	return r.record(it.result())
+}
+
+// giveUp deletes the dataset that was created for a file which has changed since: the
+// next run would create another for what the file is then.
+func (r *run) giveUp(ctx context.Context, it *item) {
+	info, err := r.options.Source.Tree.Stat(it.main().Path)
+	changed := err == nil && (info.Size() != it.main().Size || !info.ModTime().Round(0).Equal(it.main().ModTime))
+	if !it.created || !changed || slices.ContainsFunc(it.md5s, func(sum string) bool { return sum != "" }) {
+		return
+	}
+	if err := r.delete(ctx, []string{it.dataset}); err != nil {
+		r.options.Logger.Warn("the empty dataset of a file that changed cannot be deleted", "dataset", it.dataset,
+			"reason", err)
+		return
+	}
+	it.dataset = ""
 }
 
 // uploadItem sends what is missing of an item.

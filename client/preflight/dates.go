@@ -21,6 +21,18 @@ func unset(t time.Time) bool {
 	return t.Year() < 2000 || t.Year() <= 2010 && t.YearDay() == 1
 }
 
+// believed returns the first and the last of sorted times, without the few that are far
+// from all others: those of a clock that was reset to some day.
+func believed(times []int64, middle int64) (first, last time.Time) {
+	near := slices.DeleteFunc(slices.Clone(times), func(t int64) bool {
+		return time.Duration(t-middle).Abs() > longFlight
+	})
+	if 4*len(near) >= 3*len(times) {
+		times = near
+	}
+	return time.Unix(0, times[0]).UTC(), time.Unix(0, times[len(times)-1]).UTC()
+}
+
 // checkDates finds clocks that are wrong, and photos of another flight.
 func (s *survey) checkDates(report *Report) {
 	const hint = "correct the camera's clock and the photo's date"
@@ -47,8 +59,8 @@ func (s *survey) checkDates(report *Report) {
 		return
 	}
 	slices.Sort(times)
-	report.First, report.Last = time.Unix(0, times[0]).UTC(), time.Unix(0, times[len(times)-1]).UTC()
 	middle := times[len(times)/2]
+	report.First, report.Last = believed(times, middle)
 	for _, p := range s.photos.All {
 		if !usable(p) {
 			continue

@@ -55,7 +55,7 @@ func (c *Checker) decode(ctx context.Context, file scan.File) (*Problem, bool) {
 		p = newProblem("unreadable", Error, file.Name, "it cannot be read: "+fault.Reason(err).Error(),
 			"copy it again; a card or disk that fails should be replaced")
 	default:
-		p = newProblem("not-decoded", Warning, file.Name, err.Error(), "")
+		p = newProblem("not-decoded", Warning, file.Name, "it was not decoded: "+err.Error(), "")
 	}
 	return &p, damage != ""
 }

@@ -32,6 +32,8 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	}
 	const hint = "write the position into the photo's EXIF record, or leave the photo out"
 	switch {
+	case p.Unsigned && !p.HasPosition:
+		warn("no-position", hint, "its position does not say whether it is north or south, east or west")
 	case p.Void && !p.HasPosition:
 		warn("void-position", hint, "its position is 0, 0: the camera had no GPS fix")
 	case !p.HasPosition:
@@ -41,6 +43,10 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 			warn("position-disagrees", "find out which tool changed one of the two; EXIF is what is used",
 				"its EXIF and XMP positions are %s apart", metres(apart))
 		}
+	}
+	if p.NoFix && p.HasPosition {
+		warn("no-fix", "compare it with the photos before and after it",
+			"its camera had no GPS fix: the position may be an earlier one")
 	}
 	if p.Altitude != nil && p.XMP.Altitude != nil && math.Abs(*p.Altitude-*p.XMP.Altitude) > sameAltitude {
 		warn("altitude-disagrees",

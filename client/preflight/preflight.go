@@ -11,8 +11,10 @@ package preflight
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"transect/client/files"
 	"transect/client/formats/imagery"
@@ -118,6 +120,10 @@ func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode fu
 	}
 	if item.Note != "" {
 		found = append(found, noteProblem(item))
+	}
+	if !utf8.ValidString(filepath.Base(main.Path)) {
+		found = append(found, newProblem("name-not-text", Warning, item.Name,
+			"its name is not valid UTF-8: on the platform it is another", "rename it, so that it comes back as it was"))
 	}
 	if !unusable(found) {
 		found = decode(found)

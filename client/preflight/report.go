@@ -69,8 +69,8 @@ type Report struct {
 	ByKind  map[string]int `json:"by_kind"` // items
 	// BySkipped counts files left out, by scan.Reason.
 	BySkipped map[string]int `json:"skipped"`
-	// First and Last are the times of the earliest and the latest photo, without
-	// those whose clock is plainly wrong; zero when none has a time.
+	// First and Last are the times of the earliest and the latest photo, without those
+	// whose clock is wrong; zero when none has a time.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
 	// Footprint estimates the ground that the photos cover, without outliers; nil
@@ -105,6 +105,18 @@ func (r *Report) tally(v verdict.Verdict) {
 	case verdict.Failed:
 		r.Failed++
 	}
+}
+
+// Undecided counts the errors that are not of one file, such as a band that is missing
+// from a capture: they decide about no file, and somebody must look at them.
+func (r *Report) Undecided() int64 {
+	n := 0
+	for _, c := range r.Counts {
+		if c.Severity == Error && verdicts[c.Code] == "" {
+			n += c.Count
+		}
+	}
+	return int64(n)
 }
 
 // Depth is how deep the check was: quick or deep.

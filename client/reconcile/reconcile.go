@@ -33,7 +33,7 @@ type File struct {
 	Key       string // content key; "" until the content was sampled
 	Content   string // hash of kind and samples, whatever the name; set with the key, "" when duplicates are sent
 	EditedKey string // key for an edit that the samples do not show; set with the checksums
-	Taken     int64  // when an image was taken, milliseconds since 1970; 0 when unknown
+	Taken     int64  // when an image was taken, to the second, in milliseconds since 1970; 0 when unknown
 
 	Run      string // the current run
 	Created  string // dataset this run has created for the file, or ""

@@ -90,6 +90,16 @@ func (d *directory) selected(name string) bool {
 	return d.requested(name) && d.w.filter.passes(d.fullName(name))
 }
 
+// sends reports whether the filters let a file pass as the main one of an item.
+func (d *directory) sends(i int) bool {
+	name := d.name(i)
+	if d.entry(i) != regular || !d.selected(name) {
+		return false
+	}
+	info, err := d.w.source.Tree.Stat(d.path(name))
+	return err == nil && !d.w.wrongSize(info) && d.w.recent(d, i, info)
+}
+
 // entry is the type of an entry, or of the target of a link that is followed.
 func (d *directory) entry(i int) entryType {
 	kind := d.kind(i)
@@ -115,28 +125,36 @@ func (d *directory) siblings(i int) []int {
 	return all
 }
 
-// hasOwner reports whether entry i is a sidecar of a file that is sent with it.
-// When the main file is excluded by its name, the sidecar is sent alone.
-func (d *directory) hasOwner(i int, stem string) bool {
-	owns := func(j int) bool {
-		name := d.name(j)
-		if j == i || d.entry(j) != regular || !d.selected(name) {
-			return false
-		}
-		if _, may := formats.SidecarStem(name); may {
-			return false
-		}
-		return slices.ContainsFunc(d.classify(j).parts, func(p part) bool { return p.entry == i })
+// belongs returns the component that entry i fills of a dataset whose main file is sent,
+// formats.NotSent when it goes with a main file and none can hold it, and "" when it
+// stands for itself, as a sidecar file does whose main file is left out.
+func (d *directory) belongs(i int) (component string) {
+	name := d.name(i)
+	if d.w.source.Kind == "file" {
+		return ""
 	}
-	if j := d.find(stem); j >= 0 && owns(j) {
-		return true
+	component = d.w.claimed[d.path(name)]
+	stem, may := formats.SidecarStem(name)
+	if !may {
+		return component
+	}
+	ask := func(j int) {
+		if _, may := formats.SidecarStem(d.name(j)); may || j == i || !d.sends(j) {
+			return
+		}
+		for _, p := range d.classify(j).parts {
+			if p.entry == i && (component == "" || component == formats.NotSent) {
+				component = p.component
+			}
+		}
+	}
+	if j := d.find(stem); j >= 0 {
+		ask(j)
 	}
 	for j := range d.withPrefix(stem + ".") {
-		if owns(j) {
-			return true
-		}
+		ask(j)
 	}
-	return false
+	return component
 }
 
 // classify recognises entry i and finds what goes with it.
@@ -163,7 +181,9 @@ func (d *directory) classify(i int) *class {
 	siblings := d.siblings(i)
 	var names []string
 	for _, j := range siblings {
-		names = append(names, d.name(j))
+		if info, err := d.w.source.Tree.Stat(d.path(d.name(j))); err == nil && info.Size() > 0 {
+			names = append(names, d.name(j))
+		}
 	}
 	c.Georeference(name, names, d.head)
 	for _, j := range siblings {
@@ -175,10 +195,15 @@ func (d *directory) classify(i int) *class {
 	if c.Kind == "mesh" {
 		d.addReferences(c, name, c.Format)
 	}
-	c.Complete(name, func(component string) bool {
+	c.Complete(name, names, func(component string) bool {
 		return slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component })
 	})
 	c.sortParts(name)
+	if forced := d.w.source.Kind; forced != "" && forced != c.Kind { // its datasets have one component
+		for n := range c.parts {
+			c.parts[n].component = formats.NotSent
+		}
+	}
 	return c
 }
 
@@ -242,10 +267,25 @@ func (c *class) sortParts(main string) {
 		}
 		if seen[p.component] {
 			c.parts[i].component = formats.NotSent
-			c.Note = "there are two files for its " + p.component + ": " + p.Name + " is not sent"
+			c.Note = "there are two files for its " + p.component + ": " + p.Name + " is sent as a file of its own"
 		}
 		seen[p.component] = true
 	}
+}
+
+// beside names the sidecar files that no component can hold and the caller did not ask
+// for, in a note; those that were asked for are items of their own.
+func (d *directory) beside(c *class) string {
+	var names []string
+	for _, p := range c.parts {
+		if p.component == formats.NotSent && (p.entry < 0 || !d.requested(d.name(p.entry))) {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "beside it, and not sent as it was not asked for: " + strings.Join(names, ", ")
 }
 
 // item is the item whose main file is entry i.
@@ -253,21 +293,21 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	name := d.name(i)
 	item := Item{Kind: c.Kind, Format: c.Format, Name: d.fullName(name), Note: c.Note, Incomplete: c.Incomplete,
 		Damage: c.Damage}
-	component, kept := c.Kind, true
+	component := c.Kind
 	if c.Archive {
 		component = "archive"
 	}
 	if forced := d.w.source.Kind; forced != "" && forced != c.Kind {
-		item.Kind, item.Damage, component, kept = forced, "", forced, false
+		item.Kind, item.Damage, component = forced, "", forced
 	}
+	item.Note = cmp.Or(item.Note, d.beside(c))
 	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
 	counts, next := map[string]int{}, map[string]int{}
 	for _, p := range c.parts {
 		counts[p.component]++
 	}
 	for _, p := range c.parts {
-		if p.component == formats.NotSent || !kept {
-			item.NotSent = append(item.NotSent, p.File)
+		if p.component == formats.NotSent {
 			continue
 		}
 		component := p.component

@@ -138,9 +138,6 @@ func line(item scan.Item) string {
 	for _, m := range item.Members {
 		text += " " + m.Component + "=" + m.Name
 	}
-	for _, a := range item.NotSent {
-		text += " -" + a.Name
-	}
 	if item.Note != "" {
 		text += " !"
 	}

@@ -15,7 +15,7 @@ func TestGrouping(t *testing.T) {
 	}{
 		"shapefile, whatever the order and the letter case": {
 			map[string]string{"B.PRJ": prj, "b.shp": shp, "B.dbf": dbf, "b.Shx": shp, "b.cpg": "UTF-8", "b.shp.xml": "<x/>", "b.sbn": "x"},
-			[]string{"vector/shapefile vector=b.shp database=B.dbf index=b.Shx projection=B.PRJ -b.cpg -b.sbn -b.shp.xml"},
+			[]string{"file/ file=b.cpg", "file/ file=b.sbn", "vector/shapefile vector=b.shp database=B.dbf index=b.Shx projection=B.PRJ", "file/ file=b.shp.xml"},
 		},
 		"shapefile without index": {
 			map[string]string{"a.shp": shp, "a.dbf": dbf},
@@ -44,7 +44,7 @@ func TestGrouping(t *testing.T) {
 				"7.png": png, "7.wld": tfw, "8.jpg": jpeg, "8.tfw": tfw, "9.tif": bigGeo, "9.aux.xml": "<x/>",
 			},
 			[]string{
-				"raster/geotiff raster=1.tif header=1.hdr -1.tif.aux.xml -1.TIF.ovr",
+				"raster/geotiff raster=1.tif header=1.hdr", "file/ file=1.tif.aux.xml", "file/ file=1.TIF.ovr",
 				"raster/tiff raster=2.tif worldfile=2.tfw",
 				"raster/jpeg raster=3.jpg projection=3.prj worldfile=3.jgw",
 				"image/tiff image=4.tif",
@@ -53,19 +53,19 @@ func TestGrouping(t *testing.T) {
 				"raster/png raster=7.png worldfile=7.wld",
 				"image/jpeg image=8.jpg",
 				"file/ file=8.tfw !",
-				"raster/geotiff raster=9.tif -9.aux.xml",
+				"file/ file=9.aux.xml", "raster/geotiff raster=9.tif",
 			},
 		},
 		"projections in two letter cases": {
 			map[string]string{"a.shp": shp, "a.shx": "x", "a.dbf": "x", "a.PRJ": "x", "a.prj": prj, "B.TIF": geotiff, "B.PRJ": prj, "b.prj": "x"},
 			[]string{
-				"vector/shapefile vector=a.shp database=a.dbf index=a.shx projection=a.prj -a.PRJ !",
-				"raster/geotiff raster=B.TIF projection=B.PRJ -b.prj !",
+				"file/ file=a.PRJ", "vector/shapefile vector=a.shp database=a.dbf index=a.shx projection=a.prj !",
+				"file/ file=b.prj", "raster/geotiff raster=B.TIF projection=B.PRJ !",
 			},
 		},
 		"a place in the file of GDAL": {
 			map[string]string{"a.tif": plain, "a.tif.aux.xml": "<PAMDataset><GeoTransform>1</GeoTransform></PAMDataset>", "b.tif": plain, "b.tif.aux.xml": "<PAMDataset/>"},
-			[]string{"raster/tiff raster=a.tif header=a.tif.aux.xml", "image/tiff image=b.tif -b.tif.aux.xml"},
+			[]string{"raster/tiff raster=a.tif header=a.tif.aux.xml", "image/tiff image=b.tif", "file/ file=b.tif.aux.xml"},
 		},
 		"rasters known by their header": {
 			map[string]string{"a.img": "\x00\x01\x02", "a.hdr": "ENVI\nsamples = 3\n", "b.bil": "\x00\x01\x02", "b.HDR": "NROWS 3\r\nNCOLS 3\r\n", "c.img": "\x00\x01"},
@@ -101,11 +101,11 @@ func TestGrouping(t *testing.T) {
 				"m.gltf":  `{"asset": {"version": "2.0"}, "images": [{"uri": "a%20b.png"}, {"uri": "data:image/png;base64,AA"}], "buffers": [{"uri": "m.bin"}]}`,
 				"a b.png": png, "m.bin": "\x00\x01", "n.glb": "glTF\x02\x00\x00\x00",
 			},
-			[]string{"mesh/gltf mesh=m.gltf texture=a b.png -m.bin !", "mesh/glb mesh=n.glb"},
+			[]string{"file/ file=m.bin", "mesh/gltf mesh=m.gltf texture=a b.png !", "mesh/glb mesh=n.glb"},
 		},
 		"point clouds and meshes": {
 			map[string]string{"a.las": las, "b.laz": laz, "c.las": laz, "d.ply": cloudPLY, "e.ply": meshPLY, "f.xyz": "1 2 3\n4 5 6\n", "g.pts": "hello\n", "a.prj": prj},
-			[]string{"pcl/las pcl=a.las -a.prj", "pcl/laz pcl=b.laz", "pcl/laz pcl=c.las", "pcl/ply pcl=d.ply", "mesh/ply mesh=e.ply", "pcl/xyz pcl=f.xyz", "file/ file=g.pts"},
+			[]string{"pcl/las pcl=a.las", "file/ file=a.prj", "pcl/laz pcl=b.laz", "pcl/laz pcl=c.las", "pcl/ply pcl=d.ply", "mesh/ply mesh=e.ply", "pcl/xyz pcl=f.xyz", "file/ file=g.pts"},
 		},
 		"vectors": {
 			map[string]string{"a.json": geojson, "b.json": `{"type": "car"}`, "c.kml": kml, "d.gpkg": gpkg, "e.geojson": "\xef\xbb\xbf" + geojson, "a.prj": prj, "f.gpx": "<gpx/>", "g.json": `{"a": {"type": "Feature"}}`},
@@ -113,6 +113,10 @@ func TestGrouping(t *testing.T) {
 				"vector/geojson vector=a.json projection=a.prj", "file/json file=b.json", "vector/kml vector=c.kml", "vector/geopackage vector=d.gpkg",
 				"vector/geojson vector=e.geojson", "vector/gpx vector=f.gpx", "file/json file=g.json",
 			},
+		},
+		"a GeoPackage that is open": {
+			map[string]string{"a.gpkg": gpkg, "a.gpkg-wal": "changes", "a.gpkg-shm": "index", "b.gpkg": gpkg, "c-wal": "x", "d.db-wal": "x"},
+			[]string{"vector/geopackage vector=a.gpkg !", "file/ file=a.gpkg-shm", "file/ file=a.gpkg-wal", "vector/geopackage vector=b.gpkg", "file/ file=c-wal", "file/ file=d.db-wal"},
 		},
 		"archives": {
 			map[string]string{

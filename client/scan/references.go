@@ -14,12 +14,12 @@ import (
 func (d *directory) claimTextures() {
 	for i := range d.len() {
 		name := d.name(i)
-		if !formats.Refers(name) || !d.selected(name) || d.entry(i) != regular {
+		if !formats.Refers(name) || !d.sends(i) {
 			continue
 		}
 		if c := d.classify(i); c.Kind == "mesh" && c.err == nil {
 			for _, p := range c.parts {
-				d.w.claimed[p.Path] = true
+				d.w.claimed[p.Path] = p.component
 			}
 		}
 	}

@@ -47,9 +47,8 @@ type Item struct {
 	Name string
 	// Members are the files to send, the main file first.
 	Members []Member
-	// NotSent are sidecar files that no component of the dataset can hold, such as
-	// the .cpg of a shapefile.
-	NotSent []File
+	// Sidecar reports that it goes with the main file of another item.
+	Sidecar bool
 	// Note says what is odd about the item, or is "". Incomplete: it is that files are
 	// missing which the format cannot do without.
 	Note       string
@@ -102,13 +101,15 @@ func Kinds() []string { return []string{"image", "raster", "vector", "mesh", "pc
 // Items gives the items of a source, always in the same order: the paths as
 // given, in each folder its files in natural order, then the folders below.
 //
-// A file that is left out comes as a *Skipped error with a zero Item and the
-// iteration goes on. Any other error ends it: a fault.FileError when a folder
-// is missing, a fault.ParameterError for a pattern or kind that is none, a
-// CancelledError or TimeoutError when ctx ends.
+// Each file of the source is a member of an item, or comes as a *Skipped error with a
+// zero Item, after which the iteration goes on. A sidecar file that no component can
+// hold, such as the .cpg of a shapefile, is an item of kind file. Any other error ends
+// the iteration: a fault.FileError when a folder is missing, a fault.ParameterError for a
+// pattern or kind that is none, a CancelledError or TimeoutError when ctx ends.
 func Items(ctx context.Context, s Source) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]bool{}, claimed: map[string]bool{}}
+		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]bool{}, claimed: map[string]string{},
+			told: map[string]bool{}}
 		if err := w.run(); err != nil && err != errStopped {
 			yield(Item{}, err)
 		}

@@ -3,6 +3,7 @@ package scan
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,10 +16,13 @@ type Reason string
 
 // The reasons.
 const (
+	Filtered   Reason = "filtered"    // a filter of the caller leaves it out
+	OwnReport  Reason = "own report"  // the caller writes it
 	Hidden     Reason = "hidden"      // its name starts with a dot
 	SystemFile Reason = "system file" // written by an operating system, such as Thumbs.db
 	Unfinished Reason = "unfinished"  // a download of Transect that did not end
 	Empty      Reason = "empty"       // 0 bytes
+	EmptyLog   Reason = "empty log"   // of a database, with nothing that is not in it
 	Unreadable Reason = "unreadable"  // the system refuses to read it
 	NotRegular Reason = "not a file"  // a pipe, socket or device
 	Link       Reason = "link"        // a symbolic link, and links are not followed
@@ -29,10 +33,13 @@ const (
 
 // reasons say what is the matter with a file, and what to do about it.
 var reasons = map[Reason]struct{ sentence, hint string }{
+	Filtered:   {"a filter leaves it out", ""},
+	OwnReport:  {"it is the report of the run", ""},
 	Hidden:     {"it is hidden", "rename it if it is to be sent"},
 	SystemFile: {"it is a file of the operating system", ""},
 	Unfinished: {"it is a download that did not finish", "finish the download it belongs to, or remove it"},
 	Empty:      {"it is empty", "copy the file again from where it came from"},
+	EmptyLog:   {"it is the log of a database, and empty", ""},
 	Unreadable: {"it cannot be read", "check its permissions"},
 	NotRegular: {"it is neither a file nor a folder", ""},
 	Link:       {"it is a symbolic link", "follow links if what it points at is to be sent"},
@@ -57,6 +64,7 @@ func (s *Skipped) Error() string { return s.Name + ": left out, " + s.Why() }
 func (s *Skipped) Why() string {
 	what := reasons[s.Reason].sentence
 	if s.Folder && s.Reason != Repeated {
+		what = strings.Replace(what, "leaves it", "leaves the folder", 1)
 		what = strings.Replace(what, "it is a file", "it is a folder", 1)
 		what = strings.Replace(what, "it ", "the folder ", 1)
 	}
@@ -81,7 +89,9 @@ func (s *Skipped) Hint() string {
 }
 
 // Harmless reports whether the file was not meant to be sent anyway.
-func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == SystemFile }
+func (s *Skipped) Harmless() bool {
+	return slices.Contains([]Reason{Hidden, SystemFile, Filtered, OwnReport, EmptyLog}, s.Reason)
+}
 
 // Verdict is what became of the file.
 func (s *Skipped) Verdict() verdict.Verdict {

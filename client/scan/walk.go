@@ -21,8 +21,9 @@ type walk struct {
 	yield   func(Item, error) bool
 	filter  filter
 	origins []*origin
-	entered map[string]bool // real paths of folders read, when links are followed
-	claimed map[string]bool // paths of files that a mesh uses
+	entered map[string]bool   // real paths of folders read, when links are followed
+	claimed map[string]string // components of files that a mesh uses, by path
+	told    map[string]bool   // paths of the files given so far, of the present folder and those below it
 }
 
 // errStopped ends a scan whose consumer has enough.
@@ -43,15 +44,25 @@ func (w *walk) run() (err error) {
 	return nil
 }
 
-// give passes an item, or a file that was left out, to the consumer.
-func (w *walk) give(item Item, skipped error) error {
-	if !w.yield(item, skipped) {
+// give passes an item to the consumer.
+func (w *walk) give(item Item) error {
+	for _, m := range item.Members {
+		w.told[m.Path] = true
+	}
+	if !w.yield(item, nil) {
 		return errStopped
 	}
 	return nil
 }
 
-func (w *walk) skip(s *Skipped) error { return w.give(Item{}, s) }
+// skip tells the consumer of a file that is left out.
+func (w *walk) skip(s *Skipped) error {
+	w.told[s.Path] = true
+	if !w.yield(Item{}, s) {
+		return errStopped
+	}
+	return nil
+}
 
 // readFolder gives the items of the folder rel of an origin, then those below it.
 func (w *walk) readFolder(number int, rel string) error {
@@ -111,23 +122,45 @@ func (w *walk) readFiles(d *directory) (below []string, err error) {
 			continue
 		}
 		reason, bad := unwanted(name)
-		switch kind := d.entry(i); {
+		kind := d.entry(i)
+		if kind == folder {
+			requested = d.origin.enters(path.Join(d.rel, name))
+		}
+		skip := func(reason Reason) error {
+			return w.skip(&Skipped{Path: d.path(name), Name: d.fullName(name), Reason: reason, Folder: kind == folder})
+		}
+		switch {
+		case !requested || w.covered(d, name, kind == folder):
 		case bad && d.origin.listed == nil:
-			if kind == folder && !w.filter.prunes(d.fullName(name)) || requested && w.filter.passes(d.fullName(name)) {
-				err = w.skip(&Skipped{Path: d.path(name), Name: d.fullName(name), Reason: reason, Folder: kind == folder})
-			}
+			err = skip(reason)
+		case kind == folder && w.filter.prunes(d.fullName(name)):
+			err = skip(Filtered)
 		case kind == folder:
-			if d.origin.enters(path.Join(d.rel, name)) && !w.filter.prunes(d.fullName(name)) && !w.covered(d, name, true) {
-				below = append(below, strings.Clone(name)) // the listing is let go
-			}
-		case requested && w.filter.passes(d.fullName(name)) && !w.covered(d, name, false):
+			below = append(below, strings.Clone(name)) // the listing is let go
+		default:
 			err = w.readFile(d, i, kind)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return below, nil
+	return below, w.account(d)
+}
+
+// account fails when a file of a folder was not given.
+func (w *walk) account(d *directory) error {
+	for i := range d.len() {
+		path := d.path(d.name(i))
+		if d.entry(i) == folder || !d.requested(d.name(i)) {
+			continue
+		}
+		if !w.told[path] && !w.covered(d, d.name(i), false) {
+			return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: nothing is known of the file %s", path),
+				"run it again, and report this with the names of the files beside it")
+		}
+		delete(w.told, path)
+	}
+	return nil
 }
 
 // covered reports whether an earlier origin gives a file, or all of a folder.
@@ -159,48 +192,55 @@ func (w *walk) reportMissing(d *directory) error {
 // readFile gives the item whose main file is entry i, if it is one.
 func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	name := d.name(i)
-	forced := w.source.Kind == "file" // every file is an item of its own
-	if w.claimed[d.path(name)] && !forced {
-		return nil
-	}
 	skip := func(reason Reason, err error) error {
 		return w.skip(&Skipped{Path: d.path(name), Name: d.fullName(name), Reason: reason, Err: err})
 	}
-	switch kind {
-	case link:
+	passes := w.filter.passes(d.fullName(name))
+	switch {
+	case kind == regular: // it may be part of another that passes
+	case !passes:
+		return skip(Filtered, nil)
+	case kind == link:
 		return skip(Link, nil)
-	case special:
+	default:
 		return skip(NotRegular, nil)
 	}
 	info, err := w.source.Tree.Stat(d.path(name))
 	switch {
+	case (err != nil || info.Size() == 0) && !passes:
+		return skip(Filtered, nil)
 	case err != nil && d.kind(i) == link:
 		return skip(BrokenLink, err)
 	case err != nil:
 		return skip(Unreadable, err)
+	case info.Size() == 0 && formats.IsLog(name):
+		return skip(EmptyLog, nil)
 	case info.Size() == 0:
 		return skip(Empty, nil)
-	case info.Size() < w.source.MinSize, w.source.MaxSize > 0 && info.Size() > w.source.MaxSize, !w.recent(d, i, info):
-		return nil
 	}
-	note := ""
-	if stem, may := formats.SidecarStem(name); may && !forced {
-		if d.hasOwner(i, stem) {
-			return nil
-		}
-		if formats.NeedsMain(name) {
-			note = "the file it belongs to is not there, so it is sent alone"
-		}
+	component := d.belongs(i)
+	switch {
+	case component != "" && component != formats.NotSent:
+		return nil // it comes with its main file
+	case !passes || w.wrongSize(info) || !w.recent(d, i, info):
+		return skip(Filtered, nil)
+	case component == formats.NotSent:
+		return w.give(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
+			Members: []Member{{fileOf(d.path(name), d.fullName(name), info), "file"}}})
 	}
 	c := d.classify(i)
 	if c.err != nil {
 		return skip(Unreadable, c.err)
 	}
 	item := d.item(i, info, c)
-	if item.Note == "" && item.Kind == "file" {
-		item.Note = note
+	if item.Note == "" && item.Kind == "file" && w.source.Kind != "file" && formats.NeedsMain(name) {
+		item.Note = "the file it belongs to is not there, so it is sent alone"
 	}
-	return w.give(item, nil)
+	return w.give(item)
+}
+
+func (w *walk) wrongSize(info fs.FileInfo) bool {
+	return info.Size() < w.source.MinSize || w.source.MaxSize > 0 && info.Size() > w.source.MaxSize
 }
 
 // recent reports whether the file, or one of its sidecar files, is new enough.

@@ -11,7 +11,7 @@ import (
 )
 
 // toSort takes {attribute = 1}, or a list of such tables where the order of
-// several attributes matters. Without an attribute it is nil: none is given.
+// several attributes matters.
 func toSort(v any) (any, error) {
 	if s, ok := v.(Sort); ok {
 		return s, nil
@@ -20,7 +20,7 @@ func toSort(v any) (any, error) {
 	if !isList {
 		parts = []any{v}
 	}
-	var s Sort
+	s := Sort{}
 	for _, part := range parts {
 		o, ok := AsObject(part)
 		if !ok {
@@ -34,9 +34,6 @@ func toSort(v any) (any, error) {
 			}
 			s = append(s, SortKey{attribute, int(d.(int64))})
 		}
-	}
-	if s == nil {
-		return nil, nil
 	}
 	return s, nil
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -96,8 +98,58 @@ func TestLooksChangeNothing(t *testing.T) {
 				t.Fatalf("%s of\n%s\n%s%s", words, text, stdout, stderr)
 			}
 		}
+		lookAround(t, h, text)
+		sameWorld(t, world, fingerprint(t, h.dir), "p.plan")
+		if t.Failed() {
+			t.Fatalf("the page, an assistant or an editor, of\n%s", text)
+		}
 	}
 	if planned == 0 {
 		t.Error("no script was planned to its end")
+	}
+}
+
+// lookAround shows the plan p.plan on the page, has an assistant plan look.lua and the
+// person decline, and opens the script in an editor.
+func lookAround(t *testing.T, h *home, script string) {
+	t.Helper()
+	p := start(t, h.dir, h.settings, "ui", "--local-dir", filepath.Join(h.dir, "platform"), ".")
+	browser, at := browse(t, p.line())
+	_, plans := fetch(t, browser, at+"/plans")
+	if _, id, found := strings.Cut(plans, `<a href="/plans/`); found {
+		id, _, _ = strings.Cut(id, `"`)
+		for _, path := range []string{"/plans/" + id, "/plans/" + id + "?compare=1", "/api/plans/" + id, "/folder", "/runs", "/"} {
+			if status, body := fetch(t, browser, at+path); status != http.StatusOK {
+				t.Errorf("%s answers %d %s", path, status, body)
+			}
+		}
+	}
+	_ = p.cmd.Process.Signal(os.Interrupt)
+	p.end()
+
+	a := assist(h, true, "--allow", "apply", "--allow", "read=.,write=.")
+	a.answer = "decline"
+	a.use("plan", map[string]any{"script": "look.lua"})
+	if a.lastPlan != "" {
+		a.says("apply", map[string]any{"plan": a.lastPlan}, "did not agree")
+	}
+	_ = a.session.Close()
+
+	text, err := json.Marshal(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	editor := h.command("lsp")
+	var input strings.Builder
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`,
+		`{"jsonrpc":"2.0","method":"initialized","params":{}}`,
+		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file://` + filepath.ToSlash(h.dir) +
+			`/look.lua","languageId":"lua","version":1,"text":` + string(text) + `}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`} {
+		fmt.Fprintf(&input, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	editor.Stdin = strings.NewReader(input.String())
+	if out, err := editor.CombinedOutput(); err != nil || !strings.Contains(string(out), "publishDiagnostics") {
+		t.Errorf("the editor's server: %v\n%s", err, out)
 	}
 }

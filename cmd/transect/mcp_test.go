@@ -128,6 +128,39 @@ func TestAssistantPlansAndApplies(t *testing.T) {
 	}
 }
 
+// Where a plan could not know, a person is asked again about what follows.
+func TestAssistantAsksAboutTheRest(t *testing.T) {
+	h := newHome(t, 2, flightgen.Options{})
+	a := assist(h, true, "--allow", "apply", "--allow", "read=flight")
+	a.says("plan", args{"source": `local sdk, ingest = require("sdk"), require("ingest")
+local project = sdk.projects.find_or_create{ name = "First" }
+local mission = sdk.missions.find_or_create{ project = project, name = "May" }
+ingest.run{ source = "flight", project = project, mission = mission, progress = false }
+local report = sdk.analytics.order{ name = "flight_report", version = "1.x", project = project, inputs = { mission = mission } }
+for _, id in ipairs(sdk.products.wait(report).outputs) do
+  sdk.projects.create{ name = "Of " .. sdk.datasets.describe(id).name, company = sdk.users.describe().company }
+end`}, `project "First"`, "may differ")
+	first := a.lastPlan
+	a.says("apply", args{"plan": first}, "exit code 8", "the rest is planned")
+	if a.lastPlan == first || len(a.shown) != 1 {
+		t.Fatalf("plan %s, shown %q", a.lastPlan, a.shown)
+	}
+	rest := a.lastPlan
+	if projects := h.must("ls", "--local"); !strings.Contains(projects, "First") || strings.Contains(projects, "Of ") {
+		t.Fatal(projects)
+	}
+	a.answer = "decline"
+	a.says("apply", args{"plan": rest}, "did not agree")
+	a.answer = "accept"
+	a.says("apply", args{"plan": rest}, "exit code 0")
+	if asked := a.shown[len(a.shown)-1]; !strings.Contains(asked, "+ 2 projects") || !strings.Contains(asked, "    Of ") || strings.Contains(asked, `+ project "First`) {
+		t.Errorf("the person was asked\n%s", asked)
+	}
+	if projects := h.must("ls", "--local"); strings.Count(projects, "First") != 1 || !strings.Contains(projects, "Of ") {
+		t.Error(projects)
+	}
+}
+
 // Nothing is written without a server that allows it and a client that can ask.
 func TestAssistantIsRefused(t *testing.T) {
 	h := newHome(t, 0, flightgen.Options{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
@@ -21,7 +22,8 @@ the platform can: datasets of its ingests as well. What cannot be undone is name
 fields that were set (their former values are not noted), products, things that
 were deleted for good. What others, users or runs, have changed or filled since
 stays, and is named. A second undo does nothing. --dry-run shows what would be
-done. Platform and login are those of the run unless others are named.`,
+done; at a terminal that is shown first, with a question. Platform and login are
+those of the run unless others are named.`,
 		`  transect runs undo --dry-run nightly-1122
   transect runs undo nightly-1122`, runtime.Undo,
 		[]string{runtime.OutcomeDeleted, runtime.OutcomeRestored, runtime.OutcomeGone, runtime.OutcomeKept,
@@ -38,12 +40,14 @@ the run unless others are named.`,
 		[]string{runtime.OutcomeThere, runtime.OutcomeGone, runtime.OutcomeMissing, runtime.OutcomeFailed})
 }
 
-// overWrites is a command that goes through the writes of a run on the platform.
+// overWrites goes through the writes of a run on the platform.
+type overWrites func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error
+
+// overWrites is a command that does so.
 func (a *app) overWrites(name, short, long, example string,
-	do func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error,
-	outcomes []string) *cobra.Command {
+	do overWrites, outcomes []string) *cobra.Command {
 	var job runtime.Job
-	var asJSON bool
+	var asJSON, yes bool
 	cmd := &cobra.Command{
 		Use: name + " [flags] RUN", Short: short, Long: long, Example: example, Args: exactArgs(1, "RUN"),
 		ValidArgsFunction: a.completeRuns,
@@ -60,6 +64,11 @@ func (a *app) overWrites(name, short, long, example string,
 			}
 			if job.Connection == (runtime.Connection{}) {
 				job.Connection = a.connectionOf(cmd.Context(), run, job.Jobs.URL)
+			}
+			if cmd.Flags().Lookup("yes") != nil && !yes && !job.DryRun && a.process.IsTerminal(a.process.Stdin) {
+				if agreed, err := a.agreesTo(cmd.Context(), job, run, do); err != nil || !agreed {
+					return err
+				}
 			}
 			counts := map[string]int{}
 			err = do(cmd.Context(), a.process, job, run, func(f runtime.Finding) {
@@ -95,7 +104,40 @@ func (a *app) overWrites(name, short, long, example string,
 	a.callFlags(cmd.Flags(), &job)
 	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
+	if name == "undo" {
+		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	}
 	return cmd
+}
+
+// mostShown is how many things are named before a question.
+const mostShown = 50
+
+// agreesTo shows what would be done to what a run has written, and asks whether it shall
+// be.
+func (a *app) agreesTo(ctx context.Context, job runtime.Job, run string, do overWrites) (bool, error) {
+	job.DryRun = true
+	n := 0
+	err := do(ctx, a.process, job, run, func(f runtime.Finding) {
+		if f.Outcome == runtime.OutcomeDeleted || f.Outcome == runtime.OutcomeRestored {
+			if n++; n <= mostShown {
+				a.printFinding(f, true)
+			}
+		}
+	})
+	if err != nil || n == 0 {
+		return err == nil, err
+	}
+	if n > mostShown {
+		fmt.Fprintf(a.stdout, "… and %d more\n", n-mostShown)
+	}
+	ctx, release := a.process.CancelOnSignal(ctx)
+	defer release()
+	agreed, err := a.process.Confirm(ctx, "Do this?")
+	if err == nil && !agreed {
+		fmt.Fprintln(a.stdout, "nothing was done")
+	}
+	return agreed, err
 }
 
 // wouldBe words an outcome of a dry run.
@@ -112,10 +154,13 @@ func (a *app) printFinding(f runtime.Finding, dryRun bool) {
 	if f.Write > 0 {
 		text = fmt.Sprintf("%s: write %d, %s %s", outcome, f.Write, f.Operation, f.ID)
 	}
+	if f.Name != "" {
+		text += fmt.Sprintf(" %q", human.Shorten(f.Name, 100))
+	}
 	if f.Reason != "" {
 		text = strings.TrimSpace(text) + ": " + f.Reason
 	}
-	fmt.Fprintln(a.stdout, strings.TrimSpace(text))
+	fmt.Fprintln(a.stdout, human.Line(strings.TrimSpace(text)))
 }
 
 // connectionOf is the platform that the command of a run named; none when the

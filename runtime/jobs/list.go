@@ -24,6 +24,7 @@ type Filter struct {
 	Single      bool    // only those that neither a job nor a schedule submitted
 	IDs         []int64 // these; nil for all
 	Script      string  // part of its title
+	Option      string  // of transect run, that they were submitted with
 	Worker      string  // name of the worker of the newest attempt
 	Since       time.Time
 	EndedWithin time.Duration // those that ended within, by the clock of the database
@@ -103,6 +104,9 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	}
 	if f.Script != "" {
 		add(`t.title like %s escape '\'`, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Script)+"%")
+	}
+	if f.Option != "" {
+		add("cast("+s.args+" as text) like %s", `%"--`+f.Option+`=%`)
 	}
 	if f.Worker != "" {
 		add("r.worker = %s", f.Worker)

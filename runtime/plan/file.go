@@ -145,6 +145,7 @@ func LoadHead(path string, key []byte) (h Head, own bool, err error) {
 		}
 		return h.read(line)
 	})
+	h.Sum = hex.EncodeToString(l.sum.Sum(nil))
 	return h, l.own, err
 }
 

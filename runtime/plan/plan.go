@@ -28,7 +28,6 @@ type Plan struct {
 	Files   []File   // that the writes send
 	Code    []Code   // script and modules
 	Effects []Effect // outside of the platform: not done
-	Sum     string   // SHA-256 of the file it was read from
 	Own     bool     // the file was written by this user on this machine
 	file    string   // that it was read from; "" for none
 }
@@ -54,6 +53,7 @@ type Head struct {
 	Guess     string    `json:"guess,omitempty"`   // line from which on it is one
 	Present   []string  `json:"present,omitempty"` // dates in arguments that stand for the present time
 	Totals    Totals    `json:"totals"`
+	Sum       string    `json:"-"` // SHA-256 of the file it was read from
 }
 
 // Words are those of the command line that a plan is of, such as transect run.

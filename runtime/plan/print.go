@@ -37,13 +37,14 @@ type Line struct {
 	Text     string
 	Position string
 	Names    []string // of the things, when there are several
+	count    int      // of the things
 }
 
 // Lines are what a plan does, for people; more counts what goes beyond most lines.
 func (p *Plan) Lines(most int) (lines []Line, more int) {
 	groups := p.groups()
 	for _, g := range groups[:min(most, len(groups))] {
-		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: place(g.first.Position)}
+		line := Line{Write: g.first.Number, Text: human.Line(g.text()), Position: place(g.first.Position), count: g.n}
 		if g.n > 1 {
 			for _, name := range g.names[:min(mostNames, len(g.names))] {
 				line.Names = append(line.Names, human.Line(name))
@@ -56,6 +57,23 @@ func (p *Plan) Lines(most int) (lines []Line, more int) {
 	}
 	outside, beyond := effectLines(p.Effects, most)
 	return append(lines, outside...), max(0, len(groups)-most) + beyond
+}
+
+// someNames returns the names that fit a line of a screen, "" for a single thing and for
+// files that are sent.
+func (l *Line) someNames() string {
+	const width = 80
+	if len(l.Names) == 0 || l.Names[0] == "" || strings.HasPrefix(l.Text, signs[Send]) {
+		return ""
+	}
+	text := shortName(l.Names[0])
+	for i, name := range l.Names[1:min(len(l.Names), mostNames)] {
+		if len([]rune(text+name)) > width {
+			return fmt.Sprintf("%s, … and %s more", text, human.Number(l.count-1-i))
+		}
+		text += ", " + name
+	}
+	return text
 }
 
 // Doubt says from where on a plan is a guess; "" when it is none.
@@ -91,6 +109,9 @@ func (p *Plan) Print(out io.Writer) {
 	lines, more := p.Lines(mostGroups)
 	for _, line := range lines {
 		fmt.Fprintf(out, "%s  %s\n", pad(line.Text), line.Position)
+		if names := line.someNames(); names != "" && line.Write > 0 {
+			fmt.Fprintf(out, "    %s\n", names)
+		}
 	}
 	if more > 0 {
 		fmt.Fprintf(out, "… and %s more; --json prints all\n", human.Count(more, "line"))

@@ -138,6 +138,28 @@ func compile(l List) map[Access][]rule {
 	return rules
 }
 
+// Known refuses a rule about operations that matches none of the names of operations: it
+// would be thought to hold.
+func (r Rules) Known(names func() []string) error {
+	var all []string
+	for _, list := range []List{r.Deny, r.Allow} {
+		for _, text := range list[Op] {
+			if all == nil {
+				all = names()
+			}
+			if !slices.ContainsFunc(all, matcher(Op, text)) {
+				hint := "transect doc permissions lists what rules can name"
+				if nearest := suggest.Hint(text, all); nearest != "" {
+					hint = nearest + " " + hint
+				}
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "a rule names the operation %s, which does not exist",
+					text), "%s", hint)
+			}
+		}
+	}
+	return nil
+}
+
 // find returns the first rule that matches the target, or nil. Rules match an operation
 // by several names.
 func (t target) find(rules []rule, names func(*declare.Spec) []string) *rule {

@@ -23,6 +23,7 @@ import (
 	"transect/client/human"
 	"transect/client/ledger"
 	"transect/client/transport"
+	"transect/runtime/jobs"
 	"transect/runtime/plan"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
@@ -44,9 +45,10 @@ func (s *Server) planRoutes() {
 type planRow struct {
 	plan.Head
 	File    string
-	Own     bool    // made by this user on this machine, and not changed since
-	Problem string  // why it cannot be used
-	Last    *runRow // latest run that carries it out, nil for none
+	Own     bool      // made by this user on this machine, and not changed since
+	Problem string    // why it cannot be used
+	Last    *runRow   // latest run that carries it out, nil for none
+	Job     *jobs.Job // latest job that does, nil for none
 }
 
 // Name is the command that the plan is of.
@@ -61,11 +63,16 @@ func (p *planRow) Refresh() string {
 	return cron.Join([]string{"transect", "apply", "--refresh", p.File})
 }
 
+// going reports whether a run or a job carries the plan out now, or will.
+func (p *planRow) going() bool {
+	return p.Last != nil && p.Last.State == history.Running || p.Job != nil && !p.Job.State.Final()
+}
+
 // maxPlans is how many plans are listed.
 const maxPlans = 200
 
 // planRows are the plans of the folders, the latest first.
-func (s *Server) planRows() (list []*planRow, err error) {
+func (s *Server) planRows(ctx context.Context) (list []*planRow, err error) {
 	runs, err := s.runs.List()
 	if err != nil {
 		return nil, err
@@ -73,6 +80,10 @@ func (s *Server) planRows() (list []*planRow, err error) {
 	last := map[string]*history.Summary{}
 	for _, run := range slices.Backward(runs) {
 		last[run.RunID()] = run
+	}
+	carrying, err := s.carryingJobs(ctx)
+	if err != nil {
+		return nil, err
 	}
 	key, err := ledger.FindKey(s.History.Dir)
 	if err != nil {
@@ -85,10 +96,30 @@ func (s *Server) planRows() (list []*planRow, err error) {
 		} else if run := last[row.ID]; run != nil {
 			row.Last = s.row(run)
 		}
+		row.Job = carrying[row.Sum]
 		list = append(list, row)
 	}
 	slices.SortStableFunc(list, func(a, b *planRow) int { return b.Made.Compare(a.Made) })
 	return list[:min(maxPlans, len(list))], nil
+}
+
+// carryingJobs returns the latest job that carries out each plan, by the plan's checksum.
+func (s *Server) carryingJobs(ctx context.Context) (map[string]*jobs.Job, error) {
+	if s.JobStore == nil {
+		return nil, nil
+	}
+	const option = "apply"
+	list, err := s.JobStore.List(ctx, jobs.Filter{Option: option, Limit: 10 * maxPlans})
+	carrying := map[string]*jobs.Job{}
+	for _, job := range slices.Backward(list) {
+		for _, word := range job.Run {
+			if agreed, ok := strings.CutPrefix(word, "--"+option+"="); ok {
+				sum, _, _ := strings.Cut(agreed, ":")
+				carrying[sum] = job
+			}
+		}
+	}
+	return carrying, err
 }
 
 // planFiles are the files of plans, each once.
@@ -115,7 +146,7 @@ type plansView struct {
 }
 
 func (s *Server) plansPage(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.planRows()
+	list, err := s.planRows(r.Context())
 	if err != nil {
 		return err
 	}
@@ -148,8 +179,8 @@ const (
 )
 
 // findPlan finds a plan by its id.
-func (s *Server) findPlan(id string) (*planRow, *plan.Plan, error) {
-	list, err := s.planRows()
+func (s *Server) findPlan(ctx context.Context, id string) (*planRow, *plan.Plan, error) {
+	list, err := s.planRows(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,14 +211,14 @@ func (s *Server) findPlan(id string) (*planRow, *plan.Plan, error) {
 }
 
 func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (liveView, error) {
-	row, p, err := s.findPlan(id)
+	row, p, err := s.findPlan(ctx, id)
 	if err != nil {
 		return liveView{}, err
 	}
 	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "",
-		Startable: s.Actions && s.Again != nil && p.Own,
+		Startable: s.Actions && s.Again != nil && p.Own && !row.going(),
 		Canvas:    canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
-	if v.Done, err = s.planResult(p); fault.Find(err) != nil { // another plan has its id
+	if v.Done, err = s.planResult(ctx, row, p); fault.Find(err) != nil { // another plan has its id
 		v.Trouble, v.Startable = describe(err).Message, false
 	} else if err != nil {
 		return liveView{}, err
@@ -205,13 +236,16 @@ func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (li
 			}
 		}
 	}
-	ended := v.Complete && row.Last != nil && row.Last.End != nil
+	ended := v.Complete && !row.going()
 	return liveView{title: "Plan " + row.Name(), data: v, ended: ended}, nil
 }
 
 // planResult says what became of a plan, nil when it was not begun.
-func (s *Server) planResult(p *plan.Plan) (*plan.Result, error) {
+func (s *Server) planResult(ctx context.Context, row *planRow, p *plan.Plan) (*plan.Result, error) {
 	notes, err := ledger.OpenToRead(s.History.Dir, p.ID)
+	if errors.Is(err, os.ErrNotExist) && row.Job != nil {
+		notes, err = ledger.OpenRemoteToEdit(jobs.RunID(row.Job.ID), s.JobStore.Ledger(ctx, row.Job.ID, 0))
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -250,7 +284,7 @@ func (s *Server) shows(login plan.Login) bool {
 
 // applyPlan carries out the plan that its page has shown, and no later one in its file.
 func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
-	row, p, err := s.findPlan(r.PathValue("id"))
+	row, p, err := s.findPlan(r.Context(), r.PathValue("id"))
 	switch {
 	case err != nil:
 		return err
@@ -258,7 +292,7 @@ func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 		return &refusal{"the plan was not made by you on this machine, or was changed since"}
 	case p.Sum != r.PostForm.Get("checksum"):
 		return &refusal{"the plan was made anew since it was shown: look at it again"}
-	case row.Last != nil && row.Last.State == history.Running:
+	case row.going():
 		return &refusal{"the plan is being carried out already"}
 	}
 	words := []string{"apply", row.File}
@@ -275,7 +309,7 @@ func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 
 // planData streams what a plan creates for the map.
 func (s *Server) planData(w http.ResponseWriter, r *http.Request) error {
-	_, p, err := s.findPlan(r.PathValue("id"))
+	_, p, err := s.findPlan(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,12 @@ import (
 	"transect/client"
 	"transect/client/ledger"
 	"transect/platform"
+	"transect/runtime/jobs"
 	"transect/runtime/plan"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended/history"
 	"transect/runtime/web"
+	"transect/testdata/jobstest"
 )
 
 const planID = "plan-20260501-100000-0a1b2c"
@@ -356,4 +358,48 @@ func TestPlanNeedsPermission(t *testing.T) {
 	if response.StatusCode < 400 {
 		t.Error(response.Status)
 	}
+}
+
+// A plan that a job carries out is not open to be carried out again.
+func TestPlanOfAJob(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		sum := ""
+		_, at, browser := planPage(t, "North", func(o *web.Options) {
+			o.JobStore, o.Actions = store, true
+			o.Again = func(string, []string) error { t.Error("it was carried out again"); return nil }
+			key, err := ledger.FindKey(o.History.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Load(filepath.Join(o.Plans[0], "night.plan"), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum = p.Sum
+			for _, run := range [][]string{{"--local=true", "--apply=" + p.Sum + ":/a/night.plan"}, {"--apply=00:/a/other.plan"}, {"--apply"}} {
+				if _, err := store.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Run: run}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, nil)
+		for _, path := range []string{"/plans", "/plans/" + planID} {
+			if _, body := get(t, browser, at+path); !strings.Contains(body, `href="/jobs/1">waiting</a>`) {
+				t.Errorf("%s does not show the job:\n%s", path, plainText(body))
+			}
+		}
+		_, body := get(t, browser, at+"/plans/"+planID)
+		checksum := regexp.MustCompile(`name="checksum" value="([0-9a-f]+)"`).FindStringSubmatch(body)
+		if checksum != nil {
+			t.Error("there is a button")
+		}
+		answer, err := browser.PostForm(at+"/plans/"+planID+"/apply", url.Values{"form": {formToken(t, browser, at)}, "checksum": {sum}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusForbidden {
+			t.Error(answer.Status)
+		}
+	})
 }

@@ -1,4 +1,4 @@
--- Copy missions with their datasets and annotations to another project or platform
+-- Copy missions with what they hold to another project or platform
 --
 -- Each copied dataset says in properties.copied_from where it comes from, so that a second
 -- run finds it, completes what was begun and copies nothing twice.
@@ -10,10 +10,11 @@ local args = script.args({
   "from",
   "to",
   _doc = [[
-Copy a mission, or all missions of a project, with their datasets and annotations to a mission or a project, of this
-platform or of another one. Every file is verified by its checksum on both ways. Safe to run again: what is there
-already is not copied, and what was begun is completed. What stays behind is named: products, followers, and vectors
-that show a collection of features instead of files.]],
+Copy a mission, or a project with all its missions, to a mission or a project of this platform or of another one:
+datasets, annotations, and the tags and comments about them, which are yours then; a comment says whose it was. Every
+file is verified by its checksum on both ways. Safe to run again: what is there already is not copied, and what was
+begun is completed. What stays behind is named: products, followers, and vectors that show a collection of features
+instead of files.]],
   _example = [[
 transect copy 'North quarry/May survey' Archive --create
 transect copy 'North quarry' 'North quarry' --to-profile customer --create]],
@@ -21,7 +22,7 @@ transect copy 'North quarry' 'North quarry' --to-profile customer --create]],
   to = { "string", value = "PROJECT[/MISSION]", doc = "where to; a mission keeps its name unless one is given" },
   to_profile = { "string", optional = true, value = "NAME", doc = "profile of the platform to copy to" },
   create = { "boolean", doc = "make the project and the missions that do not exist yet" },
-  json = { "boolean", doc = "print one JSON object per dataset and annotation" },
+  json = { "boolean", doc = "print one JSON object per dataset, annotation, tag and comment" },
 })
 
 local target = args.to_profile and sdk.connect({ profile = args.to_profile }) or sdk
@@ -78,18 +79,19 @@ local kept = {
   offset = "offset",
 }
 
-local counts = {}
-for _, kind in ipairs({ "dataset", "annotation" }) do
+local counts, kinds = {}, { "dataset", "annotation", "tag", "comment" }
+for _, kind in ipairs(kinds) do
   counts[kind] = { copied = 0, already_there = 0, left_out = 0, failed = 0 }
 end
 local explained = 0
 local function verdict(kind, record, what, cause)
+  local name = record.name or record.text
   if args.json then
-    print(json.encode({ kind = kind, id = record.id, name = record.name, verdict = what, cause = cause }))
+    print(json.encode({ kind = kind, id = record.id, name = name, verdict = what, cause = cause }))
   elseif cause then
     explained = explained + 1
     if explained <= 20 then
-      show.note(what:gsub("_", " ") .. ": " .. kind .. " " .. tostring(record.name or record.id) .. ": " .. cause)
+      show.note(what:gsub("_", " ") .. ": " .. kind .. " " .. tostring(name or record.id) .. ": " .. cause)
     end
   end
   counts[kind][what] = counts[kind][what] + 1
@@ -144,7 +146,14 @@ local function fill(item, folder, bar)
   end
 end
 
--- copies maps the datasets of the target mission by what they were copied from.
+-- new_ids are the ids of copies, by what they were copied from.
+local new_ids = { [project.id] = owner.id }
+-- within selects what belongs to a mission of a project, or to the project and none of its missions.
+local function within(of, place)
+  return place and query.eq("mission", place) or query.all(query.eq("project", of), query.exists("mission", false))
+end
+
+-- copies maps the datasets of the target by what they were copied from.
 local function copies(filter)
   local known = {}
   for dataset in target.datasets.search_generator({ filter = filter }) do
@@ -156,10 +165,11 @@ local function copies(filter)
   return known
 end
 
-local function copy_datasets(from, to, new_ids)
-  local known = copies(query.eq("mission", to))
+-- copy_datasets copies those of a mission, or without one those of the project itself.
+local function copy_datasets(from, to)
+  local known = copies(within(owner, to))
   local items, fresh, bytes = {}, {}, 0
-  for dataset in sdk.datasets.search_generator({ filter = query.eq("mission", from), sort = { name = 1 } }) do
+  for dataset in sdk.datasets.search_generator({ filter = within(project, from), sort = { name = 1 } }) do
     local names, why = components(dataset)
     if not names then
       verdict("dataset", dataset, "left_out", why)
@@ -175,8 +185,8 @@ local function copy_datasets(from, to, new_ids)
           components = names,
           properties = properties,
           project = owner.id,
-          mission = to.id,
-          flight = dataset.flight and to.flights and to.flights[1],
+          mission = to and to.id,
+          flight = dataset.flight and to and to.flights and to.flights[1],
         }
         for wire, field in pairs(kept) do
           item.new[wire] = dataset[field]
@@ -197,7 +207,7 @@ local function copy_datasets(from, to, new_ids)
     end
   end
   local folder = fs.temp_dir()
-  local bar = progress.start({ label = "copy " .. from.name, files = #items, bytes = bytes })
+  local bar = progress.start({ label = "copy " .. (from or project).name, files = #items, bytes = bytes })
   task.map(items, function(item)
     new_ids[item.from.id] = item.copy.id
     local complete = not item.new
@@ -225,13 +235,13 @@ for _, field in ipairs({ "fill_opacity", "type", "name", "description", "normals
   drawing[#drawing + 1] = field
 end
 
-local function copy_annotations(from, to, new_ids)
+local function copy_annotations(from, to)
   local there = {}
-  for a in target.annotations.search_generator({ filter = query.eq("mission", to) }) do
-    there[drawn(a, a.target and a.target.id)] = true
+  for a in target.annotations.search_generator({ filter = within(owner, to) }) do
+    there[drawn(a, a.target and a.target.id)] = a.id
   end
-  for a in sdk.annotations.search_generator({ filter = query.eq("mission", from) }) do
-    local new, attachments, left = { project = owner.id, mission = to.id }, {}, nil
+  for a in sdk.annotations.search_generator({ filter = within(project, from) }) do
+    local new, attachments, left = { project = owner.id, mission = to and to.id }, {}, nil
     for _, field in ipairs(drawing) do
       new[field] = a[field]
     end
@@ -245,16 +255,42 @@ local function copy_annotations(from, to, new_ids)
     if #attachments > 0 then
       new.attachments = attachments
     end
-    if there[drawn(a, new.target and new.target.id)] then
+    local same = there[drawn(a, new.target and new.target.id)]
+    if same then
+      new_ids[a.id] = same
       verdict("annotation", a, "already_there")
     elseif left then
       verdict("annotation", a, "left_out", left)
     else
-      target.annotations.create(new)
+      new_ids[a.id] = target.annotations.create(new).id
       verdict("annotation", a, "copied")
       if #attachments < #(a.attachments or {}) then
         show.note("annotation " .. (a.name or a.id) .. ": attachments outside the mission were not copied")
       end
+    end
+  end
+end
+
+-- copy_remarks copies the tags or the comments about what was copied; text is what one says.
+local function copy_remarks(kind, text)
+  local manager, there = target[kind .. "s"], {}
+  local function key(said, about, of)
+    return json.encode({ said, about, of or "" })
+  end
+  for _, r in ipairs(manager.search({ project = owner })) do
+    there[key(r.name or r.text, r.type, r.target)] = true
+  end
+  for _, r in ipairs(sdk[kind .. "s"].search({ project = project })) do
+    local whole = r.type == "project"
+    local of = not whole and new_ids[r.target] or nil
+    local meant = of or whole and not mission
+    if meant and there[key(text(r), r.type, of)] then
+      verdict(kind, r, "already_there")
+    elseif meant then
+      manager.create(text(r), { project = owner, type = r.type, target = of, flight = r.flight and new_ids[r.flight] })
+      verdict(kind, r, "copied")
+    elseif not mission then
+      verdict(kind, r, "left_out", "what it is about was not copied")
     end
   end
 end
@@ -279,15 +315,28 @@ for _, from in ipairs(missions) do
       find.made("mission " .. to.name .. " in the project " .. owner.name)
     end
   end
-  local new_ids = {}
-  copy_datasets(from, to, new_ids)
-  copy_annotations(from, to, new_ids)
+  for i, flight in ipairs(from.flights or {}) do
+    new_ids[flight] = to.flights and to.flights[i]
+  end
+  copy_datasets(from, to)
+  copy_annotations(from, to)
 end
+if not mission then
+  copy_datasets()
+  copy_annotations()
+end
+copy_remarks("tag", function(tag)
+  return tag.name
+end)
+copy_remarks("comment", function(comment)
+  local who = (comment.author or {}).displayName
+  return (who and "(" .. who .. ", " or "(") .. comment.creation_date:sub(1, 10) .. ") " .. comment.text
+end)
 if explained > 20 and not args.json then
   show.note(("… and %d more"):format(explained - 20))
 end
 local n = 0
-for _, kind in ipairs({ "dataset", "annotation" }) do
+for _, kind in ipairs(kinds) do
   local c = counts[kind]
   n = n + c.copied + c.already_there
   if not args.json then

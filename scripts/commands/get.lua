@@ -6,7 +6,7 @@
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
 local fs, path, hash = require("fs"), require("path"), require("hash")
 local task, progress = require("task"), require("progress")
-local find, show = require("lib.find"), require("lib.show")
+local find, show, outcome = require("lib.find"), require("lib.show"), require("lib.outcome")
 
 local args = script.args({
   "target",
@@ -42,18 +42,35 @@ for _, m in ipairs(mission and { mission } or find.missions(project, args.match)
 end
 local inside = mission and query.eq("mission", mission) or query.eq("project", project)
 
--- A name of the platform becomes one name of a folder, wherever it is used. One that is
--- longer than file systems allow is cut; its checksum keeps it apart from others.
-local longest = 200
+-- A name of the platform becomes one name of a folder, wherever it is used: as it is where the system allows that.
+-- One that is longer than file systems allow is cut; its checksum keeps it apart from others. What a name became is
+-- said once.
+local longest = 255
+local forbidden = path.join("a", "b") == "a/b" and "[%c/]" or '[%c/\\:*?"<>|]'
+local changed, changes = {}, 0
 local function plain(name)
-  local text = name:gsub('[%c/\\:*?"<>|]', "_"):gsub("^[%s.]+", ""):gsub("[%s.]+$", "")
+  local text = name:gsub(forbidden, "_")
+  if forbidden ~= "[%c/]" then
+    text = text:gsub("^[%s.]+", ""):gsub("[%s.]+$", "")
+  end
   if #text > longest then
     local extension = text:match("%.%w+$") or ""
     extension = #extension <= 16 and extension or ""
-    local cut = text:sub(1, longest - #extension):gsub("[\194-\244]?[\128-\191]*$", "")
+    local cut = text:sub(1, longest - 9 - #extension):gsub("[\194-\244]?[\128-\191]*$", "")
     text = cut .. "~" .. hash.sha256(name):sub(1, 8) .. extension
   end
-  return text == "" and "unnamed" or text
+  text = (text:gsub("^%.?%.?$", "unnamed"))
+  if text ~= name and not changed[name] then
+    changed[name], changes = text, changes + 1
+  end
+  return text
+end
+-- under joins the names of a path of the platform to a folder.
+local function under(folder, names)
+  for name in names:gmatch("[^/]+") do
+    folder = path.join(folder, plain(name))
+  end
+  return folder
 end
 -- level is the folder of a mission, none where only one is fetched.
 local function level(id)
@@ -63,18 +80,35 @@ local function wanted(id)
   return missions[id] ~= nil or (not id and not mission and not args.match)
 end
 
+-- told_apart reports whether the system tells upper case from lower case in names.
+local function told_apart()
+  local at = path.abs(args.dir)
+  while not fs.exists(at) and path.dir(at) ~= at do
+    at = path.dir(at)
+  end
+  local other = at:upper() == at and at:lower() or at:upper()
+  return other == at or not try(fs.exists, other)
+end
+local exact = told_apart()
 local files, taken, bytes, made, waiting = {}, {}, 0, {}, 0
-local function add(dataset, folder)
+-- add notes the components of a dataset. They go to a folder; those that came from another one than the main file
+-- to where they were in it.
+local function add(dataset, folder, top)
+  local parts = (dataset.properties and dataset.properties.transect or {}).parts or {}
   for _, c in ipairs(dataset.components or {}) do
-    local name = plain(c.filename or c.name)
     if c.size then
-      local target = path.join(folder, name)
-      if taken[target:lower()] then
-        target = path.join(folder, plain(dataset.name .. " " .. dataset.id), name)
+      local into = parts[c.name] and under(top, parts[c.name]:match("^(.*)/") or "") or folder
+      local target = path.join(into, plain(c.filename or c.name))
+      local there = taken[exact and target or target:lower()]
+      if there and not (c.checksum and c.checksum == there.checksum) then
+        local stem, extension = target:match("^(.*[^/])(%.[^./]*)$")
+        target = (stem or target) .. " " .. dataset.id .. (extension or "")
       end
-      taken[target:lower()] = true
-      files[#files + 1] = { dataset = dataset, component = c, target = target }
-      bytes = bytes + c.size
+      if not there or there.checksum ~= c.checksum then -- two datasets may share a file, such as a .prj
+        taken[exact and target or target:lower()] = c
+        files[#files + 1] = { dataset = dataset, component = c, target = target }
+        bytes = bytes + c.size
+      end
     elseif c.status == "pending" then
       waiting = waiting + 1
     end
@@ -107,7 +141,7 @@ for product in sdk.products.search_generator({ filter = available, sort = { crea
       args.all and product.id or "."
     )
     for _, dataset in ipairs(sdk.datasets.describe(product.outputs)) do
-      add(dataset, path.join(folder, plain(dataset.name)))
+      add(dataset, path.join(folder, plain(dataset.name)), folder)
     end
   end
 end
@@ -116,14 +150,18 @@ end
 if args.only ~= "deliverables" then
   for dataset in sdk.datasets.search_generator({ filter = inside, sort = { { name = 1 }, { creation_date = -1 } } }) do
     if not made[dataset.id] and wanted(dataset.mission) then
-      local folder = path.join(args.dir, level(dataset.mission))
-      local parts = dataset.name:match("^(.+)/[^/]+$")
-      for part in (parts or ""):gmatch("[^/]+") do
-        folder = path.join(folder, plain(part))
-      end
-      add(dataset, folder)
+      local top = path.join(args.dir, level(dataset.mission))
+      add(dataset, under(top, dataset.name:match("^(.+)/[^/]+$") or ""), top)
     end
   end
+end
+for name, text in pairs(changed) do
+  if changes <= 20 then
+    show.note(("the name %q is not one of a file here: it becomes %q"):format(name, text))
+  end
+end
+if changes > 20 then
+  show.note(show.count(changes, "name") .. " are not those of files here, and become others")
 end
 if waiting > 0 then
   show.note(show.count(waiting, "file") .. " never uploaded: transect put sends them again from where they came from")
@@ -188,7 +226,7 @@ local _, stopped = try(task.map, files, function(file)
   if err then
     failed = failed + 1
     show.note("failed: " .. file.target .. ": " .. err.message)
-    if err ~= different and err.name == "DownloadError" then
+    if outcome.damaged_there(err) then
       wrong[#wrong + 1] = file.dataset.id
     end
     bar:add({ failed = 1 })
@@ -209,8 +247,8 @@ if stopped then
   error(stopped, 0)
 end
 if #wrong > 0 then
-  local hint = "  hint: try again; when that gives the same, the copy on the platform is damaged: "
-    .. "transect rm %s, then transect put the original in '%s' again"
+  local hint = "  hint: the copy on the platform is damaged, as the same arrived twice: transect rm %s, then "
+    .. "transect put the original in '%s' again"
   show.note(hint:format(table.concat(wrong, " ", 1, math.min(#wrong, 20)), args.target))
 end
 script.fail_items(failed + waiting, #files + waiting)

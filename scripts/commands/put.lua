@@ -56,8 +56,9 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
 outcome.check_report(args.report)
 local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT" or nil
 outcome.check_files(args.files, swapped)
+local chosen = { paths = args.files, kind = args.kind, include = args.include, exclude = args.exclude }
 local project, mission = find.target(args.target, args.create and function(p, name)
-  return flight.mission(p, name, args.files)
+  return flight.mission(p, name, chosen)
 end, "--create makes a new one", function()
   ingest.fits({
     paths = args.files,
@@ -83,7 +84,7 @@ local result = ingest.run({
   report = args.report,
 })
 if args.json then
-  result.files, result.preflight, result.failures = nil, nil, json.list(result.failures)
+  result.files, result.failures = nil, json.list(result.failures)
   print(json.encode(result))
 end
 outcome.finish(result, table.concat(args.files, ", "))

@@ -1,6 +1,6 @@
 -- Compare a folder with what the platform holds
 local sdk, script, ingest, json = require("sdk"), require("script"), require("ingest"), require("json")
-local fs, task, progress = require("fs"), require("task"), require("progress")
+local fs, task, progress, query = require("fs"), require("task"), require("progress"), require("query")
 local find, show, outcome = require("lib.find"), require("lib.show"), require("lib.outcome")
 
 local args = script.args({
@@ -21,6 +21,12 @@ transect verify card/DCIM 'North quarry/May survey' --download]],
     value = "PROJECT[/MISSION]",
     complete = "names",
     doc = "where the files should be, by name or id",
+  },
+  kind = {
+    "string",
+    optional = true,
+    choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
+    doc = "type of all datasets, as it was given to put",
   },
   include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
@@ -46,6 +52,7 @@ local function report(file)
 end
 local result = ingest.verify({
   source = args.dir,
+  kind = args.kind,
   include = args.include,
   exclude = args.exclude,
   project = project,
@@ -86,9 +93,9 @@ if #present > 0 then
     if err then
       file.verdict = err.name == "DownloadError" and "different" or "failed"
       file.cause = "reading it back failed: " .. err.message
-      if err.name == "DownloadError" then
-        file.cause = "read back, it has another content; when trying again gives the same, its copy on the platform is "
-          .. "damaged: transect rm " .. file.dataset .. ", then transect put it again"
+      if outcome.damaged_there(err) then
+        file.cause = "read back twice, it has the same other content: its copy on the platform is damaged: transect rm "
+          .. file.dataset .. ", then transect put it again"
       end
       result.already_there, result.bad = result.already_there - 1, result.bad + 1
       result[file.verdict] = result[file.verdict] + 1
@@ -97,6 +104,28 @@ if #present > 0 then
     end
   end, { workers = 8 })
   bar:finish()
+end
+-- elsewhere says in which missions of the project files are that it does not have itself.
+local function elsewhere()
+  local names, missions, found = {}, {}, 0
+  for _, file in ipairs(result.findings) do
+    if file.verdict == "missing" and #names < 20 then
+      names[#names + 1] = file.name
+    end
+  end
+  if mission or #names == 0 then
+    return
+  end
+  local filter = query.all(query.eq("project", project), query.one_of("name", names), query.exists("mission", true))
+  for _, dataset in ipairs(sdk.datasets.search({ filter = filter, limit = 100 })) do
+    found, missions[dataset.mission] = found + 1, true
+  end
+  for id in pairs(missions) do
+    local place = args.target .. "/" .. sdk.missions.describe(id).name
+    local count = show.count(found, "file") .. " of these names "
+    show.note(count .. "are in a mission: transect verify " .. args.dir .. " '" .. place .. "'")
+    return
+  end
 end
 if args.json then
   print(json.encode(result))
@@ -113,6 +142,7 @@ else
     end
   end
   print(table.concat(counts, ", "))
+  elsewhere()
   if result.extra > 0 then
     show.note(("%s in %s without a file in %s"):format(show.count(result.extra, "dataset"), args.target, args.dir))
   end

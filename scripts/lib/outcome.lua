@@ -54,4 +54,10 @@ function outcome.finish(result, source)
   script.fail_items(result.bad, result.total)
 end
 
+-- damaged_there reports whether the error of a download means that the copy on the platform is damaged: it arrived
+-- twice, with the same wrong content.
+function outcome.damaged_there(err)
+  return err.name == "DownloadError" and (err.hint or ""):find("downloaded twice", 1, true) ~= nil
+end
+
 return outcome

@@ -1,9 +1,13 @@
 package imagery
 
 import (
+	"cmp"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"transect/client/formats/tiff"
@@ -11,13 +15,19 @@ import (
 
 // EXIF tags (CIPA DC-008).
 const (
-	tagDateTimeOriginal   = 0x9003
-	tagOffsetTimeOriginal = 0x9011
-	tagFocalLength        = 0x920A
-	tagFocalLength35      = 0xA405
-	tagPixelXDimension    = 0xA002
-	tagFocalPlaneXRes     = 0xA20E
-	tagFocalPlaneUnit     = 0xA210
+	tagDateTimeOriginal  = 0x9003
+	tagDateTimeDigitized = 0x9004
+	tagOffsetTime        = 0x9010
+	tagOffsetOriginal    = 0x9011
+	tagOffsetDigitized   = 0x9012
+	tagSubSecTime        = 0x9290
+	tagSubSecOriginal    = 0x9291
+	tagSubSecDigitized   = 0x9292
+	tagFocalLength       = 0x920A
+	tagFocalLength35     = 0xA405
+	tagPixelXDimension   = 0xA002
+	tagFocalPlaneXRes    = 0xA20E
+	tagFocalPlaneUnit    = 0xA210
 
 	tagGPSLatitudeRef  = 0x01
 	tagGPSLatitude     = 0x02
@@ -26,6 +36,7 @@ const (
 	tagGPSAltitudeRef  = 0x05
 	tagGPSAltitude     = 0x06
 	tagGPSTimeStamp    = 0x07
+	tagGPSStatus       = 0x09
 	tagGPSDateStamp    = 0x1D
 )
 
@@ -47,21 +58,43 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 			p.addGPS(t, gps)
 		}
 	}
-	at, ok := t.Number(d, tiff.ExifIFD)
-	if !ok {
-		return
-	}
-	exif, ok := t.Directory(int64(at))
-	if !ok {
-		return
+	var exif tiff.Directory // without entries when there is none
+	if at, ok := t.Number(d, tiff.ExifIFD); ok {
+		exif, _ = t.Directory(int64(at))
 	}
 	p.FocalLength, _ = t.Number(exif, tagFocalLength)
 	p.FocalLength35, _ = t.Number(exif, tagFocalLength35)
 	p.SensorWidth = sensorWidth(t, exif, p.Width)
-	taken, zone := t.Text(exif, tagDateTimeOriginal), t.Text(exif, tagOffsetTimeOriginal)
-	if acquired, ok := parseTime(taken, zone); ok {
-		p.Acquired = acquired
+	if clock, ok := clockOf(t, d, exif); ok && (p.Acquired.IsZero() || clock.After(p.Acquired.Add(-anyZone))) {
+		p.Acquired = clock // a clock that is days behind the satellites' was reset
 	}
+}
+
+// anyZone is how far the times of day of two places can be apart, and an hour.
+const anyZone = 27 * time.Hour
+
+// clockOf reads when a photo was taken by the camera's clock: when the shutter opened,
+// else when the picture was stored, else when the file was last changed.
+func clockOf(t tiff.Reader, d, exif tiff.Directory) (taken time.Time, ok bool) {
+	anyOffset := t.Text(exif, tagOffsetTime)
+	for _, c := range []struct {
+		in                      tiff.Directory
+		clock, fraction, offset uint16
+	}{
+		{exif, tagDateTimeOriginal, tagSubSecOriginal, tagOffsetOriginal},
+		{exif, tagDateTimeDigitized, tagSubSecDigitized, tagOffsetDigitized},
+		{d, tiff.DateTime, tagSubSecTime, tagOffsetTime},
+	} {
+		text := t.Text(c.in, c.clock)
+		if fraction := strings.TrimSpace(t.Text(exif, c.fraction)); fraction != "" {
+			text += "." + fraction
+		}
+		text += cmp.Or(t.Text(exif, c.offset), anyOffset)
+		if taken, _, ok := parseTime(text); ok {
+			return taken, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // sensorWidth returns the width of the sensor in millimetres, from the pixel
@@ -87,11 +120,13 @@ func sensorWidth(t tiff.Reader, exif tiff.Directory, stored int) float64 {
 
 // addGPS sets position, altitude and time of the GPS directory.
 func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
-	latitude, ok := degrees(t.Numbers(gps, tagGPSLatitude), t.Text(gps, tagGPSLatitudeRef), "S")
-	longitude, ok2 := degrees(t.Numbers(gps, tagGPSLongitude), t.Text(gps, tagGPSLongitudeRef), "W")
-	if ok && ok2 {
+	north, east := t.Text(gps, tagGPSLatitudeRef), t.Text(gps, tagGPSLongitudeRef)
+	latitude, ok := degrees(t.Numbers(gps, tagGPSLatitude), north, "S")
+	longitude, ok2 := degrees(t.Numbers(gps, tagGPSLongitude), east, "W")
+	if p.Unsigned = north == "" && latitude != 0 || east == "" && longitude != 0; ok && ok2 && !p.Unsigned {
 		p.setPosition(latitude, longitude)
 	}
+	p.NoFix = strings.HasPrefix(t.Text(gps, tagGPSStatus), "V")
 	if altitude, ok := t.Number(gps, tagGPSAltitude); ok {
 		if below, _ := t.Number(gps, tagGPSAltitudeRef); below == 1 || t.Text(gps, tagGPSAltitudeRef) == "1" {
 			altitude = -altitude
@@ -99,8 +134,8 @@ func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
 		p.Altitude = &altitude
 	}
 	clock := t.Numbers(gps, tagGPSTimeStamp)
-	day, err := time.Parse("2006:01:02", t.Text(gps, tagGPSDateStamp))
-	if err == nil && len(clock) == 3 {
+	day, _, ok := parseTime(t.Text(gps, tagGPSDateStamp))
+	if ok && len(clock) == 3 {
 		seconds := clock[0]*3600 + clock[1]*60 + clock[2]
 		if seconds >= 0 && seconds < 24*3600+1 {
 			p.Acquired = day.Add(time.Duration(math.Round(seconds*1e6)) * time.Microsecond)
@@ -139,13 +174,32 @@ func degrees(parts []float64, reference, negative string) (float64, bool) {
 	return sum, true
 }
 
-// parseTime parses an EXIF time such as "2016:06:23 16:31:59" and a zone such as
-// "+02:00".
-func parseTime(text, zone string) (acquired time.Time, ok bool) {
-	const layout = "2006:01:02 15:04:05"
-	if acquired, err := time.Parse(layout+"Z07:00", text+zone); err == nil {
-		return acquired, true
+// timePattern is a date as EXIF (2016:06:23 16:31:59) and XMP (2016-06-23T16:31+02:00)
+// have it, and as cameras write it: with any separators, with or without a time of day,
+// a fraction and a zone.
+var timePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\d{4})[-:/.](\d\d?)[-:/.](\d\d?)` +
+		`(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(?:Z|([-+])(\d\d):?(\d\d))?)?\s*$`)
+})
+
+// parseTime parses a date in any form of timePattern. Without a zone it is taken as UTC;
+// 24:00 is the midnight that follows.
+func parseTime(text string) (taken time.Time, dateOnly, ok bool) {
+	m := timePattern().FindStringSubmatch(strings.TrimRight(text, "\x00 "))
+	if m == nil {
+		return taken, false, false
 	}
-	acquired, err := time.Parse(layout, text)
-	return acquired, err == nil
+	n := func(at int) int { v, _ := strconv.Atoi(m[at]); return v } // digits, or nothing
+	fraction, _ := strconv.ParseFloat("0."+m[7], 64)
+	taken = time.Date(n(1), time.Month(n(2)), n(3), n(4), n(5), n(6), int(math.Round(fraction*1e9)), time.UTC)
+	day := time.Date(n(1), time.Month(n(2)), n(3), 0, 0, 0, 0, time.UTC)
+	if n(1) == 0 || day.Month() != time.Month(n(2)) || n(2) == 0 || n(4) > 24 || n(5) > 59 || n(6) > 60 {
+		return time.Time{}, false, false
+	}
+	if offset := n(9)*3600 + n(10)*60; m[8] == "+" {
+		taken = taken.In(time.FixedZone("", offset)).Add(-time.Duration(offset) * time.Second)
+	} else if m[8] == "-" {
+		taken = taken.In(time.FixedZone("", -offset)).Add(time.Duration(offset) * time.Second)
+	}
+	return taken, m[4] == "", true
 }

@@ -3,8 +3,11 @@ package imagery
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
+
+	"transect/client/formats/jpegcheck"
 )
 
 // JPEG markers (ITU-T T.81, table B.1).
@@ -59,7 +62,8 @@ const middleSize = 12 << 10
 
 // checkMiddle reads some pixel data in the middle of the file. Cards and copies
 // that fail leave blocks of zeros, or of erased memory, which pixel data never
-// contains; only the padding before an appended image looks like that.
+// contains but in pictures of one colour; the padding before an appended image looks like
+// that as well.
 func checkMiddle(s *source, pixels int64) error {
 	at := s.size/2 - middleSize/2
 	middle := make([]byte, middleSize)
@@ -75,7 +79,19 @@ func checkMiddle(s *source, pixels int64) error {
 		bytes.HasSuffix(bytes.TrimRight(before, "\x00"), []byte{0xFF, markerEOI}) {
 		return nil
 	}
+	// A picture of one colour looks like that as well, and so does what a camera appends.
+	if jpegcheck.Check(context.Background(), s.section(0, s.size), withinMemory) == nil {
+		return nil
+	}
 	return defectf(Damaged, "a block in the middle of the image is empty: the bytes from %d on are all %d", at, b)
+}
+
+// withinMemory refuses progressive pictures of more than some 130 megapixels.
+func withinMemory(bytes int64) error {
+	if bytes > 64<<20 {
+		return jpegcheck.ErrUnsupported
+	}
+	return nil
 }
 
 // isFrame reports whether a marker starts a frame, which has the size.
@@ -83,18 +99,26 @@ func isFrame(marker byte) bool {
 	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
 }
 
+// maxStray is how many bytes may stand between two segments.
+const maxStray = 4 << 10
+
 // walkJPEG visits the segments of the image that starts at offset and returns the
 // offset of its pixel data.
 func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length int64)) (int64, error) {
 	cut := defectf(Truncated, "the file ends within its header")
 	offset += 2
+	stray := offset // behind the last segment
 	var b [4]byte
 	for {
-		if !s.full(b[:2], offset) {
+		there := s.full(b[:2], offset)
+		switch {
+		case offset > stray && !there, offset-stray > maxStray:
+			return 0, defectf(Damaged, "its header is invalid at byte %d", stray)
+		case !there:
 			return 0, cut
-		}
-		if b[0] != 0xFF {
-			return 0, defectf(Damaged, "its header is invalid at byte %d", offset)
+		case b[0] != 0xFF || b[1] == 0: // decoders skip what stands between two segments
+			offset++
+			continue
 		}
 		marker := b[1]
 		switch {
@@ -122,7 +146,7 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 			return end, nil
 		}
 		visit(marker, offset+4, length-2)
-		offset = end
+		offset, stray = end, end
 	}
 }
 

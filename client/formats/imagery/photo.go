@@ -57,8 +57,10 @@ type Photo struct {
 	// CaptureID is shared by the photos a multi-camera rig took at one moment.
 	CaptureID string
 
-	// Void reports that the recorded position is 0, 0.
-	Void bool
+	// Void reports that the recorded position is 0, 0; Unsigned, that it does not say
+	// whether it is north or south, east or west, and is not used; NoFix, that the
+	// receiver had no fix when the photo was taken.
+	Void, Unsigned, NoFix bool
 	// XMP holds the values of the XMP record for comparison; the fields above
 	// prefer EXIF.
 	XMP Claims

@@ -192,6 +192,12 @@ func TestJPEGEndings(t *testing.T) {
 	// no markers.
 	progressive := "\xff\xd8\xff\xc2\x00\x07\x08\x00\x10\x00\x10\xff\xda\x00\x02scan\xff\x00\xff\xd0 one" +
 		"\xff\xc4\x00\x06\xff\xd9\x01\x02\xff\xff\xda\x00\x02scan two"
+	// A grey picture of 4,096 x 4,096 pixels in one colour: each of its blocks is two bits 0.
+	code := func(class string) string {
+		return "\xff\xc4\x00\x14" + class + "\x01" + strings.Repeat("\x00", 15) + "\x00"
+	}
+	uniform := "\xff\xd8\xff\xdb\x00\x43\x00" + strings.Repeat("\x01", 64) + "\xff\xc0\x00\x0b\x08\x10\x00\x10\x00\x01\x01\x11\x00" +
+		code("\x00") + code("\x10") + "\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00" + strings.Repeat("\x00", 512*512/4) + "\xff\xd9"
 	for name, c := range map[string]struct {
 		content string
 		cause   imagery.Cause
@@ -201,6 +207,10 @@ func TestJPEGEndings(t *testing.T) {
 		"whole":                    {whole, ""},
 		"padding":                  {whole + strings.Repeat("\x00", 9000), ""},
 		"record behind":            {whole + trailer, ""},
+		"mostly padding":           {whole + strings.Repeat("\x00", 900_000), ""},
+		"one colour":               {uniform, ""},
+		"one colour, cut":          {uniform[:len(uniform)-2], imagery.Damaged},
+		"stray bytes":              {whole[:2] + "stray\xff\x00" + whole[2:], ""},
 		"second picture":           {whole + whole, ""},
 		"second picture, record":   {whole + "\x00\x00" + whole + trailer, ""},
 		"second, far behind":       {whole + strings.Repeat("\x00", 5000) + whole[:len(whole)/2], imagery.Truncated},

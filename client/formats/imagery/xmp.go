@@ -1,11 +1,11 @@
 package imagery
 
 import (
+	"errors"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"transect/client/formats/tiff"
 )
@@ -42,16 +42,38 @@ func (p *Photo) addXMP(record io.Reader) {
 		p.XMP.HasPosition, p.XMP.Latitude, p.XMP.Longitude = true, *latitude, *longitude
 	}
 	p.XMP.Altitude = number("AbsoluteAltitude")
-	for _, name := range []string{"DateTimeOriginal", "CreateDate"} {
-		if p.XMP.Acquired.IsZero() {
-			p.XMP.Acquired, p.XMP.DateOnly = xmpTime(xmpText(found[name]))
+	if above := number("GPSAltitude"); p.XMP.Altitude == nil && above != nil {
+		if xmpText(found["GPSAltitudeRef"]) == "1" {
+			*above = -*above
+		}
+		p.XMP.Altitude = above
+	}
+	for _, name := range []string{"DateTimeOriginal", "DateTimeDigitized", "CreateDate", "DateCreated", "ModifyDate"} {
+		if taken, dateOnly, ok := parseTime(xmpText(found[name])); ok && p.XMP.Acquired.IsZero() {
+			p.XMP.Acquired, p.XMP.DateOnly = taken, dateOnly
 		}
 	}
-	if !p.HasPosition && p.XMP.HasPosition {
-		if p.setPosition(p.XMP.Latitude, p.XMP.Longitude); p.HasPosition && p.Altitude == nil {
-			p.Altitude = p.XMP.Altitude
-		}
+	if p.XMP.HasPosition && (!p.HasPosition || p.wholeSeconds()) {
+		p.setPosition(p.XMP.Latitude, p.XMP.Longitude)
 	}
+	if p.Altitude == nil {
+		p.Altitude = p.XMP.Altitude
+	}
+	if p.Acquired.IsZero() {
+		p.Acquired = p.XMP.Acquired
+	}
+}
+
+// wholeSeconds reports whether the position was cut to whole seconds, up to 31 m, while
+// XMP has the fractions.
+func (p *Photo) wholeSeconds() bool {
+	whole := func(degrees float64) bool {
+		seconds := degrees * 3600
+		return math.Abs(seconds-math.Round(seconds)) < 1e-6
+	}
+	const second = 1.0 / 3600
+	return whole(p.Latitude) && whole(p.Longitude) && math.Abs(p.Latitude-p.XMP.Latitude) < second &&
+		math.Abs(p.Longitude-p.XMP.Longitude) < second
 }
 
 // coordinate returns the degrees under one of several names: a number, or a text
@@ -85,23 +107,17 @@ func coordinate(found map[string]any, negative string, names ...string) *float64
 	return nil
 }
 
-// xmpTime parses an XMP date (ISO 8601), possibly abbreviated.
-func xmpTime(text string) (acquired time.Time, dateOnly bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
-		if acquired, err := time.Parse(layout, text); err == nil {
-			return acquired, false
-		}
-	}
-	acquired, _ = time.Parse(time.DateOnly, text)
-	return acquired, true
-}
-
 func xmpNumber(value any) (float64, bool) {
 	switch v := value.(type) {
 	case float64:
 		return v, !tiff.NotFinite(v)
 	case string:
-		n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		above, below, fraction := strings.Cut(strings.TrimSpace(v), "/") // 136169/100
+		n, err := strconv.ParseFloat(above, 64)
+		if fraction {
+			by, wrong := strconv.ParseFloat(below, 64)
+			n, err = n/by, errors.Join(err, wrong)
+		}
 		return n, err == nil && !tiff.NotFinite(n)
 	}
 	return 0, false

@@ -107,9 +107,16 @@ func (p *picture) segments() error {
 	}
 }
 
+// maxStray is how many bytes may stand between two segments before the pixels: decoders
+// skip them.
+const maxStray = 4 << 10
+
 // marker reads the next marker, of which any number of fill bytes may be in front.
 func (p *picture) marker() (byte, error) {
 	b, err := p.next()
+	for n := 0; err == nil && b != 0xFF && p.rows == 0 && n < maxStray; n++ {
+		b, err = p.next()
+	}
 	if err == nil && b != 0xFF {
 		return 0, p.damage("the byte %#02x is where a marker belongs", b)
 	}

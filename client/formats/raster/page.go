@@ -272,6 +272,10 @@ func (p *page) indexed(i int64) (offset, length int64, ok bool) {
 		return offset, max(0, p.reader.Size-offset), true
 	}
 	length, ok = p.reader.At(p.counts, i)
+	if whole := int64(p.rowsIn(int(i/int64(p.across())%int64(p.down())))) * p.rowBytes(); p.compression == plain &&
+		length < whole && offset+whole <= p.reader.Size {
+		length = whole // some cameras count too few bytes
+	}
 	return offset, length, ok
 }
 

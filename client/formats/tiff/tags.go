@@ -12,6 +12,7 @@ const (
 	Description     = 270
 	Make            = 271
 	Model           = 272
+	DateTime        = 306
 	StripOffsets    = 273
 	Orientation     = 274
 	SamplesPerPixel = 277

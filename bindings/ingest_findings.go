@@ -1,0 +1,95 @@
+package bindings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"transect/client/human"
+	"transect/client/preflight"
+)
+
+// Bounds of what a summary says of the findings of a check: lines in all, lines of one
+// kind of finding, and characters of names in a line.
+const (
+	maxFindings = 20
+	maxOfKind   = 5
+	maxNames    = 400
+)
+
+// finding is what the check found about some files, or about the survey.
+type finding struct {
+	preflight.Problem
+	names []string
+}
+
+// writeFindings writes what a check found that decides about no file, errors first.
+// Files with the same finding share it.
+func writeFindings(b *strings.Builder, report *preflight.Report) {
+	kinds, written := findings(report), 0
+	for _, kind := range kinds {
+		told := 0
+		for i, f := range kind {
+			if i == maxOfKind || written == maxFindings {
+				break
+			}
+			f.write(b, i+1 == min(len(kind), maxOfKind))
+			told, written = told+len(f.names), written+1
+		}
+		if rest := report.Count(kind[0].Code) - told; rest > 0 {
+			fmt.Fprintf(b, "  and %s more of %s\n", human.Number(rest), kind[0].Code)
+		}
+	}
+}
+
+// findings groups the problems of a report that decide about no file, by code and message.
+func findings(report *preflight.Report) (kinds [][]*finding) {
+	byMessage := map[string]*finding{}
+	for _, p := range report.Problems {
+		if p.Verdict != "" {
+			continue
+		}
+		if n := len(kinds); n == 0 || kinds[n-1][0].Code != p.Code {
+			kinds = append(kinds, nil)
+		}
+		f := byMessage[p.Code+p.Message]
+		if f == nil {
+			f = &finding{Problem: p}
+			byMessage[p.Code+p.Message] = f
+			last := len(kinds) - 1
+			kinds[last] = append(kinds[last], f)
+		}
+		f.names = append(f.names, p.Name)
+	}
+	for _, kind := range kinds {
+		slices.SortStableFunc(kind, func(x, y *finding) int { return len(y.names) - len(x.names) })
+	}
+	return kinds
+}
+
+func (f *finding) write(b *strings.Builder, last bool) {
+	switch {
+	case f.names[0] == "":
+		fmt.Fprintf(b, "  %s: %s\n", f.Severity, human.Line(f.Message))
+	case len(f.names) == 1:
+		fmt.Fprintf(b, "  %s: %s: %s\n", f.Severity, human.Line(f.Name), human.Line(f.Message))
+	default:
+		fmt.Fprintf(b, "  %s: %s: %s\n    %s\n", f.Severity, human.Count(len(f.names), "file"), human.Line(f.Message),
+			someOf(f.names))
+	}
+	if f.Hint != "" && last {
+		fmt.Fprintf(b, "    hint: %s\n", f.Hint)
+	}
+}
+
+// someOf returns names that fit a few lines, and how many more there are.
+func someOf(names []string) string {
+	text := human.Line(names[0])
+	for i, name := range names[1:] {
+		if len(text)+len(name) > maxNames {
+			return fmt.Sprintf("%s and %s more", text, human.Number(len(names)-1-i))
+		}
+		text += ", " + human.Line(name)
+	}
+	return text
+}
