@@ -198,7 +198,7 @@ func TestRegister(t *testing.T) {
 	r := loaded()
 	known := all(t, r)
 	systems := map[int]*System{}
-	for _, code := range chosen(t, slices.Collect(maps.Keys(known)), 500) {
+	for _, code := range chosen(t, slices.Collect(maps.Keys(known)), 200) {
 		systems[code] = known[code]
 	}
 	wrong := 0
