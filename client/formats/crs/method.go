@@ -93,7 +93,7 @@ var methods = []method{
 	{webMercator, "Popular_Visualisation_Pseudo_Mercator", "mercatorauxiliarysphere", [10]string{lat0, lon0}, "", newWebMercator},
 	{9818, "Polyconic", "americanpolyconic", [10]string{lat0, lon0}, "", newPolyconic},
 	{9819, "Krovak", "", [10]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "", scaleFactor}, "sw", newKrovak},
-	{1041, "Krovak_North_Orientated", "", [10]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "",
+	{1041, "Krovak", "krovaknorthorientated", [10]string{latC, lonC, "pseudo_standard_parallel_1", "", "azimuth", "",
 		scaleFactor}, "", newKrovak},
 	{9835, "Cylindrical_Equal_Area", "lambertcylindricalequalarea", [10]string{"", lon0, lat1}, "", newEqualCylinder},
 }

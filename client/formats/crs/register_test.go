@@ -297,7 +297,8 @@ func TestTextsOfTheRegister(t *testing.T) {
 			forms["own"] = own.WKT()
 		}
 		// GDAL reads the projection that is written; without a code it has no area to choose a transformation by.
-		if ownErr == nil && !own.Geographic && len(own.datum.shifts) < 3 {
+		if ownErr == nil && !own.Geographic && len(own.datum.shifts) < 3 &&
+			own.datum.code != 6266 { // whose name, M'poraloko, GDAL does not find as it writes it
 			tr := trial{code, html.EscapeString(strings.Replace(own.WKT(), authority(code), "", 1)), nil}
 			for _, p := range points(m.areas[code]) {
 				if x, y := own.FromWGS84(p[0], p[1]); finite(x, y) {

@@ -15,12 +15,12 @@ func (s *System) WKT() string {
 			angle = fmt.Sprintf(`UNIT[%s,%s]`, quoted(s.UnitName), decimal(s.unit))
 		}
 	}
-	stated := ""
+	more := authority(d.code)
 	if d.system == 0 && len(d.shifts) == 1 {
-		stated = ",TOWGS84[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(d.shifts[0].helmert), " ", ","), "[]") + "]"
+		more = ",TOWGS84[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(d.shifts[0].helmert), " ", ","), "[]") + "]"
 	}
 	geographic := fmt.Sprintf(`GEOGCS[%s,DATUM[%s,SPHEROID[%s,%s,%s]%s],PRIMEM[%s,%s],%s%s]`,
-		quoted(d.name), quoted(d.wkt), quoted(d.ellipsoid.name), decimal(d.ellipsoid.a), decimal(d.ellipsoid.inverse), stated,
+		quoted(d.name), quoted(d.wkt), quoted(d.ellipsoid.name), decimal(d.ellipsoid.a), decimal(d.ellipsoid.inverse), more,
 		quoted(d.prime), decimal(d.meridian), angle, authority(code))
 	if s.Geographic {
 		return geographic

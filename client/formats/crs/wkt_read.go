@@ -261,7 +261,11 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.axes = n.axes(m.axes)
+	if s.axes = n.axes(m.axes); m.wkt == "Krovak" { // the axes tell the two methods of this name apart
+		if s.axes = n.axes(""); s.axes == "" {
+			s.method = methodOf(1041)
+		}
+	}
 	if hasUnit && length != 1 {
 		s.unit, s.UnitName = length, cmp.Or(strings.ReplaceAll(unit.name(), "_", " "), "unit")
 	}
@@ -372,7 +376,6 @@ func (m *method) variant(p parameters) (*method, parameters) {
 		p.lat0 = 0
 	case m.wkt == "Krovak" && p.grid == 90: // Esri turns the axes to east and north
 		p.grid = 0
-		return methodOf(1041), p
 	case m.code == 9812 || m.code == 9815:
 		if p.grid == 0 {
 			p.grid = p.azimuth
