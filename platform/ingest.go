@@ -112,7 +112,7 @@ func (p *Platform) inspectFile(ctx context.Context, found, doc store.Doc, index 
 		}
 		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" &&
 			store.Text(component, "name") == kind {
-			p.describeRaster(found, doc, f, s.size)
+			p.describeRaster(ctx, found, doc, file)
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"html"
 	"image"
 	"os"
 	"path/filepath"
@@ -43,7 +44,10 @@ func TestContentAndPreviews(t *testing.T) {
 			"index": {"w.shx", "x"}, "projection": {"other.prj", sharedFile(t, "vector/world-shp/world.prj")}},
 			map[string]string{"feature_count": "177"}, "Polygon", "", "png"},
 		{"other datum", "vector", nil, map[string][2]string{"vector": {"nc.gpkg", sharedFile(t, "vector/nc-counties.gpkg")}},
-			map[string]string{"feature_count": "100"}, "", "North_American_Datum_1927", "png"},
+			map[string]string{"feature_count": "100"}, "Polygon", "", "png"},
+		{"unknown datum", "vector", nil, map[string][2]string{"vector": {"w.shp", sharedFile(t, "vector/world-shp/world.shp")}, "database": {"w.dbf", "x"},
+			"index": {"w.shx", "x"}, "projection": {"w.prj", `GEOGCS["a",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]]]`}},
+			map[string]string{"feature_count": "177"}, "", `the datum "Site" is not known`, "png"},
 		{"cloud", "pcl", store.Doc{"horizontal_srs_wkt": utm10}, map[string][2]string{"pcl": {"a.laz", sharedFile(t, "pointcloud/autzen-1065.laz")}},
 			map[string]string{"point_count": "1065", "format": "laz"}, "Polygon", "", "png"},
 		{"cloud placed by its dataset", "pcl", store.Doc{"horizontal_srs_wkt": utm10}, map[string][2]string{"pcl": {"a.las", sharedFile(t, "pointcloud/autzen-1065.las")}},
@@ -55,6 +59,15 @@ func TestContentAndPreviews(t *testing.T) {
 			map[string]string{"triangle_count": "1", "vertex_count": "3", "format": "obj"}, "Polygon", "", "png"},
 		{"raster", "raster", nil, map[string][2]string{"raster": {"dem.tif", sharedFile(t, "raster/dem-olinda-utm25s.tif")}},
 			map[string]string{"width": "111"}, "Polygon", "", "any"},
+		{"picture with a world file", "raster", nil, map[string][2]string{"raster": {"a.jpg", string(photo(t, asJPEG))}, "projection": {"a.prj", utm10},
+			"worldfile": {"a.jgw", "1\n0\n0\n-1\n500000\n5000000\n"}}, map[string]string{"width": "640", "format": "jpeg"}, "Polygon", "", "any"},
+		{"picture with the file of GDAL", "raster", nil, map[string][2]string{"raster": {"a.jpg", string(photo(t, asJPEG))},
+			"header": {"a.jpg.aux.xml", "<PAMDataset><SRS>" + html.EscapeString(utm10) + "</SRS><GeoTransform>500000, 1, 0, 5000000, 0, -1</GeoTransform></PAMDataset>"}},
+			map[string]string{"width": "640"}, "Polygon", "", "any"},
+		{"picture without a place", "raster", nil, map[string][2]string{"raster": {"a.jpg", string(photo(t, asJPEG))}}, map[string]string{"width": "640"}, "",
+			"the raster has no position", "any"},
+		{"grid", "raster", nil, map[string][2]string{"raster": {"a.asc", "ncols 4\nnrows 2\nxllcorner 500000\nyllcorner 5000000\ncellsize 10\n1 2 3 4\n5 6 7 8\n"},
+			"projection": {"a.prj", utm10}}, map[string]string{"width": "4", "format": "aaigrid"}, "Polygon", "", "files of this kind have none"},
 		{"photo", "image", nil, map[string][2]string{"image": {"a.jpg", string(photo(t, asJPEG))}}, map[string]string{"width": "640"}, "", "", "jpeg"},
 		{"file", "file", nil, map[string][2]string{"file": {"a.txt", "hello"}}, nil, "", "", "files of this kind have none"},
 	} {

@@ -1,17 +1,17 @@
 package platform
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/paulmach/orb"
 
+	"transect/client/formats"
 	"transect/client/formats/raster"
 	"transect/client/geojson"
 	"transect/platform/blob"
@@ -29,24 +29,36 @@ const tileFormat = "png"
 const overviews = ".overviews"
 
 // describeRaster adds what a raster file says of itself, and the state of its tiles.
-func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) {
-	r, err := p.openPositioned(context.Background(), f, size, store.Text(doc, "_id"))
+func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, file formats.File) {
+	r, err := p.openPositioned(ctx, file, store.Text(doc, "_id"))
 	if err != nil {
-		found["tiles"] = failedFor(err)
+		found["tiles"], found["ingestion.warning"] = failedFor(err), store.Doc{"message": errorText(err)}
 		return
 	}
 	e := r.Extent()
-	found["width"], found["height"], found["format"] = e.Width, e.Height, "tiff"
+	found["width"], found["height"], found["format"] = e.Width, e.Height, formatOf(file)
 	if e.System != nil {
 		found["horizontal_srs_wkt"] = e.System.WKT()
 	}
 	if e.Outline == nil {
-		found["tiles"] = failedFor(e.Reason)
+		found["tiles"], found["ingestion.warning"] = failedFor(e.Reason), store.Doc{"message": errorText(e.Reason)}
 		return
 	}
 	found["geometry"] = must(store.Decode(geojson.Text(orb.Polygon{e.Outline})))
 	found["resolution"] = e.GroundResolution
 	found["tiles"] = store.Doc{"format": tileFormat, "status": statusPending}
+	if err := r.Undrawn(); err != nil {
+		found["tiles"] = failedFor(err)
+	}
+}
+
+// formatOf returns the format of a raster file as datasets have it.
+func formatOf(file formats.File) string {
+	content := must(formats.Recognise(file))
+	if content.Format == "geotiff" {
+		return "tiff"
+	}
+	return content.Format
 }
 
 // tileMemory is how many bytes of decoded pixels are kept for tiles.
@@ -68,32 +80,28 @@ const maxSidecar = 64 << 10
 
 // openPositioned opens the file of a raster. One without a position gets that of the
 // components beside it, or the reference system that the dataset was given.
-func (p *Platform) openPositioned(ctx context.Context, f *os.File, size int64, dataset string) (*raster.Raster, error) {
-	r, err := raster.Open(f, size)
-	if err != nil {
-		return nil, err
-	}
+func (p *Platform) openPositioned(ctx context.Context, file formats.File, dataset string) (*raster.Raster, error) {
 	var given string
-	beside := map[string]stored{}
+	var components []stored
 	check(p.read(ctx, func(t tx) {
 		given = store.Text(t.load(datasets, dataset), "horizontal_srs_wkt")
-		for _, name := range []string{"worldfile", "projection"} {
+		for _, name := range []string{"worldfile", "projection", "header"} {
 			if s, ok := t.bytesOf(dataset, name); ok && s.size <= maxSidecar {
-				beside[name] = s
+				if name == "projection" { // whatever its name
+					s.filename = "projection.prj"
+				}
+				components = append(components, s)
 			}
 		}
 	}))
-	text := func(name string) string {
-		s, ok := beside[name]
-		if !ok {
-			return ""
-		}
+	var beside []formats.File
+	for _, s := range components {
 		f := must(p.blobs.Open(s.blob))
 		defer f.Close()
-		return string(must(io.ReadAll(f)))
+		beside = append(beside, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
-	r.SetPosition(text("worldfile"), cmp.Or(text("projection"), given))
-	return r, nil
+	beside = append(beside, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
+	return formats.OpenRaster(ctx, file, beside...)
 }
 
 // failedFor is the state of tiles that cannot be made, or of such a preview.
@@ -163,7 +171,7 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()
-	r, err := p.openPositioned(ctx, f, s.size, j.id)
+	r, err := p.openPositioned(ctx, formats.File{Name: s.filename, Data: f, Size: s.size}, j.id)
 	if err != nil {
 		return made, err
 	}

@@ -167,7 +167,7 @@ func TestTilesRefused(t *testing.T) {
 	other := store.Text(s.raster(project, survey31(nil)), "_id")
 	failed := map[string]string{}
 	for reason, data := range map[string][]byte{
-		"EPSG:21781 is not known":    survey31(func(m *tiffgen.Image) { m.EPSG = 21781 }),
+		"EPSG:9999 is not known":     survey31(func(m *tiffgen.Image) { m.EPSG = 9999 }),
 		"the raster has no position": survey31(func(m *tiffgen.Image) { m.EPSG = 0 }),
 		"ZSTD compression":           survey31(func(m *tiffgen.Image) { m.Extra = []tiffgen.Field{{Tag: 259, Kind: 3, Numbers: []float64{50000}}} }),
 		"cut short":                  survey31(nil)[:2000],
@@ -177,6 +177,9 @@ func TestTilesRefused(t *testing.T) {
 		failed[store.Text(doc, "_id")] = reason
 		if store.Text(doc, "tiles.status") != statusFailed || !strings.Contains(store.Text(doc, "tiles.error.message"), reason) || store.Text(doc, "ingestion.status") != statusCompleted {
 			t.Errorf("%s: %v %v", reason, doc["tiles"], doc["ingestion"])
+		}
+		if located, warned := doc["geometry"] != nil, strings.Contains(store.Text(doc, "ingestion.warning.message"), reason); located == warned {
+			t.Errorf("%s: place %v, warning %q", reason, doc["geometry"], store.Text(doc, "ingestion.warning.message"))
 		}
 	}
 	file := s.dataset("file", store.Doc{"project": project}, "file")

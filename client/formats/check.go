@@ -91,5 +91,8 @@ func checkTIFF(ctx context.Context, f *file) error {
 	if err != nil {
 		return notDecoded{err}
 	}
+	if err := r.Undrawn(); err != nil {
+		return notDecoded{err}
+	}
 	return r.Check(ctx)
 }

@@ -31,6 +31,7 @@ type Info struct {
 	System *crs.System
 
 	Width, Height int   // pixels of a raster or a photo
+	Bands         int   // of a raster
 	Features      int64 // of a vector file
 	Points        int64 // of a point cloud, positions of a vector file, vertices of a mesh
 	Triangles     int64 // of a mesh
@@ -39,7 +40,10 @@ type Info struct {
 	Resolution float64
 }
 
-func describePhoto(_ context.Context, f *file) (Info, error) {
+func describePhoto(ctx context.Context, f *file) (Info, error) {
+	if world, _ := f.position(ctx); world != "" {
+		return describeRaster(ctx, f)
+	}
 	p, err := imagery.ReadFrom(f.Data, f.Size)
 	info := Info{Kind: "image", Format: string(p.Format), Width: p.Width, Height: p.Height}
 	if p.HasPosition {
@@ -73,6 +77,13 @@ func describeVector(ctx context.Context, f *file) (Info, error) {
 		info.place(&b)
 	}
 	return info, nil
+}
+
+func describePackage(ctx context.Context, f *file) (Info, error) {
+	if content, err := Recognise(f.File); err == nil && content.Kind == "raster" {
+		return describeRaster(ctx, f)
+	}
+	return describeVector(ctx, f)
 }
 
 // visitVector visits the features of a vector in longitude and latitude.

@@ -27,7 +27,7 @@ func TestSharedExtents(t *testing.T) {
 	}{
 		{"vector/world-countries-180.geojson", "vector", "geojson", "WGS 84", 180, 10_714, orb.Bound{Min: orb.Point{-180, -85.609038}, Max: orb.Point{180, 83.64513}}, 0},
 		{"vector/cities-shp.zip", "vector", "shapefile", "WGS 84", 243, 243, orb.Bound{Min: orb.Point{-175.220564, -41.292068}, Max: orb.Point{179.216647, 64.143459}}, 0},
-		{"vector/nc-counties.gpkg", "vector", "geopackage", "", 100, 2_529, orb.Bound{}, 0},
+		{"vector/nc-counties.gpkg", "vector", "geopackage", "NAD27", 100, 2_529, orb.Bound{Min: orb.Point{-84.323766, 33.882123}, Max: orb.Point{-75.456620, 36.589729}}, 0},
 		{"pointcloud/brighton-model.laz", "pcl", "laz", "WGS 84 / UTM zone 15N", 0, 940_393, orb.Bound{Min: orb.Point{-91.994862, 46.842275}, Max: orb.Point{-91.993457, 46.843164}}, 0.09},
 		{"pointcloud/autzen-1065.las", "pcl", "las", "", 0, 1_065, orb.Bound{}, 0},
 		{"images/dji-brighton/DJI_0018.JPG", "image", "jpeg", "WGS 84", 0, 0, orb.Point{-91.99456, 46.84229}.Bound(), 0},
@@ -57,7 +57,7 @@ func TestOutlines(t *testing.T) {
 		`{"type":"Polygon","coordinates":[[[0,0],[4,0],[0,3],[0,0]]]}`: "Polygon",
 		`{"type":"FeatureCollection","features":[]}`:                   "it has no shapes",
 		`{"type":"Point","coordinates":[700000,5000000]}`:              "not on the earth in WGS 84",
-		`{"type":"FeatureCollection","crs":{"properties":{"name":"EPSG:2180"}},"features":[{"geometry":{"type":"Point","coordinates":[7,5]}}]}`: "EPSG:2180 is not known",
+		`{"type":"FeatureCollection","crs":{"properties":{"name":"EPSG:9999"}},"features":[{"geometry":{"type":"Point","coordinates":[7,5]}}]}`: "EPSG:9999 is not known",
 	} {
 		info, err := extent(t, "a.geojson", []byte(text))
 		switch {

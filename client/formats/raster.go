@@ -1,13 +1,24 @@
 package formats
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
 	"image"
+	"image/color"
+	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/paulmach/orb"
 
 	"transect/client/formats/imagery"
 	"transect/client/formats/raster"
+	"transect/client/formats/vector"
 )
 
 // isRaster tells a TIFF file of measurements or a map from a photo.
@@ -36,19 +47,164 @@ func drawTIFF(ctx context.Context, f *file, side int) (image.Image, error) {
 	return Shrink(m, side), nil
 }
 
+func drawNothing(context.Context, *file, int) (image.Image, error) { return nil, ErrNone }
+
 func describeTIFF(ctx context.Context, f *file) (Info, error) {
-	if !f.isRaster() {
+	if world, _ := f.position(ctx); world == "" && !f.isRaster() {
 		return describePhoto(ctx, f)
 	}
-	r, err := raster.Open(f.Reader(ctx), f.Size)
+	return describeRaster(ctx, f)
+}
+
+func describeRaster(ctx context.Context, f *file) (Info, error) {
+	r, err := f.raster(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	content, err := Recognise(f.File)
 	if err != nil {
 		return Info{}, err
 	}
 	e := r.Extent()
-	info := Info{Kind: "raster", Format: "tiff", System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
-		Resolution: e.GroundResolution}
+	info := Info{Kind: "raster", Format: content.Format, System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
+		Bands: e.Bands, Resolution: e.GroundResolution}
+	if info.Format == "geotiff" {
+		info.Format = "tiff"
+	}
 	if e.Outline != nil {
 		info.Outline = orb.Polygon{e.Outline}
 	}
 	return info, nil
+}
+
+// OpenRaster opens a raster of any format that is read, with the position that files
+// beside it give: a world file, a projection (.prj), or what GDAL writes (.aux.xml).
+func OpenRaster(ctx context.Context, main File, beside ...File) (*raster.Raster, error) {
+	return (&file{main, beside}).raster(ctx)
+}
+
+func (f *file) raster(ctx context.Context) (*raster.Raster, error) {
+	content, err := Recognise(f.File)
+	if err != nil {
+		return nil, err
+	}
+	world, projection := f.position(ctx)
+	var r *raster.Raster
+	switch r, err = raster.Open(f.Reader(ctx), f.Size); {
+	case err == nil:
+	case content.Format == "aaigrid":
+		r, err = openGrid(f.Reader(ctx))
+	case content.Kind == "raster" && content.Format == "geopackage":
+		var t *vector.TileSet
+		if t, err = vector.Tiles(ctx, f.File); err == nil {
+			world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
+			r, projection = raster.Header(t.Width, t.Height, t.Bands, "", undrawn("GeoPackages")), t.Definition
+		}
+	case content.Format != "tiff" && content.Format != "geotiff" && content.flat:
+		var config image.Config
+		if config, _, err = image.DecodeConfig(f.Reader(ctx)); err == nil {
+			r = raster.Header(config.Width, config.Height, bandsOf(config), "",
+				undrawn(content.Format+" images"))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.SetPosition(world, projection)
+	return r, nil
+}
+
+func undrawn(kind string) error {
+	return fmt.Errorf("map tiles of %s are not drawn: convert the raster, for example with gdal_translate -co TILED=YES "+
+		"-co COMPRESS=DEFLATE", kind)
+}
+
+// bandsOf returns how many bands GDAL sees in a picture.
+func bandsOf(c image.Config) int {
+	switch c.ColorModel {
+	case color.GrayModel, color.Gray16Model:
+		return 1
+	case color.YCbCrModel, color.RGBAModel, color.RGBA64Model:
+		return 3
+	}
+	if _, paletted := c.ColorModel.(color.Palette); paletted {
+		return 1
+	}
+	return 4
+}
+
+// openGrid reads the header of an Esri ASCII grid.
+func openGrid(in io.Reader) (*raster.Raster, error) {
+	values := map[string]float64{}
+	words := bufio.NewScanner(io.LimitReader(in, headSize))
+	words.Split(bufio.ScanWords)
+	for words.Scan() {
+		name := strings.ToLower(words.Text())
+		if _, err := strconv.ParseFloat(name, 64); err == nil || !words.Scan() {
+			break
+		}
+		v, err := strconv.ParseFloat(words.Text(), 64)
+		if err != nil && name != "nodata_value" {
+			return nil, fmt.Errorf("the header of the grid is damaged: %s is %.40q", name, words.Text())
+		}
+		values[name] = v
+	}
+	width, height := values["ncols"], values["nrows"]
+	dx, dy := cmp.Or(values["dx"], values["cellsize"]), cmp.Or(values["dy"], values["cellsize"])
+	if !(width >= 1 && height >= 1 && width <= math.MaxInt32 && height <= math.MaxInt32) || dx <= 0 || dy <= 0 {
+		return nil, errors.New("the header of the grid has no size")
+	}
+	x, y := values["xllcorner"]+dx/2, values["yllcorner"]+dy/2
+	if _, centre := values["xllcenter"]; centre {
+		x, y = values["xllcenter"], values["yllcenter"]
+	}
+	world := fmt.Sprint(dx, 0, 0, -dy, x, y+(height-1)*dy)
+	return raster.Header(int(width), int(height), 1, world, undrawn("ASCII grids")), nil
+}
+
+// position returns what the files beside a raster say of its position: the text of a
+// world file and that of a projection, "" for none.
+func (f *file) position(ctx context.Context) (world, projection string) {
+	_, ext := CutExtension(f.Name)
+	read := func(b File) string {
+		text, _ := io.ReadAll(io.LimitReader(b.Reader(ctx), 1<<20))
+		return string(text)
+	}
+	var otherWorld, otherProjection string
+	for _, b := range f.beside {
+		_, suffix := CutExtension(b.Name)
+		switch suffix = "." + strings.ToLower(suffix); {
+		case isWorldFile(ext, suffix):
+			world = read(b)
+		case suffix == ".prj" && projection == "":
+			projection = read(b)
+		case strings.HasSuffix(strings.ToLower(b.Name), ".aux.xml"):
+			otherWorld, otherProjection = auxiliary(read(b))
+		}
+	}
+	return cmp.Or(world, otherWorld), cmp.Or(projection, otherProjection)
+}
+
+// auxiliary returns the position in a file of GDAL as texts of a world file and of a
+// projection.
+func auxiliary(text string) (world, projection string) {
+	var pam struct {
+		SRS          string
+		GeoTransform string
+	}
+	if xml.Unmarshal([]byte(text), &pam) != nil {
+		return "", ""
+	}
+	var v [6]float64
+	numbers := strings.Split(pam.GeoTransform, ",")
+	for i := range v {
+		var err error
+		if len(numbers) != len(v) {
+			return "", pam.SRS
+		}
+		if v[i], err = strconv.ParseFloat(strings.TrimSpace(numbers[i]), 64); err != nil {
+			return "", pam.SRS
+		}
+	}
+	return fmt.Sprint(v[1], v[4], v[2], v[5], v[0]+(v[1]+v[2])/2, v[3]+(v[4]+v[5])/2), pam.SRS
 }

@@ -30,9 +30,12 @@ var (
 	jpegs   = reader{describe: describePhoto, picture: drawPhoto, check: checkJPEG}
 	webps   = reader{describe: describePhoto, picture: drawPhoto, check: checkWebP}
 	tiffs   = reader{describe: describeTIFF, picture: drawTIFF, check: checkTIFF} // rasters and photos
+	grids   = reader{describe: describeRaster, picture: drawNothing}              // only their header is read
 	clouds  = reader{describe: describeCloud, picture: drawCloud}
 	vectors = reader{describe: describeVector, picture: drawVector, features: visitVector}
-	meshes  = reader{describe: describeMesh, picture: drawMesh}
+	// packages are vectors, or rasters where they have no features.
+	packages = reader{describe: describePackage, picture: drawVector, features: visitVector}
+	meshes   = reader{describe: describeMesh, picture: drawMesh}
 )
 
 // readers are those of the formats that are read, by the names that Recognise gives.
@@ -40,8 +43,9 @@ var readers = map[string]reader{
 	"jpeg": jpegs, "png": photos, "gif": photos, "bmp": photos, "webp": webps,
 	"tiff": tiffs, "geotiff": tiffs, "dng": tiffs,
 	"cr2": tiffs, "nef": tiffs, "arw": tiffs, "pef": tiffs, "srw": tiffs, "rwl": tiffs,
-	"las": clouds, "laz": clouds,
-	"geojson": vectors, "shapefile": vectors, "geopackage": vectors, "sqlite": vectors,
+	"aaigrid": grids,
+	"las":     clouds, "laz": clouds,
+	"geojson": vectors, "shapefile": vectors, "geopackage": packages, "sqlite": vectors,
 	"kml": vectors, "kmz": vectors, "gpx": vectors, "zip": vectors,
 	"obj": meshes, "ply": meshes, "stl": meshes,
 }

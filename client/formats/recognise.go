@@ -6,6 +6,7 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"transect/client/formats/imagery"
+	"transect/client/formats/vector"
 )
 
 // Content is what a file was recognised as.
@@ -28,6 +30,8 @@ type Content struct {
 
 	camera bool // taken by a camera
 	flat   bool // an image that a world file can georeference
+
+	auxiliary bool // its position is in a file of GDAL beside it (.aux.xml)
 }
 
 // headSize is what is read of every file: enough for magic numbers and the
@@ -99,7 +103,7 @@ func recognise(f File, ext string, head []byte) Content {
 	case hasAny(head, "ply\n", "ply\r"):
 		return sniffPLY(f)
 	case hasAny(head, "SQLite format 3\x00"):
-		return sniffSQLite(head, ext)
+		return sniffSQLite(f, head, ext)
 	case len(head) >= 100 && binary.BigEndian.Uint32(head) == 9994 && binary.LittleEndian.Uint32(head[28:]) == 1000:
 		return sniffShape(head, ext)
 	case len(head) >= 12 && hasAny(head, "RIFF") && string(head[8:12]) == "WEBP":
@@ -222,7 +226,7 @@ func sniffShape(head []byte, ext string) Content {
 
 // sniffSQLite goes by the application id (OGC 12-128r18, requirement 2), else by
 // the extension.
-func sniffSQLite(head []byte, ext string) Content {
+func sniffSQLite(f File, head []byte, ext string) Content {
 	id := ""
 	if len(head) >= 72 {
 		id = string(head[68:72])
@@ -230,6 +234,9 @@ func sniffSQLite(head []byte, ext string) Content {
 	isPackage, isTiles := id == "GPKG" || id == "GP10" || id == "GP11", id == "MPBX"
 	switch {
 	case isPackage, !isTiles && ext == "gpkg":
+		if tiles, err := vector.Tiles(context.Background(), f); err == nil && tiles != nil {
+			return Content{Kind: "raster", Format: "geopackage"}
+		}
 		return Content{Kind: "vector", Format: "geopackage"}
 	case isTiles, ext == "mbtiles":
 		return Content{Kind: "file", Format: "mbtiles"}

@@ -125,6 +125,8 @@ func (c Content) Component(main, other string) string {
 		return sidecarParts["shapefile"][suffix]
 	case c.Kind == "raster" && isWorldFile(ext, suffix):
 		return "worldfile"
+	case appended && suffix == ".aux.xml" && c.auxiliary:
+		return "header"
 	}
 	return sidecarParts[c.Kind][suffix]
 }
@@ -157,6 +159,10 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 	world, projection, header := false, false, ""
 	stem, ext := CutExtension(main)
 	for _, name := range beside {
+		if strings.EqualFold(name, main+".aux.xml") {
+			text := string(head(name))
+			c.auxiliary = strings.Contains(text, "<GeoTransform>") || strings.Contains(text, "<SRS")
+		}
 		other, suffix := CutExtension(name)
 		if suffix = "." + strings.ToLower(suffix); !strings.EqualFold(other, stem) && !strings.EqualFold(other, main) {
 			continue
@@ -167,8 +173,9 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 			header = name
 		}
 	}
+	c.auxiliary = c.auxiliary && header == "" && (c.flat || c.Kind == "raster")
 	switch {
-	case c.Kind == "image" && c.flat && (world || c.Format == "tiff" && !c.camera && projection):
+	case c.Kind == "image" && c.flat && (world || c.auxiliary || c.Format == "tiff" && !c.camera && projection):
 		c.Kind = "raster"
 	case c.Kind == "file" && c.Format == "" && header != "":
 		if format := headerFormat(head(header)); format != "" {

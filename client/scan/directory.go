@@ -198,7 +198,7 @@ func (d *directory) classify(i int) *class {
 	c.Complete(name, names, func(component string) bool {
 		return slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component })
 	})
-	c.sortParts()
+	c.sortParts(name)
 	if forced := d.w.source.Kind; forced != "" && forced != c.Kind { // its datasets have one component
 		for n := range c.parts {
 			c.parts[n].component = formats.NotSent
@@ -247,11 +247,18 @@ var componentOrder = []string{formats.NotSent, "database", "index", "projection"
 // repeatable reports components that a mesh can have several of.
 func repeatable(component string) bool { return component == "texture" || component == "material" }
 
-// sortParts sorts the parts and keeps one file for each component: of several
-// in different letter case, the first.
-func (c *class) sortParts() {
+// sortParts sorts the parts and keeps one file for each component: of several in different
+// letter case, the one whose name is that of the main file with an extension in its case.
+func (c *class) sortParts(main string) {
+	stem, ext := formats.CutExtension(main)
+	other := func(p part) int {
+		if s, e := formats.CutExtension(filepath.Base(p.Path)); s == stem && (e == strings.ToUpper(e)) == (ext == strings.ToUpper(ext)) {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(c.parts, func(a, b part) int {
-		return slices.Index(componentOrder, a.component) - slices.Index(componentOrder, b.component)
+		return cmp.Or(slices.Index(componentOrder, a.component)-slices.Index(componentOrder, b.component), other(a)-other(b))
 	})
 	seen := map[string]bool{}
 	for i, p := range c.parts {

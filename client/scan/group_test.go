@@ -56,6 +56,17 @@ func TestGrouping(t *testing.T) {
 				"file/ file=9.aux.xml", "raster/geotiff raster=9.tif",
 			},
 		},
+		"projections in two letter cases": {
+			map[string]string{"a.shp": shp, "a.shx": "x", "a.dbf": "x", "a.PRJ": "x", "a.prj": prj, "B.TIF": geotiff, "B.PRJ": prj, "b.prj": "x"},
+			[]string{
+				"file/ file=a.PRJ", "vector/shapefile vector=a.shp database=a.dbf index=a.shx projection=a.prj !",
+				"file/ file=b.prj", "raster/geotiff raster=B.TIF projection=B.PRJ !",
+			},
+		},
+		"a place in the file of GDAL": {
+			map[string]string{"a.tif": plain, "a.tif.aux.xml": "<PAMDataset><GeoTransform>1</GeoTransform></PAMDataset>", "b.tif": plain, "b.tif.aux.xml": "<PAMDataset/>"},
+			[]string{"raster/tiff raster=a.tif header=a.tif.aux.xml", "image/tiff image=b.tif", "file/ file=b.tif.aux.xml"},
+		},
 		"rasters known by their header": {
 			map[string]string{"a.img": "\x00\x01\x02", "a.hdr": "ENVI\nsamples = 3\n", "b.bil": "\x00\x01\x02", "b.HDR": "NROWS 3\r\nNCOLS 3\r\n", "c.img": "\x00\x01"},
 			[]string{"raster/envi raster=a.img header=a.hdr", "raster/ehdr raster=b.bil header=b.HDR", "file/ file=c.img"},

@@ -1,18 +1,21 @@
-// Package crs converts the coordinates of projected reference systems to longitude
-// and latitude and back. A System comes from an EPSG code (EPSG), the keys of a
-// GeoTIFF or LAS file (FromGeoKeys), or a WKT text (FromWKT).
+// Package crs converts the coordinates of reference systems to longitude and latitude of
+// WGS 84 and back. A System comes from an EPSG code (EPSG), the keys of a GeoTIFF or LAS
+// file (FromGeoKeys), or a WKT text (FromWKT).
 //
-// It knows the systems of survey data: longitude and latitude, web and other
-// Mercator, transverse Mercator with all UTM zones, Albers, and Lambert's conformal
-// conic. Datums that differ from WGS 84 by at most two metres count as WGS 84;
-// others are refused. The projections are written here because the Go modules that
-// can be had are wrong by metres at the edge of a UTM zone.
+// The systems of the EPSG register, their datums and the transformations to WGS 84 are in
+// register.txt.gz, made from the database of PROJ:
+//
+//	go generate ./client/formats/crs
+//
+// needs /usr/share/proj/proj.db and the programs of GDAL (Debian: proj-data, gdal-bin).
+// Positions are within two metres of those of gdaltransform, or the system is refused: a
+// datum counts as WGS 84 only where the register says so. The projections are written
+// here because the Go modules that can be had lack most methods and all datums.
 package crs
 
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // System is a coordinate reference system.
@@ -22,79 +25,42 @@ type System struct {
 	Geographic bool   // coordinates are degrees: x is the longitude, y the latitude
 	UnitName   string // of the coordinates: "metre", "degree", "foot", "US survey foot"
 
-	unit  float64 // length of the unit in metres; in radians when Geographic
-	datum datum
-	kind  method
+	unit   float64 // length of the unit in metres; in radians when Geographic
+	datum  *datum
+	method *method // nil when Geographic
+	axes   string  // directions of the coordinates, such as "ws"; "" for east and north
 	parameters
-	projection projection // nil when Geographic
+	projection projection      // nil when Geographic
+	areas      [][2][2]float64 // of the transformations of the datum, where there are several
 }
-
-// parameters of a projection; angles in degrees, lengths in metres.
-type parameters struct {
-	lat0, lon0, lat1, lat2, scale, east, north float64
-}
-
-// projection converts between radians, from the central meridian, and metres.
-type projection interface {
-	forward(lon, lat float64) (x, y float64)
-	inverse(x, y float64) (lon, lat float64)
-}
-
-// method is the kind of a projection, under its name in WKT.
-type method string
-
-const (
-	transverseMercator method = "Transverse_Mercator"
-	mercator           method = "Mercator_1SP"
-	webMercator        method = "Popular_Visualisation_Pseudo_Mercator"
-	albers             method = "Albers_Conic_Equal_Area"
-	lambert1           method = "Lambert_Conformal_Conic_1SP"
-	lambert2           method = "Lambert_Conformal_Conic_2SP"
-)
 
 const degree = math.Pi / 180
 
-// WGS84 is longitude and latitude in degrees, EPSG:4326.
-var WGS84 *System
+var wgs84Ellipsoid = ellipsoid{"WGS 84", 6378137, 298.257223563}
 
-func geographic(code int, d datum) *System {
+// WGS84 is longitude and latitude in degrees, EPSG:4326.
+var WGS84 = geographic(4326, (&datum{code: 6326, system: 4326, name: "WGS 84", wkt: "WGS_1984", ellipsoid: wgs84Ellipsoid,
+	prime: "Greenwich"}).stated([7]float64{}))
+
+func geographic(code int, d *datum) *System {
 	return &System{Code: code, Name: d.name, Geographic: true, UnitName: "degree", unit: degree, datum: d}
 }
 
-// projected makes a system of a projection, or refuses its parameters.
-func projected(code int, name string, d datum, kind method, p parameters) (*System, error) {
-	s := &System{Code: code, Name: name, UnitName: "metre", unit: 1, datum: d, kind: kind, parameters: p}
-	a, f := d.ellipsoid.a, 1/d.ellipsoid.inverse
-	switch kind {
-	case transverseMercator:
-		s.projection = newTransverse(a, f, p)
-	case mercator:
-		s.projection = cylinder{a, eccentricity(f), p.scale}
-	case webMercator:
-		s.projection = cylinder{a, 0, 1}
-	case albers:
-		s.projection = newAlbers(a, f, p)
-	case lambert1, lambert2:
-		s.projection = newLambert(a, f, kind, p)
-	}
-	x, y := s.projection.forward(0.01, (p.lat1+p.lat2)/2*degree)
-	if !finite(x, y, p.east, p.north, p.lon0) || math.Abs(p.lon0) > 360 {
-		return nil, fmt.Errorf("the parameters of the projection %s make no sense", label(kind))
-	}
-	return s, nil
-}
-
-// label is the name of a method in messages.
-func label(kind method) string { return strings.ReplaceAll(string(kind), "_", " ") }
-
 // ToWGS84 converts coordinates to longitude and latitude in degrees; NaN for what
-// is not on the map.
+// is not on the map, or outside of the area for which the datum is known.
 func (s *System) ToWGS84(x, y float64) (lon, lat float64) {
-	if s.Geographic {
-		return x * s.unit / degree, y * s.unit / degree
+	lon, lat = x*s.unit/degree, y*s.unit/degree
+	if !s.Geographic {
+		x, y = s.fromAxes(x*s.unit, y*s.unit)
+		lon, lat = s.projection.inverse(x, y)
+		lon, lat = lon/degree+s.lon0, lat/degree
 	}
-	lon, lat = s.projection.inverse(x*s.unit-s.east, y*s.unit-s.north)
-	return lon/degree + s.lon0, lat / degree
+	lon += s.datum.meridian
+	t := s.shiftAt(x, y, lon, lat)
+	if t == nil {
+		return math.NaN(), math.NaN()
+	}
+	return t.apply(s.datum.ellipsoid, lon, lat)
 }
 
 // FromWGS84 is the inverse of ToWGS84. The longitude may be any turn of 360 degrees;
@@ -103,15 +69,82 @@ func (s *System) FromWGS84(lon, lat float64) (x, y float64) {
 	if math.Abs(lat) > 90 {
 		return math.NaN(), math.NaN()
 	}
+	onLon, onLat := lon, lat // on the datum
+	x, y = s.project(lon, lat)
+	for range 3 { // the transformation depends on the position
+		t := s.shiftAt(x, y, onLon, onLat)
+		if t == nil {
+			return math.NaN(), math.NaN()
+		}
+		nextLon, nextLat := t.back(s.datum.ellipsoid, lon, lat)
+		if nextLon == onLon && nextLat == onLat {
+			break
+		}
+		onLon, onLat = nextLon, nextLat
+		x, y = s.project(onLon, onLat)
+	}
+	if s.Geographic {
+		return x, y
+	}
+	x, y = s.toAxes(x, y)
+	return x / s.unit, y / s.unit
+}
+
+// project returns where a position on the datum is: in metres on the map, or in the unit
+// of a geographic system.
+func (s *System) project(lon, lat float64) (x, y float64) {
+	lon -= s.datum.meridian
 	if s.Geographic {
 		return lon * degree / s.unit, lat * degree / s.unit
 	}
 	lon = math.Remainder(lon-s.lon0, 360)
-	if s.kind == transverseMercator && math.Abs(lon) > 60 {
+	if _, ok := s.projection.(*transverse); ok && math.Abs(lon) > 60 {
 		return math.NaN(), math.NaN()
 	}
-	x, y = s.projection.forward(lon*degree, lat*degree)
-	return (x + s.east) / s.unit, (y + s.north) / s.unit
+	return s.projection.forward(lon*degree, lat*degree)
+}
+
+// toAxes returns east and north as coordinates in the directions of the axes.
+func (s *System) toAxes(x, y float64) (float64, float64) {
+	var c [2]float64
+	for i, direction := range s.directions() {
+		switch direction {
+		case 'e':
+			c[i] = s.east + x
+		case 'w':
+			c[i] = s.east - x
+		case 'n':
+			c[i] = s.north + y
+		case 's':
+			c[i] = s.north - y
+		}
+	}
+	return c[0], c[1]
+}
+
+// fromAxes inverts toAxes.
+func (s *System) fromAxes(a, b float64) (x, y float64) {
+	for i, direction := range s.directions() {
+		v := [2]float64{a, b}[i]
+		switch direction {
+		case 'e':
+			x = v - s.east
+		case 'w':
+			x = s.east - v
+		case 'n':
+			y = v - s.north
+		case 's':
+			y = s.north - v
+		}
+	}
+	return x, y
+}
+
+func (s *System) directions() string {
+	if s.axes == "" {
+		return "en"
+	}
+	return s.axes
 }
 
 // Metres returns the length of a unit of the coordinates at a latitude, from west

@@ -2,7 +2,6 @@ package crs
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"os/exec"
 	"strings"
@@ -53,32 +52,4 @@ func gdal(t *testing.T, input, name string, args ...string) string {
 		t.Fatalf("%s %v: %v: %s", name, args, err, failed.String())
 	}
 	return string(out)
-}
-
-// Coordinates are those of PROJ, within a millimetre; and so are they through the
-// WKT that a system writes.
-func TestCoordinatesAreThoseOfPROJ(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by -short: it runs GDAL many times")
-	}
-	for code, points := range codes {
-		s, _ := EPSG(code)
-		for _, target := range []string{fmt.Sprintf("EPSG:%d", code), s.WKT()} {
-			var input strings.Builder
-			for _, p := range points {
-				fmt.Fprintln(&input, p[0], p[1])
-			}
-			// The same datum on both sides: its distance from WGS 84 is left out.
-			from := fmt.Sprintf("EPSG:%d", s.datum.code)
-			lines := strings.Split(strings.TrimSpace(gdal(t, input.String(), "gdaltransform", "-s_srs", from, "-t_srs", target)), "\n")
-			for i, p := range points {
-				var wantX, wantY float64
-				fmt.Sscan(lines[i], &wantX, &wantY)
-				x, y := s.FromWGS84(p[0], p[1])
-				if math.Abs(x-wantX) > 1e-3 || math.Abs(y-wantY) > 1e-3 {
-					t.Errorf("%s by %.20s: %v is at %.4f %.4f, not %.4f %.4f", s, target, p, x, y, wantX, wantY)
-				}
-			}
-		}
-	}
 }

@@ -29,6 +29,8 @@ const (
 	keyInverse         = 2059
 	keyPrimeMeridian   = 2051
 	keyPrimeLongitude  = 2061
+	keySemiMinor       = 2058
+	keyToWGS84         = 2062
 	keyProjected       = 3072
 	keyProjCitation    = 3073
 	keyProjection      = 3074
@@ -49,6 +51,11 @@ const (
 	keyCentreLat       = 3089
 	keyScale           = 3092
 	keyScaleAtCentre   = 3093
+	keyCentreEasting   = 3090
+	keyCentreNorthing  = 3091
+	keyAzimuth         = 3094
+	keyPoleLon         = 3095
+	keyGridAngle       = 3096
 	userDefined        = 32767
 	modelProjected     = 1
 	modelGeographic    = 2
@@ -69,17 +76,20 @@ func FromGeoKeys(keys GeoKeys) (*System, error) {
 		return keys.projected()
 	case keys.code(keyGeographic) != 0 || model == modelGeographic:
 		d, err := keys.datum()
+		if err == nil {
+			err = d.usable()
+		}
 		if err != nil {
 			return nil, err
 		}
-		s := geographic(d.code, d)
+		s := geographic(d.system, d)
 		s.Name = cmp.Or(s.Name, "longitude and latitude")
-		switch unit := keys.code(keyAngularUnits); unit {
-		case 0, 9102:
-		case 9101:
-			s.unit, s.UnitName = 1, "radian"
-		default:
-			return nil, fmt.Errorf("the angular unit EPSG:%d is not supported", unit)
+		if code := keys.code(keyAngularUnits); code != 0 && code != 9102 {
+			u, ok := loaded().units[code]
+			if !ok {
+				return nil, fmt.Errorf("the angular unit EPSG:%d is not supported", code)
+			}
+			s.unit, s.UnitName = u.factor, u.name
 		}
 		return s, nil
 	}
@@ -106,106 +116,141 @@ func (k GeoKeys) projected() (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Name = cmp.Or(s.Name, k.text(keyProjCitation), k.text(keyCitation), label(s.kind))
-	return s, k.setUnit(s)
+	if err := k.setUnit(s); err != nil {
+		return nil, err
+	}
+	s.Name = cmp.Or(k.text(keyProjCitation), k.text(keyCitation), s.method.label())
+	if d.code == 0 {
+		return s, nil
+	}
+	known, err := s.known()
+	if err != nil {
+		return nil, fmt.Errorf("the reference system %q cannot be used: %w", s.Name, err)
+	}
+	return known, nil
 }
 
+// transformations are the methods of GeoTIFF.
+var transformations = map[int]int{1: transverseCode, 3: 9812, 7: mercatorA, 8: lambert2, 9: lambert1, 10: 9820, 11: 9822,
+	15: polarA, 16: 9809, 18: 9806, 22: 9818, 27: 9808, 28: 9835, 9815: 9815}
+
 // projection reads a projection that is described by its parameters.
-func (k GeoKeys) projection(d datum) (*System, error) {
+func (k GeoKeys) projection(d *datum) (*System, error) {
 	switch p := k.code(keyProjection); {
-	case p > 16000 && p <= 16060:
-		return utm(utmCode(p-16000, false, d), p-16000, false, d)
-	case p > 16100 && p <= 16160:
-		return utm(utmCode(p-16100, true, d), p-16100, true, d)
+	case p > 16000 && p <= 16060, p > 16100 && p <= 16160:
+		zone := parameters{lon0: float64(p%100*6 - 183), scale: 0.9996, east: 500000}
+		if p > 16100 {
+			zone.north = 10000000
+		}
+		return projected(0, "", d, methodOf(transverseCode), zone)
 	case p != 0 && p != userDefined:
 		return nil, fmt.Errorf("the projection EPSG:%d is not supported", p)
 	}
-	kinds := map[int]method{1: transverseMercator, 7: mercator, 8: lambert2, 9: lambert1, 11: albers}
-	kind, ok := kinds[k.code(keyTransformation)]
-	if !ok {
+	m := methodOf(transformations[k.code(keyTransformation)])
+	if m == nil {
 		return nil, fmt.Errorf("the projection method %d of GeoTIFF is not supported", k.code(keyTransformation))
 	}
-	unit, _, err := k.unit()
+	u, err := k.unit()
 	if err != nil {
 		return nil, err
 	}
-	return projected(0, "", d, kind, parameters{
+	if angle := k.code(keyAngularUnits); angle != 0 && angle != 9102 {
+		return nil, fmt.Errorf("the angular unit EPSG:%d is not supported", angle)
+	}
+	m, p := m.variant(parameters{
 		lat0: k.first(0, keyNaturalLat, keyFalseLat, keyCentreLat), lon0: k.first(0, keyNaturalLon, keyFalseLon,
-			keyCentreLon),
+			keyCentreLon, keyPoleLon),
 		lat1: k.first(0, keyParallel1), lat2: k.first(0, keyParallel2), scale: k.first(1, keyScale, keyScaleAtCentre),
-		east: unit * k.first(0, keyEasting, keyFalseEasting), north: unit * k.first(0, keyNorthing, keyFalseNorthing),
+		azimuth: k.first(0, keyAzimuth), grid: k.first(0, keyGridAngle),
+		east:  u.factor * k.first(0, keyEasting, keyFalseEasting, keyCentreEasting),
+		north: u.factor * k.first(0, keyNorthing, keyFalseNorthing, keyCentreNorthing),
 	})
+	return projected(0, "", d, m, p)
 }
 
-// datum reads the geographic system.
-func (k GeoKeys) datum() (datum, error) {
+// datum reads the geographic system. It does not say whether its datum is usable.
+func (k GeoKeys) datum() (*datum, error) {
 	code := k.code(keyGeographic)
-	if d, ok := datums[code]; ok {
-		return d, nil
+	stated := k.numbers(keyToWGS84)
+	if code != 0 && code != userDefined && stated == nil {
+		s, err := EPSG(code)
+		if err == nil && !s.Geographic {
+			err = fmt.Errorf("the reference system EPSG:%d has no longitudes and latitudes", code)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.datum, nil
 	}
-	name := k.text(keyGeogCitation)
 	if code == 0 && k.code(keyDatum) == 0 && k.code(keyEllipsoid) == 0 && k.first(0, keySemiMajor) == 0 {
-		return datums[4326], nil // only a projection is named
+		return WGS84.datum, nil // only a projection is named
 	}
-	if code != 0 && code != userDefined {
-		return datum{}, fmt.Errorf("the geographic system EPSG:%d is not known here; its distance from WGS 84 is not known",
-			code)
+	own := ellipsoid{"", k.first(0, keySemiMajor), k.first(0, keyInverse)}
+	if minor := k.first(0, keySemiMinor); own.inverse == 0 && minor > 0 && minor < own.a {
+		own.inverse = own.a / (own.a - minor)
 	}
-	if pm := k.code(keyPrimeMeridian); pm != 0 && pm != 8901 && k.first(0, keyPrimeLongitude) != 0 {
-		return datum{}, errors.New("a prime meridian other than Greenwich is not supported")
+	r := loaded()
+	if known, ok := r.ellipsoids[k.code(keyEllipsoid)]; ok {
+		own = known
 	}
-	// Datum codes 6xxx belong to the geographic systems 4xxx.
-	if d, ok := datums[k.code(keyDatum)-2000]; ok {
-		return d, nil
+	name := strings.TrimSpace(strings.TrimPrefix(k.text(keyGeogCitation), "GCS Name ="))
+	d := findDatum(k.code(keyDatum), own, name)
+	if s, err := EPSG(code); d == nil && err == nil && s.Geographic {
+		d = s.datum
 	}
-	axis, inverse := k.first(0, keySemiMajor), k.first(0, keyInverse)
-	switch k.code(keyEllipsoid) {
-	case 7019:
-		axis, inverse = grs80.a, grs80.inverse
-	case 7030:
-		axis, inverse = wgs84Ellipsoid.a, wgs84Ellipsoid.inverse
-	}
-	return datumOf(name, axis, inverse)
-}
-
-// datumOf returns the datum of an ellipsoid, which counts as WGS 84 when it has the
-// same size.
-func datumOf(name string, axis, inverse float64) (datum, error) {
-	if math.Abs(axis-wgs84Ellipsoid.a) > 0.5 || math.Abs(inverse-wgs84Ellipsoid.inverse) > 0.01 {
-		return datum{}, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
+	switch {
+	case stated != nil:
+		if d != nil && own.a == 0 {
+			own = d.ellipsoid
+		}
+		if own.a <= 0 {
+			return nil, errors.New("the reference system names no ellipsoid")
+		}
+		var helmert [7]float64
+		copy(helmert[:], stated)
+		name = cmp.Or(name, "unknown")
+		d = datum{name: name, wkt: name, ellipsoid: own, prime: "Greenwich"}.stated(helmert)
+	case d == nil:
+		return nil, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
 			cmp.Or(name, "without a name"))
 	}
-	e := ellipsoid{"GRS 1980", axis, inverse}
-	if math.Abs(inverse-wgs84Ellipsoid.inverse) < 1e-7 {
-		e.name = wgs84Ellipsoid.name
+	if pm := k.code(keyPrimeMeridian); pm != 0 && pm != 8901 || k.first(0, keyPrimeLongitude) != 0 {
+		longitude := k.first(d.meridian, keyPrimeLongitude)
+		if pm != userDefined && k.first(0, keyPrimeLongitude) == 0 && d.meridian == 0 {
+			return nil, fmt.Errorf("the prime meridian EPSG:%d is not supported", pm)
+		}
+		other := *d
+		other.prime, other.meridian = "unknown", longitude
+		d = &other
 	}
-	return datum{name: cmp.Or(name, "unknown"), wkt: "unknown", ellipsoid: e}, nil
+	return d, nil
 }
 
-// units are the lengths of linear units in metres, by their EPSG code.
-var units = map[int]struct {
-	name   string
-	length float64
-}{0: {"metre", 1}, 9001: {"metre", 1}, 9002: {"foot", 0.3048}, 9003: {"US survey foot", 1200.0 / 3937}}
-
-func (k GeoKeys) unit() (length float64, name string, err error) {
+func (k GeoKeys) unit() (u unit, err error) {
 	code := k.code(keyLinearUnits)
-	if code == userDefined {
-		if length = k.first(0, keyLinearUnitSize); length > 0 && finite(length) {
-			return length, "unit", nil
+	switch code {
+	case 0:
+		return unit{"metre", 1}, nil
+	case userDefined:
+		if length := k.first(0, keyLinearUnitSize); length > 0 && finite(length) {
+			return unit{"unit", length}, nil
 		}
 	}
-	u, ok := units[code]
+	u, ok := loaded().units[code]
 	if !ok {
-		return 0, "", fmt.Errorf("the linear unit EPSG:%d is not supported", code)
+		err = fmt.Errorf("the linear unit EPSG:%d is not supported", code)
 	}
-	return u.length, u.name, nil
+	return u, err
 }
 
-func (k GeoKeys) setUnit(s *System) (err error) {
-	length, name, err := k.unit()
-	if err == nil && length != s.unit {
-		s.unit, s.UnitName, s.Code = length, name, 0
+// setUnit gives a system the unit that the keys name.
+func (k GeoKeys) setUnit(s *System) error {
+	if k.code(keyLinearUnits) == 0 {
+		return nil
+	}
+	u, err := k.unit()
+	if err == nil && math.Abs(u.factor-s.unit) > 1e-9 {
+		s.unit, s.UnitName, s.Code = u.factor, u.name, 0
 	}
 	return err
 }
@@ -237,6 +282,15 @@ func (k GeoKeys) first(otherwise float64, keys ...int) float64 {
 		}
 	}
 	return otherwise
+}
+
+// numbers returns all numbers of a key.
+func (k GeoKeys) numbers(key int) []float64 {
+	location, count, i, ok := k.entry(key)
+	if !ok || location != 34736 || i+count > len(k.Doubles) || !finite(k.Doubles[i:i+count]...) {
+		return nil
+	}
+	return k.Doubles[i : i+count]
 }
 
 func (k GeoKeys) text(key int) string {

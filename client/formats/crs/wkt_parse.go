@@ -127,13 +127,13 @@ func (n wktNode) code() int {
 	return code
 }
 
-// letters are the letters and digits of a name, in lower case.
+// letters returns the letters and digits of a name, in lower case, and its plus signs.
 func letters(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':
 			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '+':
 			return r
 		}
 		return -1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -17,42 +18,104 @@ func FromWKT(text string) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.system()
+	return n.system(nil)
 }
 
-func (n wktNode) system() (*System, error) {
+// system returns the system of an element, with a transformation to WGS 84 that is stated
+// around it.
+func (n wktNode) system(stated *[7]float64) (*System, error) {
 	switch n.keyword {
 	case "COMPD_CS", "COMPOUNDCRS":
 		if inner, ok := n.child("PROJCS", "PROJCRS", "PROJECTEDCRS", "GEOGCS", "GEOGCRS", "GEODCRS", "BOUNDCRS"); ok {
-			return inner.system()
+			return inner.system(stated)
 		}
-	case "BOUNDCRS", "SOURCECRS":
-		if len(n.children) > 0 {
-			return n.children[0].system()
+	case "BOUNDCRS":
+		source, ok := n.child("SOURCECRS")
+		if !ok || len(source.children) == 0 {
+			break
 		}
+		stated, err := n.abridged()
+		if err != nil {
+			return nil, err
+		}
+		return source.children[0].system(stated)
 	case "GEOGCS", "GEOGCRS", "GEODCRS", "GEODETICCRS", "GEOGRAPHICCRS":
-		return n.geographic()
+		return n.geographic(stated)
 	case "PROJCS", "PROJCRS", "PROJECTEDCRS":
-		if s, err := EPSG(n.code()); err == nil {
-			return s, nil
+		s, err := n.projected(stated)
+		if err != nil {
+			err = fmt.Errorf("the reference system %q cannot be used: %w", n.name(), err)
 		}
-		return n.projected()
+		return s, err
 	case "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS":
 		return nil, errors.New("a local system has no position on the earth")
 	}
 	return nil, fmt.Errorf("reference systems of the kind %s are not supported", n.keyword)
 }
 
-func (n wktNode) geographic() (*System, error) {
-	d, err := n.datum()
+// abridged returns the transformation of a bound system to WGS 84.
+func (n wktNode) abridged() (*[7]float64, error) {
+	a, _ := n.child("ABRIDGEDTRANSFORMATION")
+	method, _ := a.child("METHOD")
+	side := 1.0
+	switch name := letters(method.name()); {
+	case strings.HasPrefix(name, "coordinateframe"):
+		side = -1
+	case !strings.HasPrefix(name, "positionvector") && !strings.HasPrefix(name, "geocentrictranslations"):
+		return nil, fmt.Errorf("the transformation %q to WGS 84 is not supported", method.name())
+	}
+	var helmert [7]float64
+	for _, p := range a.children {
+		places := map[string]int{"xaxistranslation": 0, "yaxistranslation": 1, "zaxistranslation": 2, "xaxisrotation": 3,
+			"yaxisrotation": 4, "zaxisrotation": 5, "scaledifference": 6}
+		i, ok := places[letters(p.name())]
+		if p.keyword != "PARAMETER" || !ok {
+			continue
+		}
+		v := p.number(1, math.NaN())
+		switch {
+		case i >= 3 && i < 6:
+			unit, _ := p.child("ANGLEUNIT")
+			v *= side * unit.number(1, degree/3600) / (degree / 3600)
+		case i == 6:
+			if unit, _ := p.child("SCALEUNIT"); unit.number(1, 1) != 1 {
+				v *= unit.number(1, 1) * 1e6
+			} else {
+				v = (v - 1) * 1e6
+			}
+		}
+		helmert[i] = v
+	}
+	if !finite(helmert[:]...) {
+		return nil, errors.New("the transformation to WGS 84 has no numbers")
+	}
+	return &helmert, nil
+}
+
+func (n wktNode) geographic(stated *[7]float64) (*System, error) {
+	if stated == nil {
+		if s, err := EPSG(n.code()); err == nil && s.Geographic {
+			return s, nil
+		}
+	}
+	if stated == nil {
+		var err error
+		if stated, err = n.extended(); err != nil {
+			return nil, err
+		}
+	}
+	d, err := n.datum(stated)
+	if err == nil {
+		err = d.usable()
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := geographic(d.code, d)
+	s := geographic(d.system, d)
 	s.Name = cmp.Or(d.name, n.name())
 	unit, ok := n.child("UNIT", "ANGLEUNIT")
-	if cs, has := n.child("AXIS"); !ok && has {
-		unit, _ = cs.child("ANGLEUNIT", "UNIT")
+	if axis, has := n.child("AXIS"); !ok && has {
+		unit, _ = axis.child("ANGLEUNIT", "UNIT")
 	}
 	if size := unit.number(1, degree); math.Abs(size-degree) > 1e-9 {
 		s.unit, s.UnitName, s.Code = size, cmp.Or(strings.ToLower(unit.name()), "unit"), 0
@@ -60,47 +123,111 @@ func (n wktNode) geographic() (*System, error) {
 	return s, nil
 }
 
-// datum finds the datum by its code, its name, or the size of its ellipsoid.
-func (n wktNode) datum() (datum, error) {
-	if d, ok := datums[n.code()]; ok {
-		return d, nil
-	}
+// datum finds the datum by its code or its name, or takes the one that the text describes
+// with its transformation to WGS 84. It does not say whether the datum is usable.
+func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 	named, ok := n.child("DATUM", "ENSEMBLE", "GEODETICDATUM", "TRF")
 	if !ok {
-		return datum{}, errors.New("the reference system names no datum")
-	}
-	if d, ok := datums[named.code()-2000]; ok { // datum codes 6xxx belong to the systems 4xxx
-		return d, nil
-	}
-	prime, _ := n.child("PRIMEM", "PRIMEMERIDIAN")
-	if prime.number(1, 0) != 0 {
-		return datum{}, fmt.Errorf("the prime meridian %s is not supported, only Greenwich", prime.name())
-	}
-	for _, d := range datums {
-		if letters(d.wkt) == letters(strings.TrimPrefix(named.name(), "D_")) {
-			return d, nil
-		}
+		return nil, errors.New("the reference system names no datum")
 	}
 	e, _ := named.child("SPHEROID", "ELLIPSOID")
-	return datumOf(named.name(), e.number(1, 0), e.number(2, 0))
+	own := ellipsoid{e.name(), e.number(1, 0), e.number(2, 0)}
+	if length, has := e.child("LENGTHUNIT", "UNIT"); has {
+		own.a *= length.number(1, 1)
+	}
+	prime, hasPrime := n.child("PRIMEM", "PRIMEMERIDIAN")
+	if named, inDatum := named.child("PRIMEM"); !hasPrime && inDatum {
+		prime, hasPrime = named, true
+	}
+	meridian := prime.number(1, 0)
+	if unit, has := prime.child("ANGLEUNIT", "UNIT"); has {
+		meridian *= unit.number(1, degree) / degree
+	}
+	d := findDatum(named.code(), own, named.name())
+	if t, has := named.child("TOWGS84"); has && stated == nil {
+		stated = new([7]float64)
+		for i := range stated {
+			stated[i] = t.number(i, 0)
+		}
+	}
+	switch {
+	case stated != nil:
+		if own.a <= 0 {
+			return nil, errors.New("the reference system names no ellipsoid")
+		}
+		d = datum{name: n.name(), wkt: named.name(), ellipsoid: own, prime: cmp.Or(prime.name(), "Greenwich")}.stated(*stated)
+	case d == nil:
+		return nil, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
+			cmp.Or(named.name(), "without a name"))
+	}
+	if hasPrime && math.Abs(meridian-d.meridian) > 1e-7 {
+		if stated == nil { // that of the other meridian may lie elsewhere
+			d = findDatum(0, own, named.name()+prime.name())
+			if d == nil || math.Abs(meridian-d.meridian) > 1e-7 {
+				return nil, fmt.Errorf("the datum %q with the prime meridian %q is not known here", named.name(), prime.name())
+			}
+			return d, nil
+		}
+		d.prime, d.meridian = prime.name(), meridian
+	}
+	return d, nil
 }
 
-// methods are the projections by their names in the dialects of WKT, in letters.
-var methods = map[string]method{
-	"transversemercator": transverseMercator, "gausskruger": transverseMercator,
-	"mercator": mercator, "mercator1sp": mercator, "mercatorvarianta": mercator,
-	"mercatorauxiliarysphere": webMercator, "popularvisualisationpseudomercator": webMercator,
-	"albers": albers, "albersconicequalarea": albers, "albersequalarea": albers,
-	"lambertconformalconic1sp": lambert1, "lambertconicconformal1sp": lambert1,
-	"lambertconformalconic": lambert2, "lambertconformalconic2sp": lambert2, "lambertconicconformal2sp": lambert2,
+// findDatum finds a datum of the register by its code or its name, where it has that
+// ellipsoid.
+func findDatum(code int, e ellipsoid, name string) *datum {
+	r := loaded()
+	d := r.datums[code]
+	if d == nil {
+		d = r.named[letters(strings.TrimPrefix(name, "D_"))]
+	}
+	if d == nil || e.a != 0 && !d.ellipsoid.same(e) {
+		return nil
+	}
+	return d
 }
 
-func (n wktNode) projected() (*System, error) {
+// places are the parameters of projections by their names in the dialects of WKT, in
+// letters, and their index in the fields.
+var places = func() map[string]int {
+	m := map[string]int{}
+	for i, names := range []string{
+		"latitudeoforigin latitudeofnaturalorigin latitudeoffalseorigin latitudeofcenter latitudeofprojectioncentre",
+		"centralmeridian longitudeofnaturalorigin longitudeoffalseorigin longitudeofcenter longitudeofprojectioncentre " +
+			"longitudeoforigin",
+		"standardparallel1 latitudeof1ststandardparallel latitudeofstandardparallel latitudeofpseudostandardparallel " +
+			"pseudostandardparallel1",
+		"standardparallel2 latitudeof2ndstandardparallel",
+		"azimuth azimuthatprojectioncentre azimuthofinitialline colatitudeofconeaxis",
+		"rectifiedgridangle anglefromrectifiedtoskewgrid xyplanerotation",
+		"scalefactor scalefactoratnaturalorigin scalefactoratprojectioncentre scalefactoronpseudostandardparallel " +
+			"scalefactoroninitialline",
+		"falseeasting eastingatfalseorigin eastingatprojectioncentre",
+		"falsenorthing northingatfalseorigin northingatprojectioncentre",
+		"height projectionplaneoriginheight ellipsoidscalingfactor",
+	} {
+		for _, name := range strings.Fields(names) {
+			m[name] = i
+		}
+	}
+	return m
+}()
+
+func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	base, ok := n.child("GEOGCS", "BASEGEOGCRS", "BASEGEODCRS", "GEOGCRS")
 	if !ok {
-		return nil, errors.New("the reference system is projected from nothing")
+		return nil, errors.New("it is projected from nothing")
 	}
-	d, err := base.datum()
+	if stated == nil {
+		var err error
+		if stated, err = n.extended(); err != nil {
+			return nil, err
+		}
+	}
+	d, err := base.datum(stated)
+	if s, known := EPSG(n.code()); known == nil && (err != nil || d.code != 0) {
+		return s, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +236,13 @@ func (n wktNode) projected() (*System, error) {
 		conversion = c
 	}
 	named, _ := conversion.child("PROJECTION", "METHOD")
-	kind, ok := methods[letters(named.name())]
-	if !ok {
+	m := methodNamed(named.name())
+	if m == nil {
 		return nil, fmt.Errorf("the projection %q is not supported", named.name())
 	}
-	if e, _ := n.child("EXTENSION"); kind == mercator &&
-		strings.Contains(strings.Join(e.values, " "), "+a=6378137 +b=6378137") {
-		kind = webMercator // WKT 1 has no name for it
+	extension, _ := n.child("EXTENSION")
+	if proj := strings.Join(extension.values, " "); m.code == mercatorA && strings.Contains(proj, "+a=6378137 +b=6378137") {
+		m = methodOf(webMercator) // WKT 1 has no name for it
 	}
 	unit, hasUnit := n.child("UNIT", "LENGTHUNIT")
 	if axis, has := n.child("AXIS"); !hasUnit && has {
@@ -125,64 +252,134 @@ func (n wktNode) projected() (*System, error) {
 	if length <= 0 {
 		return nil, errors.New("the unit of the coordinates has no length")
 	}
+	p, err := conversion.parameters(base, length, m)
+	if err != nil {
+		return nil, err
+	}
+	m, p = m.variant(p)
+	s, err := projected(0, cmp.Or(n.name(), m.label()), d, m, p)
+	if err != nil {
+		return nil, err
+	}
+	if s.axes = n.axes(m.axes); m.wkt == "Krovak" { // the axes tell the two methods of this name apart
+		if s.axes = n.axes(""); s.axes == "" {
+			s.method = methodOf(1041)
+		}
+	}
+	if hasUnit && length != 1 {
+		s.unit, s.UnitName = length, cmp.Or(strings.ReplaceAll(unit.name(), "_", " "), "unit")
+	}
+	if d.code == 0 {
+		return s, nil
+	}
+	return s.known()
+}
+
+// extended returns the transformation in the parameters of PROJ that GDAL writes, nil
+// without one.
+func (n wktNode) extended() (*[7]float64, error) {
+	extension, _ := n.child("EXTENSION")
+	proj := strings.Join(extension.values, " ")
+	if strings.Contains(proj, "+nadgrids=") && !strings.Contains(proj, "+nadgrids=@null") {
+		return nil, errors.New("its distance from WGS 84 is in a grid")
+	}
+	_, rest, ok := strings.Cut(proj, "+towgs84=")
+	if !ok {
+		return nil, nil
+	}
+	text, _, _ := strings.Cut(rest, " ")
+	var helmert [7]float64
+	for i, number := range strings.Split(text, ",")[:min(7, strings.Count(text, ",")+1)] {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || !finite(v) {
+			return nil, fmt.Errorf("the transformation +towgs84=%s has no numbers", text)
+		}
+		helmert[i] = v
+	}
+	return &helmert, nil
+}
+
+// axes returns the directions of the coordinates. Northing before easting is turned round,
+// as GDAL does.
+func (n wktNode) axes(otherwise string) string {
+	axes := ""
+	for _, c := range n.children {
+		if c.keyword == "AXIS" && len(c.values) > 1 {
+			direction := strings.ToLower(c.values[1])
+			if i := strings.Index("north south east west", direction); i < 0 || direction == "" {
+				return otherwise
+			}
+			axes += direction[:1]
+		}
+	}
+	switch axes {
+	case "ne", "en":
+		return ""
+	case "ws", "sw", "wn", "nw", "se", "es":
+		return axes
+	}
+	return otherwise
+}
+
+// parameters reads those of a projection, with the units of its base and its coordinates.
+func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters, error) {
 	angle := degree
 	if a, ok := base.child("UNIT", "ANGLEUNIT"); ok {
 		angle = a.number(1, degree)
 	}
 	p := parameters{scale: 1}
-	places := map[string]*float64{
-		"latitudeoforigin": &p.lat0, "latitudeofnaturalorigin": &p.lat0, "latitudeoffalseorigin": &p.lat0,
-		"latitudeofcenter": &p.lat0,
-		"centralmeridian":  &p.lon0, "longitudeofnaturalorigin": &p.lon0, "longitudeoffalseorigin": &p.lon0,
-		"longitudeofcenter": &p.lon0, "longitudeoforigin": &p.lon0,
-		"standardparallel1": &p.lat1, "latitudeof1ststandardparallel": &p.lat1,
-		"standardparallel2": &p.lat2, "latitudeof2ndstandardparallel": &p.lat2,
-		"scalefactor": &p.scale, "scalefactoratnaturalorigin": &p.scale,
-		"falseeasting": &p.east, "eastingatfalseorigin": &p.east, "falsenorthing": &p.north,
-		"northingatfalseorigin": &p.north,
-	}
-	for _, c := range conversion.children {
-		to := places[letters(c.name())]
-		if c.keyword != "PARAMETER" || to == nil {
+	for _, c := range n.children {
+		if c.keyword != "PARAMETER" {
 			continue
+		}
+		name, value := letters(c.name()), c.number(1, math.NaN())
+		i, ok := places[name]
+		if !ok {
+			if name == "xscale" && value == -1 || name == "yscale" && value == 1 || name == "auxiliaryspheretype" && value == 0 {
+				continue // as Krovak and web Mercator have them
+			}
+			return p, fmt.Errorf("the parameter %q of its projection is not supported", c.name())
 		}
 		own, has := c.child("LENGTHUNIT", "ANGLEUNIT", "SCALEUNIT", "UNIT")
 		switch size := own.number(1, 1); {
-		case to == &p.scale:
-			*to = c.number(1, 1)
-		case to == &p.east || to == &p.north:
+		case i == 6 || i == 9:
+		case i > 6:
 			if !has {
 				size = length
 			}
-			*to = c.number(1, 0) * size
+			value *= size
 		default:
 			if !has {
 				size = angle
 			}
-			*to = c.number(1, 0) * size / degree
+			value *= size / degree
 		}
+		*p.fields()[i] = value
 	}
-	if kind == lambert2 && p.lat2 == 0 && p.lat1 != 0 { // Esri has one name for both forms
+	return p, nil
+}
+
+// variant tells methods with one name in a dialect apart by their parameters.
+func (m *method) variant(p parameters) (*method, parameters) {
+	switch {
+	case m.code == lambert2 && p.lat2 == 0 && (p.lat1 == p.lat0 || p.lat1 == 0):
+		p.lat1 = 0
+		return methodOf(lambert1), p
+	case m.code == lambert2 && p.lat2 == 0 && p.lat1 != 0:
 		p.lat2 = p.lat1
-	}
-	if kind == mercator && p.lat1 != 0 {
-		return nil, errors.New("the Mercator projection with a standard parallel is not supported")
-	}
-	s, err := projected(0, cmp.Or(n.name(), label(kind)), d, kind, p)
-	if err != nil {
-		return nil, err
-	}
-	if hasUnit && length != 1 {
-		s.unit, s.UnitName = length, cmp.Or(strings.ReplaceAll(unit.name(), "_", " "), "unit")
-		return s, nil
-	}
-	if zone := (p.lon0 + 183) / 6; kind == transverseMercator && p.scale == 0.9996 && zone == math.Trunc(zone) {
-		for _, south := range []bool{false, true} {
-			if z, err := utm(utmCode(int(zone), south, d), int(zone), south, d); err == nil && z.parameters == s.parameters &&
-				z.Code != 0 {
-				return z, nil
-			}
+	case m.code == mercatorA && p.lat1 != 0:
+		return methodOf(9805), p
+	case m.code == polarA && p.lat1 == 0 && math.Abs(math.Abs(p.lat0)-90) > 1e-9:
+		p.lat0, p.lat1 = 0, p.lat0
+		return methodOf(polarB), p
+	case m.code == polarB && p.lat1 != 0:
+		p.lat0 = 0
+	case m.wkt == "Krovak" && p.grid == 90: // Esri turns the axes to east and north
+		p.grid = 0
+	case m.code == 9812 || m.code == 9815:
+		if p.grid == 0 {
+			p.grid = p.azimuth
 		}
 	}
-	return s, nil
+	return m, p
 }

@@ -128,7 +128,7 @@ func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
 	}
 	p.NoFix = strings.HasPrefix(t.Text(gps, tagGPSStatus), "V")
 	if altitude, ok := t.Number(gps, tagGPSAltitude); ok {
-		if below, _ := t.Number(gps, tagGPSAltitudeRef); below == 1 {
+		if below, _ := t.Number(gps, tagGPSAltitudeRef); below == 1 || t.Text(gps, tagGPSAltitudeRef) == "1" {
 			altitude = -altitude
 		}
 		p.Altitude = &altitude

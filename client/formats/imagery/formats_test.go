@@ -111,3 +111,26 @@ func TestPositionOfXMP(t *testing.T) {
 		t.Errorf("%+v, %v", photo, err)
 	}
 }
+
+// Some ground stations write the reference of the altitude as text.
+func TestAltitudeReferenceAsText(t *testing.T) {
+	dir := flight(t, 1, flightgen.Options{})
+	file := read(t, dir, "FLIGHT_0001.JPG")
+	i := bytes.Index(file, []byte("II*\x00"))
+	if i < 0 {
+		t.Fatal("the EXIF record is not in little-endian order")
+	}
+	tag := bytes.Index(file[i:], []byte{5, 0, 1, 0, 1, 0, 0, 0}) // AltitudeRef, one byte
+	if tag < 0 {
+		t.Fatal("no altitude reference")
+	}
+	before, err := imagery.ReadFrom(bytes.NewReader(file), int64(len(file)))
+	if err != nil || before.Altitude == nil || *before.Altitude <= 0 {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	copy(file[i+tag:], []byte{5, 0, 2, 0, 2, 0, 0, 0, '1', 0})
+	after, err := imagery.ReadFrom(bytes.NewReader(file), int64(len(file)))
+	if err != nil || after.Altitude == nil || *after.Altitude != -*before.Altitude {
+		t.Errorf("%v, %v", after.Altitude, err)
+	}
+}

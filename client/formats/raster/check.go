@@ -17,6 +17,9 @@ import (
 // and keeps none. The error says which cannot be decoded. Of pixels that are not
 // compressed only the presence is checked: they can have any value.
 func (r *Raster) Check(ctx context.Context) error {
+	if r.undrawn != nil {
+		return r.undrawn
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, l := range r.levels {

@@ -16,6 +16,7 @@ import (
 // Extent is the size of a raster and where it is.
 type Extent struct {
 	Width, Height int // pixels
+	Bands         int
 	// System is the reference system; nil when it is not known.
 	System *crs.System
 	// GroundResolution is the mean size of a pixel in metres at the raster's centre;
@@ -77,7 +78,7 @@ func (f frame) pixel(lon, lat float64) (u, v float64) {
 
 // locate reads the georeference.
 func (r *Raster) locate(p *page) {
-	r.extent = Extent{Width: p.width, Height: p.height}
+	r.extent = Extent{Width: p.width, Height: p.height, Bands: p.samples}
 	t, d := p.reader, p.directory
 	keys := geoKeys(t, d)
 	system, noSystem := crs.FromGeoKeys(keys)
@@ -85,6 +86,8 @@ func (r *Raster) locate(p *page) {
 	r.own = georeference{to, noTransform, system, noSystem}
 	r.setGeoreference(r.own)
 }
+
+var errNoPosition = errors.New("the raster has no position")
 
 // georeference is what a file says of its position, and why it does not say it.
 type georeference struct {
@@ -134,7 +137,7 @@ func worldFile(text string) (a affine, err error) {
 func (r *Raster) setGeoreference(g georeference) {
 	e := &r.extent
 	to, err, noSystem := g.to, g.noTransform, g.noSystem
-	e.System = g.system
+	e.System, e.Reason = g.system, nil
 	from, invertible := to.inverse()
 	switch {
 	case err != nil:
@@ -217,7 +220,7 @@ func transform(t tiff.Reader, d tiff.Directory, pixelIsPoint bool) (a affine, er
 	case len(ties) > 6:
 		return a, errors.New("the raster has control points only: rectify it, for example with gdalwarp")
 	default:
-		return a, errors.New("the raster has no position")
+		return a, errNoPosition
 	}
 	if pixelIsPoint {
 		a[0] -= (a[1] + a[2]) / 2

@@ -13,6 +13,9 @@ const maxFactor = 4096
 // Overview returns the whole raster as a picture of at most side pixels in each
 // direction. Without overviews in the file it reads every pixel.
 func (r *Raster) Overview(side int) (image.Image, error) {
+	if r.undrawn != nil {
+		return nil, r.undrawn
+	}
 	l := r.levels[0]
 	for _, other := range r.levels {
 		if max(other.width, other.height) >= side {

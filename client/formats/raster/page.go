@@ -136,7 +136,15 @@ func (p *page) readPalette(values []int64) {
 	}
 }
 
-// check says why the pixels of the page cannot be read.
+// drawable returns why the page cannot be read or drawn.
+func (p *page) drawable() error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	return p.checkPixels()
+}
+
+// check returns why the page is not a raster.
 func (p *page) check() error {
 	switch {
 	case p.width <= 0 || p.height <= 0:
@@ -145,8 +153,6 @@ func (p *page) check() error {
 		return fmt.Errorf("the raster is too large: %d x %d pixels", p.width, p.height)
 	case p.samples < 1 || p.samples > math.MaxUint16 || p.alpha >= p.samples:
 		return fmt.Errorf("the raster has %d bands", p.samples)
-	case p.mixed:
-		return fmt.Errorf("the bands are of different types")
 	case p.chunkW <= 0 || p.chunkH <= 0 || p.chunkW > maxSide || p.chunkH > maxSide:
 		return fmt.Errorf("the tiles of the raster have %d x %d pixels", p.chunkW, p.chunkH)
 	case p.offsets.Count == 0:
@@ -155,6 +161,15 @@ func (p *page) check() error {
 		return fmt.Errorf("the raster is damaged: it lists %d of its %d pieces", p.offsets.Count, p.chunks())
 	case !p.reader.Inside(p.offsets) || !p.reader.Inside(p.counts):
 		return fmt.Errorf("the file is cut short: the list of its pixels is missing")
+	}
+	return nil
+}
+
+// checkPixels returns why the pixels of the page cannot be drawn.
+func (p *page) checkPixels() error {
+	switch {
+	case p.mixed:
+		return fmt.Errorf("the bands are of different types")
 	case p.photometric == paletted && (p.palette == nil || p.bits > 8 || p.format != unsigned):
 		return fmt.Errorf("the raster has a colour table that cannot be read")
 	}

@@ -39,6 +39,9 @@ type File interface {
 // that the raster has not, in colours, each half as large as the one before. The
 // raster itself is a part of it when its pieces are too large to draw tiles from.
 func (r *Raster) WriteOverviews(ctx context.Context, f File) error {
+	if r.undrawn != nil {
+		return r.undrawn
+	}
 	s, err := r.colours()
 	if err != nil {
 		return err

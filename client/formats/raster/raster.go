@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sync"
 
+	"transect/client/formats/crs"
 	"transect/client/formats/tiff"
 )
 
@@ -29,6 +30,8 @@ type Raster struct {
 	own    georeference
 	levels []*level // from the largest; the first is the raster itself
 	table  bool     // values are numbers of a colour table
+
+	undrawn error // why its pixels cannot be drawn
 
 	stretching sync.Once
 	stretch    stretch
@@ -53,7 +56,8 @@ const (
 )
 
 // Open reads the directories of a TIFF or BigTIFF file of size bytes. The error says
-// why the raster cannot be read. One without a position opens, too: see Extent.
+// why the raster cannot be read. One without a position opens, too: see Extent; and one
+// whose pixels cannot be drawn: see Undrawn.
 func Open(r io.ReaderAt, size int64) (*Raster, error) {
 	return OpenWith(NewCache(DefaultCache), "", r, size)
 }
@@ -75,10 +79,10 @@ func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error)
 	if err := main.check(); err != nil {
 		return nil, err
 	}
-	raster := &Raster{name: name, table: main.photometric == paletted}
+	raster := &Raster{name: name, table: main.photometric == paletted, undrawn: main.checkPixels()}
 	raster.addLevel(main, pages)
 	for _, p := range pages {
-		if p.reduced && !p.mask && p.width <= main.width && p.samples == main.samples && p != main && p.check() == nil {
+		if p.reduced && !p.mask && p.width <= main.width && p.samples == main.samples && p != main && p.drawable() == nil {
 			raster.addLevel(p, pages)
 		}
 	}
@@ -87,11 +91,27 @@ func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error)
 	return raster, nil
 }
 
+// Header returns a raster of which only the size, the bands and the place are known, and
+// where its pixels are, "" for none: the text of a world file. Undrawn is why its pixels
+// cannot be drawn.
+func Header(width, height, bands int, world string, undrawn error) *Raster {
+	r := &Raster{extent: Extent{Width: width, Height: height, Bands: bands}, undrawn: undrawn,
+		own: georeference{noTransform: errNoPosition, noSystem: crs.ErrNoSystem}}
+	if world != "" {
+		r.own.to, r.own.noTransform = worldFile(world)
+	}
+	r.setGeoreference(r.own)
+	return r
+}
+
+// Undrawn returns why the pixels of the raster cannot be drawn, nil where they can.
+func (r *Raster) Undrawn() error { return r.undrawn }
+
 // addLevel adds a page, with its mask if there is one.
 func (r *Raster) addLevel(p *page, pages []*page) {
 	l := &level{page: p, r: r}
 	for _, m := range pages {
-		if m.mask && m.width == p.width && m.height == p.height && m.check() == nil {
+		if m.mask && m.width == p.width && m.height == p.height && m.drawable() == nil {
 			l.mask = m
 		}
 	}
@@ -117,6 +137,9 @@ type description struct {
 // UseOverviews adds the overviews that WriteOverviews made of this raster, before
 // other methods are called.
 func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
+	if r.undrawn != nil {
+		return r.undrawn
+	}
 	full := r.levels[0]
 	pages, err := readPages(o, size, full.cache, r.name+" overviews")
 	if err != nil {
@@ -128,7 +151,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 		return errors.New("the overviews belong to another raster")
 	}
 	for _, p := range pages {
-		if err := p.check(); err != nil {
+		if err := p.drawable(); err != nil {
 			return err
 		}
 		p.painted = true

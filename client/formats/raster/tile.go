@@ -18,6 +18,9 @@ const latitudeLimit = 85.0511287798066
 // Tile draws the tile x, y of a web map (EPSG:3857, y counted from the north). What
 // the raster does not cover is transparent. The error says why a raster has no tiles.
 func (r *Raster) Tile(z, x, y int) (*image.NRGBA, error) {
+	if r.undrawn != nil {
+		return nil, r.undrawn
+	}
 	if z < 0 || z > MaxZoom || x < 0 || y < 0 || x >= 1<<z || y >= 1<<z {
 		return nil, fmt.Errorf("there is no tile %d/%d/%d", z, x, y)
 	}

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,19 +25,41 @@ func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
 	l.each = func(ctx context.Context, _ bool, visit visitor) error {
 		return eachGeoJSON(ctx, f, visit, func(string) {})
 	}
-	// The first feature tells whether it is GeoJSON; the system stands before it.
-	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF },
-		func(name string) {
-			l.System, l.Problem = nil, ""
-			s, err := systemNamed(name)
-			if l.System = s; err != nil {
-				l.Problem = err.Error()
-			}
-		})
-	if err != nil && !(found && err == io.EOF) {
+	system := func(name string) {
+		l.System, l.Problem = nil, ""
+		s, err := systemNamed(name)
+		if l.System = s; err != nil {
+			l.Problem = err.Error()
+		}
+	}
+	// The first feature tells whether it is GeoJSON.
+	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF }, system)
+	if found && err == io.EOF {
+		if err = nil; containsSystem(f.Reader(ctx)) { // it may follow the features
+			err = eachGeoJSON(ctx, f, nil, system)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// containsSystem reports whether a text has a member crs, at any depth.
+func containsSystem(r io.Reader) bool {
+	const name = `"crs"`
+	b := make([]byte, 256<<10)
+	kept := 0
+	for {
+		n, err := r.Read(b[kept:])
+		if n += kept; bytes.Contains(b[:n], []byte(name)) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		kept = copy(b, b[max(0, n-len(name)):n])
+	}
 }
 
 // systemNamed finds the system of a name such as urn:ogc:def:crs:EPSG::25832.
@@ -52,7 +75,8 @@ func systemNamed(name string) (*crs.System, error) {
 	return crs.EPSG(code)
 }
 
-// eachGeoJSON visits the shapes of a file, and the name of the reference system.
+// eachGeoJSON visits the shapes of a file, where visit is not nil, and the name of the
+// reference system.
 func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name string)) error {
 	d, limited := source.JSON(f.Reader(ctx))
 	read := func(err error) error {
@@ -95,6 +119,9 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 					if err != nil {
 						return read(err)
 					}
+					if visit == nil {
+						continue
+					}
 					if err := visitFeature(value, visit); err != nil {
 						return err
 					}
@@ -126,7 +153,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 		if _, err := d.ReadToken(); err != nil {
 			return read(err)
 		}
-		if listed {
+		if listed || visit == nil {
 			continue
 		}
 		var text []byte

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -75,6 +76,60 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 		})
 	}
 	return l, nil
+}
+
+// TileSet is a raster in a GeoPackage.
+type TileSet struct {
+	Width, Height, Bands int
+	West, North          float64 // of its corner
+	PixelX, PixelY       float64
+	Definition           string // of its reference system, as WKT
+}
+
+// Tiles returns the first raster of a GeoPackage without features, nil without one.
+func Tiles(ctx context.Context, f File) (tiles *TileSet, err error) {
+	err = withDatabase(ctx, f, func(db *sql.Conn) error {
+		if features, _ := featureTables(ctx, db); len(features) > 0 { // or there is no list of them
+			return nil
+		}
+		var t TileSet
+		var kind, organization string
+		var code int
+		var east, south float64
+		err := db.QueryRowContext(ctx, `
+			SELECT c.data_type, c.min_x, c.max_y, c.max_x, c.min_y, m.pixel_x_size, m.pixel_y_size,
+				coalesce(s.organization, ''), coalesce(s.organization_coordsys_id, 0), coalesce(s.definition, '')
+			FROM gpkg_contents c JOIN gpkg_tile_matrix m ON m.table_name = c.table_name
+			LEFT JOIN gpkg_spatial_ref_sys s ON s.srs_id = c.srs_id
+			WHERE c.data_type IN ('tiles', '2d-gridded-coverage') ORDER BY c.table_name, m.zoom_level DESC LIMIT 1`).
+			Scan(&kind, &t.West, &t.North, &east, &south, &t.PixelX, &t.PixelY, &organization, &code, &t.Definition)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if t.Bands = 4; kind != "tiles" {
+			t.Bands = 1
+		}
+		var metadata string // of GDAL, which has other numbers of bands there
+		_ = db.QueryRowContext(ctx, "SELECT metadata FROM gpkg_metadata WHERE metadata LIKE '%BAND_COUNT%'").Scan(&metadata)
+		if _, rest, found := strings.Cut(metadata, `"BAND_COUNT">`); found {
+			fmt.Sscan(rest, &t.Bands)
+		}
+		if strings.EqualFold(organization, "EPSG") {
+			if s, err := crs.EPSG(code); err == nil {
+				t.Definition = s.WKT()
+			}
+		}
+		width, height := math.Round((east-t.West)/t.PixelX), math.Round((t.North-south)/t.PixelY)
+		if width >= 1 && height >= 1 && max(width, height) < math.MaxInt32 {
+			t.Width, t.Height = int(width), int(height)
+			tiles = &t
+		}
+		return nil
+	})
+	return tiles, err
 }
 
 // withDatabase opens the database for reading.

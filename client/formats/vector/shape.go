@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/paulmach/orb"
@@ -38,6 +39,7 @@ func openShape(f File, beside []File) (*Layer, error) {
 			return eachShape(f.Reader(ctx), func(g orb.Geometry) error { return visit(g, rows.next()) })
 		}}
 	stem := strings.TrimSuffix(f.Name, filepath.Ext(f.Name))
+	exact := slices.ContainsFunc(beside, func(b File) bool { return b.Name == stem+".prj" })
 	for _, b := range beside {
 		text := func() (string, error) {
 			text, err := io.ReadAll(io.NewSectionReader(b.Data, 0, min(b.Size, 1<<20)))
@@ -48,6 +50,9 @@ func openShape(f File, beside []File) (*Layer, error) {
 		}
 		switch strings.ToLower(filepath.Ext(b.Name)) {
 		case ".prj":
+			if exact && b.Name != stem+".prj" {
+				continue
+			}
 			wkt, err := text()
 			if err != nil {
 				return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
 
+	"transect/client/formats/crs"
 	"transect/client/formats/source"
 )
 
@@ -70,7 +71,7 @@ func TestSharedFiles(t *testing.T) {
 		{"cycle-hire-london-742-points.geojson", "geojson", "WGS 84 (EPSG:4326)", 742, 742, orb.Bound{Min: orb.Point{-0.236770, 51.454753}, Max: orb.Point{-0.002275, 51.542138}}},
 		{"cities-shp.zip", "shapefile", "WGS 84 (EPSG:4326)", 243, 243, orb.Bound{Min: orb.Point{-175.220564, -41.292068}, Max: orb.Point{179.216647, 64.143459}}},
 		{"world-shp/world.shp", "shapefile", "WGS 84 (EPSG:4326)", 177, 10_657, orb.Bound{Min: orb.Point{-180, -89.9}, Max: orb.Point{179.99999, 83.64513}}},
-		{"nc-counties.gpkg", "geopackage", "", 100, 2_529, orb.Bound{Min: orb.Point{-84.323853, 33.881992}, Max: orb.Point{-75.456978, 36.589649}}},
+		{"nc-counties.gpkg", "geopackage", "NAD27 (EPSG:4267)", 100, 2_529, orb.Bound{Min: orb.Point{-84.323853, 33.881992}, Max: orb.Point{-75.456978, 36.589649}}},
 	} {
 		var beside []File
 		if c.format == "shapefile" && !strings.HasSuffix(c.name, "zip") {
@@ -108,6 +109,11 @@ func TestSmallFiles(t *testing.T) {
 		{memory("a.geojson", `{"type":"Point","coordinates":[1,2]}`+"\n"+`{"type":"Point","coordinates":[1,2]}`), "WGS 84", 2, 2},
 		{memory("a.geojson", `{"type":"FeatureCollection","features":[]}`), "WGS 84", 0, 0},
 		{memory("a.geojson", `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::25832"}},"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[500000,5000000]}}]}`), "ETRS89 / UTM zone 32N", 1, 1},
+		{memory("a.geojson", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[500000,5000000]}}],"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::25832"}}}`), "ETRS89 / UTM zone 32N", 1, 1},
+		{memory("a.geojson", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"crs":"EPSG:25832"},"geometry":{"type":"Point","coordinates":[5,50]}}]}`), "WGS 84", 1, 1},
+		{memory("a.kml", `<kml xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><gx:Track><when>2010-05-28T02:02:09Z</when><when>2010-05-28T02:02:35Z</when>
+			<gx:coord>-122.207881 37.371915 156</gx:coord><gx:coord>-122.205712 37.373288 152</gx:coord></gx:Track></Placemark>
+			<Placemark><gx:MultiTrack><gx:Track><gx:coord>1 2 3</gx:coord><gx:coord>2 2 3</gx:coord></gx:Track><gx:Track><gx:coord>3 2</gx:coord></gx:Track></gx:MultiTrack></Placemark></kml>`), "WGS 84", 2, 5},
 		{memory("a.kml", `<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>
 			<Placemark><name>a</name><Point><coordinates> 1,2,3 </coordinates></Point></Placemark>
 			<Placemark><MultiGeometry><LineString><coordinates>1,2 3,4</coordinates></LineString>
@@ -242,4 +248,19 @@ func FuzzVector(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The projection in the letter case of the shapefile wins over another one.
+func TestProjectionInAnotherLetterCase(t *testing.T) {
+	shp := make([]byte, 128)
+	big.PutUint32(shp, 9994)
+	big.PutUint32(shp[24:], 64)
+	little.PutUint32(shp[28:], 1000)
+	own, other := memory("plots.prj", crs.WGS84.WKT()), memory("plots.PRJ", `PROJCS["WGS 84 / UTM zone 32N",AUTHORITY["EPSG","32632"]]`)
+	for _, beside := range [][]File{{own, other}, {other, own}} {
+		l, err := Open(context.Background(), memory("plots.shp", string(shp)), beside...)
+		if err != nil || l.System == nil || l.System.Code != 4326 {
+			t.Errorf("%+v, %v", l, err)
+		}
+	}
 }

@@ -85,6 +85,7 @@ func eachKML(f File) func(context.Context, bool, visitor) error {
 		var (
 			shapes      orb.Collection
 			polygon     orb.Polygon
+			track       orb.LineString
 			inside      bool // of coordinates
 			coordinates strings.Builder
 			within      string // the element that holds name, description or value
@@ -99,6 +100,8 @@ func eachKML(f File) func(context.Context, bool, visitor) error {
 				within = name
 			case "Polygon":
 				polygon = nil
+			case "Track":
+				track = nil
 			case "coordinates", "coord":
 				inside = true
 				coordinates.Reset()
@@ -134,6 +137,21 @@ func eachKML(f File) func(context.Context, bool, visitor) error {
 				text.on = false
 			case "coordinates":
 				inside = false
+			case "coord": // of a gx:Track: longitude, latitude and height between spaces
+				inside = false
+				if numbers := strings.Fields(coordinates.String()); len(numbers) >= 2 {
+					line, err := tuples(strings.Join(numbers, ","))
+					if err != nil {
+						return err
+					}
+					if track = append(track, line...); len(track) > maxPositions {
+						return errLong
+					}
+				}
+			case "Track":
+				if len(track) > 0 {
+					shapes = append(shapes, track)
+				}
 			case "Point", "LineString", "LinearRing":
 				line, err := tuples(coordinates.String())
 				coordinates.Reset()
