@@ -72,12 +72,13 @@ func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, foun
 			count(u.Found, size)
 			continue
 		}
-		if u.Budget.Acquire(inner) != nil {
+		c, stopped := u.Budget.Acquire(inner, u.turn, size)
+		if stopped != nil {
 			break // the group or the caller stopped; its error is reported
 		}
 		group.Go(func() error {
-			defer u.Budget.Release()
-			if err := u.sendPart(withConnection(inner, u.Budget), n); err != nil {
+			defer c.Release()
+			if err := u.sendPart(withConnection(inner, c), n); err != nil {
 				return err
 			}
 			u.Journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed

@@ -20,6 +20,7 @@ type upload struct {
 	begun       *journal.Upload // by an earlier run, or nil
 	sending     func(n int64)   // takes bytes out of what is planned
 	slots       int64           // of the hashing, that the file holds
+	turn        int64           // of the file
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -38,6 +39,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
+	turn := t.Budget.Turn()
 	defer t.Stats.begin(u.Path)()
 	defer func() {
 		src.close()
@@ -47,7 +49,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	up := &upload{Transfers: t, Upload: u, src: src, plan: p,
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p, turn: turn,
 		destination: journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset, Component: u.Component}}
 	if !u.New {
 		up.begun = t.Journal.Find(up.destination, src.state())
@@ -203,12 +205,13 @@ func (u *upload) hashed() {
 
 // whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
-	if err := u.Budget.Acquire(ctx); err != nil {
+	c, err := u.Budget.Acquire(ctx, u.turn, u.plan.size)
+	if err != nil {
 		return err
 	}
-	defer u.Budget.Release()
+	defer c.Release()
 	u.hashed()
-	ctx = withConnection(ctx, u.Budget)
+	ctx = withConnection(ctx, c)
 	if u.begun != nil {
 		u.Journal.Forget(u.destination, "")
 	}
@@ -217,7 +220,7 @@ func (u *upload) whole(ctx context.Context) error {
 	}
 	u.memory.release(u.src.buffer)
 	u.src.buffer = nil
-	err := u.src.unchanged()
+	err = u.src.unchanged()
 	if f := fault.Find(err); f != nil && u.Mode == ThroughPlatform {
 		f.Facts().Hint = "the platform has the earlier content; run again when nothing writes to the file"
 	}

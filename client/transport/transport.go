@@ -221,6 +221,9 @@ func withDefaults(o Options) Options {
 // BaseURL is the platform's address as it is used, without a final slash.
 func (t *Transport) BaseURL() string { return t.base.String() }
 
+// MaxRetries is how often a request is repeated after other failures than an outage.
+func (t *Transport) MaxRetries() int { return t.options.MaxRetries }
+
 // Local reports whether the platform is in this process.
 func (t *Transport) Local() bool { return t.local }
 
