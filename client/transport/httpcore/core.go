@@ -100,11 +100,11 @@ type Request struct {
 	Body   func() (io.ReadCloser, error)
 	Size   int64 // of the body; -1 when unknown
 
-	Stall      time.Duration  // longest time without a moving byte; no limit when 0
-	Answer     time.Duration  // longest wait for the answer once all is sent; by Stall and the size when 0
-	Confirmed  func(n int64)  // called now and then with how much of the body the peer has; optional
-	Cookies    http.CookieJar // sent and kept; none when nil
-	Redirects  int            // followed at most; none when negative
+	Stall     time.Duration  // longest time without a moving byte; no limit when 0
+	Answer    time.Duration  // longest wait for the answer once all is sent; by Stall and the size when 0
+	Confirmed func(n int64)  // called now and then with how much of the body the peer has; optional
+	Cookies   http.CookieJar // sent and kept; none when nil
+	Redirects int            // followed at most; none when negative
 
 	// Redirect prepares the request for another address, or refuses to follow.
 	Redirect func(status int, next *url.URL) error

@@ -113,9 +113,9 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 // whatever state it is: sending, waiting for the answer, or receiving it.
 type limitedConn struct {
 	net.Conn
-	silence     time.Duration // 0 for no limit
-	writing     func() error  // asked before each write; nil for none
-	transferred atomic.Int64  // bytes, both ways
+	silence        time.Duration // 0 for no limit
+	writing        func() error  // asked before each write; nil for none
+	sent, received atomic.Int64  // bytes
 }
 
 // alive restarts the time limit, both ways: the pending read began before this
@@ -134,7 +134,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
-	c.transferred.Add(int64(n))
+	c.received.Add(int64(n))
 	return n, err
 }
 
@@ -148,7 +148,7 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	c.transferred.Add(int64(n))
+	c.sent.Add(int64(n))
 	return n, err
 }
 

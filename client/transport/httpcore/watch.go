@@ -32,8 +32,8 @@ type watch struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	conn     *limitedConn // nil while there is none
-	start    int64        // transferred on it before
-	moved    int64        // at the last check: received, or sent and confirmed
+	start    int64        // confirmed on it before
+	moved    int64        // at the last check: received or confirmed
 	since    time.Time    // when that last changed
 	answered bool         // the answer has begun
 	paused   bool         // the caller is not reading it
@@ -63,8 +63,8 @@ func (w *watch) use(c net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.conn, _ = c.(*limitedConn); w.conn != nil {
-		w.start = w.conn.transferred.Load()
-		w.moved, w.since = w.start, time.Now()
+		w.start, _ = w.conn.confirmed()
+		w.moved, w.since = w.start+w.conn.received.Load(), time.Now()
 	}
 }
 
@@ -85,10 +85,11 @@ func (w *watch) check() {
 	if w.ended {
 		return
 	}
-	now, queued, moved := time.Now(), int64(0), int64(0)
+	now, confirmed, moved, more := time.Now(), int64(0), int64(0), false
 	if w.conn != nil {
-		queued = w.conn.queued()
-		moved = w.conn.transferred.Load() - queued
+		confirmed, more = w.conn.confirmed()
+		moved = confirmed + w.conn.received.Load()
+		confirmed -= w.start
 	}
 	if moved != w.moved {
 		w.core.moved.Store(now.UnixNano())
@@ -96,8 +97,8 @@ func (w *watch) check() {
 	if moved != w.moved || w.paused {
 		w.moved, w.since = moved, now
 	}
-	size, confirmed := max(w.request.Size, 0), moved-w.start
-	sent := w.conn != nil && queued == 0 && confirmed >= size
+	size := max(w.request.Size, 0)
+	sent := w.conn != nil && !more && confirmed >= size
 	if w.request.Confirmed != nil && !w.answered && confirmed > 0 {
 		w.request.Confirmed(min(confirmed, size))
 	}
@@ -115,7 +116,7 @@ func (w *watch) check() {
 		return
 	}
 	if !w.answered {
-		w.report(now, silent, sent, queued > 0)
+		w.report(now, silent, sent, more)
 	}
 	w.timer.Reset(w.interval(sent || w.answered))
 }

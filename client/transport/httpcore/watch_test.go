@@ -19,9 +19,9 @@ func TestWatchFollowsTheConnection(t *testing.T) {
 		for i := range 100 {
 			here, there := net.Pipe()
 			c := &limitedConn{Conn: here}
-			c.transferred.Store(int64(5000 + i))
+			c.sent.Store(int64(5000 + i))
 			w.use(c)
-			c.transferred.Add(10)
+			c.sent.Add(10)
 			time.Sleep(time.Millisecond)
 			here.Close()
 			there.Close()
@@ -54,7 +54,7 @@ func TestFullLineIsNoSilence(t *testing.T) {
 				for range 20 {
 					time.Sleep(time.Second)
 					if moving {
-						busy.transferred.Add(1000)
+						busy.sent.Add(1000)
 					}
 				}
 				waits.end()
@@ -77,10 +77,10 @@ func TestConfirmedBytes(t *testing.T) {
 		defer here.Close()
 		defer there.Close()
 		c := &limitedConn{Conn: here}
-		c.transferred.Store(700)
+		c.sent.Store(700)
 		w.use(c)
 		for range 4 {
-			c.transferred.Add(400)
+			c.sent.Add(400)
 			time.Sleep(bodyInterval + time.Millisecond)
 		}
 		w.end()
