@@ -3,6 +3,7 @@ package transfer
 import (
 	"container/list"
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,9 @@ const (
 	firstSlots = 16
 	// slotsPerConnection bounds the slots.
 	slotsPerConnection = 256
+	// instant is a time: what the line carries in it may be under way besides, so that
+	// a fast line is filled without trials.
+	instant = 250 * time.Millisecond
 )
 
 // Budget is a number of connections shared by all transfers: files, parts and
@@ -35,6 +39,8 @@ type Budget struct {
 	load    int64     // bytes that the connections have yet to move, and slotBytes for each
 	waiting list.List // of *Connection, in the order of their turns
 	turns   atomic.Int64
+	lately  float64 // bytes moved in the last instant, at the time moved
+	moved   time.Time
 	window  *window // nil when the number is fixed
 	tuner   *tuner
 	now     func() time.Time
@@ -153,22 +159,28 @@ func (c *Connection) Release() {
 	c.budget.admit()
 }
 
-// crowded reports whether as much is under way as is allowed, although there could be
-// more connections.
-func (b *Budget) crowded() bool {
-	return b.tuner != nil && b.used < b.most && b.load >= int64(b.tuner.limit)*slotBytes
-}
-
 // admit admits waiting transfers.
 func (b *Budget) admit() {
-	for b.used < b.most && !b.crowded() && b.waiting.Len() > 0 {
+	limit, now := int64(math.MaxInt64), time.Time{}
+	if b.tuner != nil {
+		now = b.now()
+		b.age(now)
+		limit = int64(b.tuner.limit)*slotBytes + int64(b.lately)
+	}
+	for b.used < b.most && b.load < limit && b.waiting.Len() > 0 {
 		c, _ := b.waiting.Remove(b.waiting.Front()).(*Connection)
 		b.take(c, 1)
 		close(c.admitted)
 	}
-	if b.window != nil { // only windows in which more was wanted say whether that would help
-		b.window.note(b.now(), b.used, b.waiting.Len() > 0 && b.crowded())
+	if b.tuner != nil { // only windows in which its limit was too low say whether a higher one would help
+		b.window.note(now, b.used, b.waiting.Len() > 0 && b.used < b.most && int64(b.lately) < limit/2)
 	}
+}
+
+// age forgets bytes that moved before the last instant.
+func (b *Budget) age(now time.Time) {
+	b.lately *= math.Exp(-float64(now.Sub(b.moved)) / float64(instant))
+	b.moved = now
 }
 
 // expect sets how many bytes are yet to move.
@@ -207,6 +219,8 @@ func (b *Budget) Answered() {
 // observe feeds the tuner once the window holds enough.
 func (b *Budget) observe(bytes, requests int64) {
 	if b.tuner != nil {
+		b.age(b.now())
+		b.lately += float64(bytes)
 		b.window.bytes += bytes
 		b.window.requests += requests
 		if now := b.now(); b.window.full(now, b.tuner) {

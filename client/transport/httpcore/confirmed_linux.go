@@ -7,7 +7,7 @@ import (
 )
 
 // confirmed returns how many bytes the peer has confirmed, and whether others are on
-// their way. The count begins anywhere.
+// their way.
 func (c *limitedConn) confirmed() (bytes int64, more bool) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -24,5 +24,6 @@ func (c *limitedConn) confirmed() (bytes int64, more bool) {
 	if failed != nil || err != nil { // it is closed, or is not TCP
 		return c.sent.Load(), false
 	}
-	return int64(info.Bytes_acked), info.Unacked > 0 || info.Notsent_bytes > 0
+	// The system counts the beginning of the connection as a byte.
+	return int64(info.Bytes_acked) - 1, info.Unacked > 0 || info.Notsent_bytes > 0
 }

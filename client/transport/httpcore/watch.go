@@ -15,9 +15,11 @@ const (
 	minStoreRate = 8 << 20
 	// minSilence is how long nothing may move before that is reported.
 	minSilence = 3 * time.Second
-	// While a body is sent, its confirmed bytes are counted each bodyInterval; an
-	// exchange is otherwise examined each idleInterval at least.
-	bodyInterval, idleInterval = 50 * time.Millisecond, 500 * time.Millisecond
+	// While a body is sent, its confirmed bytes are counted after firstInterval, then
+	// ever more rarely up to each bodyInterval; an exchange is otherwise examined each
+	// idleInterval at least.
+	firstInterval, bodyInterval = 2 * time.Millisecond, 50 * time.Millisecond
+	idleInterval                = 500 * time.Millisecond
 )
 
 // watch follows one exchange: how much of its body the peer has confirmed, and for
@@ -32,7 +34,7 @@ type watch struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	conn     *limitedConn // nil while there is none
-	start    int64        // confirmed on it before
+	start    int64        // sent on it before
 	moved    int64        // at the last check: received or confirmed
 	since    time.Time    // when that last changed
 	answered bool         // the answer has begun
@@ -63,7 +65,7 @@ func (w *watch) use(c net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.conn, _ = c.(*limitedConn); w.conn != nil {
-		w.start, _ = w.conn.confirmed()
+		w.start = w.conn.sent.Load()
 		w.moved, w.since = w.start+w.conn.received.Load(), time.Now()
 	}
 }
@@ -71,7 +73,7 @@ func (w *watch) use(c net.Conn) {
 func (w *watch) interval(sent bool) time.Duration {
 	d := idleInterval
 	if w.request.Confirmed != nil && !sent {
-		d = bodyInterval
+		d = min(max(time.Since(w.request.Started)/8, firstInterval), bodyInterval)
 	}
 	if stall := w.request.Stall; stall > 0 {
 		d = min(d, stall/8)
