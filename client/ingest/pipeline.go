@@ -73,6 +73,9 @@ type item struct {
 	remark     string
 	hint       string
 	resumed    bool               // its dataset existed
+	foreign    bool               // and was created by a run of another machine, which may still be sending it
+	known      time.Time          // when it was last known that the file is missing
+	elsewhere  bool               // another run has sent a file of it meanwhile
 	created    bool               // its dataset, by this run
 	sent       bool               // by this run
 	pending    bool               // there, but not yet read by the platform

@@ -16,6 +16,15 @@ import (
 // were sent before. A resumed upload the platform no longer knows starts over,
 // once.
 func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
+	c, err := u.Budget.Acquire(ctx, u.turn, 0)
+	if err != nil {
+		return 0, err
+	}
+	err = u.begin(withConnection(ctx, c))
+	c.Release()
+	if err != nil {
+		return 0, err
+	}
 	if b := u.begun; b != nil {
 		if b.MD5 == u.sums.whole && b.Size == u.plan.size && b.Chunk == u.plan.chunk {
 			var counted, found atomic.Int64

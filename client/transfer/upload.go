@@ -203,6 +203,14 @@ func (u *upload) hashed() {
 	u.slots = 0
 }
 
+// begin tells the caller that the file has its turn.
+func (u *upload) begin(ctx context.Context) error {
+	if u.Begin == nil {
+		return nil
+	}
+	return u.Begin(ctx)
+}
+
 // whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
 	c, err := u.Budget.Acquire(ctx, u.turn, u.plan.size)
@@ -212,6 +220,9 @@ func (u *upload) whole(ctx context.Context) error {
 	defer c.Release()
 	u.hashed()
 	ctx = withConnection(ctx, c)
+	if err := u.begin(ctx); err != nil {
+		return err
+	}
 	if u.begun != nil {
 		u.Journal.Forget(u.destination, "")
 	}
