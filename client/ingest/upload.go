@@ -91,6 +91,7 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 		Found:    func(delta int64) { p.Transferred.Add(-delta) },
 		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
 		New:      it.created,
+		Turn:     int64(it.order) + 1,
 	}
 	elsewhere := false
 	how.Begin = func(ctx context.Context) error {

@@ -69,6 +69,9 @@ type Upload struct {
 	Multipart          bool   // send in parts when longer than a chunk
 	ChunkSize          int64  // bytes; 10 MiB when 0
 	New                bool   // the component was just created: the journal knows nothing of it
+	// Turn is the place of the file in the queue for connections; behind those that were
+	// begun before when 0.
+	Turn int64
 	// Begin is called when the file has its turn, before anything of it is sent. Its error
 	// ends the upload. Optional.
 	Begin    func(context.Context) error

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -39,7 +40,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	turn := t.Budget.Turn()
+	turn := cmp.Or(u.Turn, t.Budget.Turn())
 	defer t.Stats.begin(u.Path)()
 	defer func() {
 		src.close()
