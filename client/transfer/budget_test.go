@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -285,5 +286,73 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 		if b.Active() != 0 || most > 8 || b.tuner == nil && most > 3 {
 			t.Errorf("%d left, %d at a time", b.Active(), most)
 		}
+	}
+}
+
+// TestFirstBegunFirst: whoever asks first, the file that was begun first has its turn.
+func TestFirstBegunFirst(t *testing.T) {
+	b := NewBudget(1)
+	held, err := b.Acquire(t.Context(), b.Turn(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []int64
+	var wait sync.WaitGroup
+	for _, turn := range []int64{7, 3, 9, 3, 5} {
+		queued := b.Queued()
+		wait.Go(func() {
+			c, err := b.Acquire(t.Context(), turn, 100)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order = append(order, turn) // one at a time
+			c.Release()
+		})
+		for b.Queued() == queued {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	held.Release()
+	wait.Wait()
+	if !slices.Equal(order, []int64{3, 3, 5, 7, 9}) {
+		t.Error(order)
+	}
+}
+
+// TestLargeFilesTakeTheirTurns: until something is known of the line, a large file is
+// under way with the beginning of the next, or many small ones.
+func TestLargeFilesTakeTheirTurns(t *testing.T) {
+	for size, most := range map[int64]int{10 * MiB: 1, MiB: 1, 200_000: 5, 20_000: 16} {
+		b := NewTunedBudget(MostConnections)
+		now := time.Now()
+		b.now = func() time.Time { return now }
+		admitted := make(chan *Connection, 40)
+		ctx, cancel := context.WithCancel(t.Context())
+		var wait sync.WaitGroup
+		for range 40 {
+			wait.Go(func() {
+				if c, err := b.Acquire(ctx, b.Turn(), size); err == nil {
+					admitted <- c
+					<-ctx.Done()
+					c.Release()
+				}
+			})
+		}
+		for b.Active()+b.Queued() < 40 {
+			time.Sleep(time.Millisecond)
+		}
+		if n := b.Active(); n > most || n < (most+1)/2 {
+			t.Errorf("%d files of %d bytes at once", n, size)
+		}
+		for first := <-admitted; most == 1 && first.left > 0 && b.Active() == 1; { // a slow line
+			now = now.Add(time.Second)
+			first.moved(100_000)
+		}
+		if n := b.Active(); most == 1 && n != 2 && n != 3 { // with one that is a trial
+			t.Errorf("%d files of %d bytes when the first is nearly there", b.Active(), size)
+		}
+		cancel()
+		wait.Wait()
 	}
 }

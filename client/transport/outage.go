@@ -129,6 +129,7 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 // gaveUp adds to an error that the outage was too long.
 func gaveUp(err error, outage time.Duration) error {
 	if f := fault.Find(err); f != nil && outage > 0 {
+		f.Facts().Outage = true
 		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; "+
 			"--max-outage waits longer", human.Duration(outage))
 	}
@@ -152,7 +153,7 @@ func (t *Transport) storageAway(status int) bool {
 // time limit of a connection is longer than that of an outage: such a silence counts
 // from its end.
 func (o outages) silence(err error) time.Duration {
-	if lost, ok := errors.AsType[*httpcore.Lost](err); ok && lost.Silent <= o.longest {
+	if lost, ok := errors.AsType[*httpcore.Lost](err); ok && (o.first || lost.Silent <= o.longest) {
 		return lost.Silent
 	}
 	return 0
