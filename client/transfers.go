@@ -30,8 +30,10 @@ type TransferOptions struct {
 	Found    func(delta int64)       // those of them that an earlier run has sent
 	Uploaded func(transfer.Uploaded) // called with the result of an upload
 
-	New      bool             // the component was just created
-	Reserved func(sent int64) // of Reserve, for an upload; reserved when it begins if nil
+	New      bool                        // the component was just created
+	Turn     int64                       // of an upload in the queue for connections; behind those begun before when 0
+	Begin    func(context.Context) error // called when an upload has its turn; its error ends it
+	Reserved func(sent int64)            // of Reserve, for an upload; reserved when it begins if nil
 }
 
 type transferOptionsKey struct{}
@@ -96,7 +98,8 @@ func (c *Client) fileMD5(ctx context.Context, call *declare.Call, path string) (
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	o := transferOptions(ctx)
 	u := in.upload()
-	u.New, u.Progress, u.Found, u.Reserved = o.New, o.Progress, o.Found, o.Reserved
+	u.Turn = o.Turn
+	u.New, u.Begin, u.Progress, u.Found, u.Reserved = o.New, o.Begin, o.Progress, o.Found, o.Reserved
 	sent, err := c.transfers.Upload(ctx, u)
 	c.explainComponent(ctx, string(in.Dataset), in.Component, err)
 	if o.Uploaded != nil && err == nil {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"transect/client"
+	"transect/client/declare"
 	"transect/client/ledger"
 )
 
@@ -69,7 +72,11 @@ func (r *runLedger) summarize(l *ledger.Ledger) {
 	if r.plan {
 		c.Unused = 0
 	}
-	if c.Taken+c.Adopted+c.SentAgain+c.Open+c.Doubled+c.Unused == 0 {
+	var unknown []ledger.Intent
+	if c.Open > 0 {
+		unknown = unknownOutcomes(l)
+	}
+	if c.Open = int64(len(unknown)); c.Taken+c.Adopted+c.SentAgain+c.Open+c.Doubled+c.Unused == 0 {
 		return
 	}
 	text := fmt.Sprintf("writes: %d sent, %d taken from the ledger", c.Sent, c.Taken)
@@ -86,18 +93,25 @@ func (r *runLedger) summarize(l *ledger.Ledger) {
 	if c.Unused > 0 {
 		r.log.Info(fmt.Sprintf("%d noted writes were not asked for by this start", c.Unused))
 	}
-	if c.Open == 0 {
-		return
-	}
-	left := 5
-	_ = l.All(func(i ledger.Intent, result *ledger.Result) error { // what cannot be read is not listed
-		if result != nil || i.Parent != 0 || left == 0 {
-			return nil
-		}
-		left--
+	for _, i := range unknown[:min(len(unknown), 5)] {
 		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to "+
 			"decide by hand: transect runs settle %s %d --adopt ID | --send",
 			i.Seq, i.Op, i.Since.Local().Format(time.TimeOnly), l.Run(), i.Seq))
+	}
+}
+
+// unknownOutcomes lists the writes that may or may not have been carried out, and must
+// not be done twice; an upload that broke off, for one, is simply done again.
+func unknownOutcomes(l *ledger.Ledger) (list []ledger.Intent) {
+	managers := client.Declarations()
+	_ = l.All(func(i ledger.Intent, result *ledger.Result) error { // what cannot be read is not listed
+		manager, name, _ := strings.Cut(i.Op, ".")
+		at := slices.IndexFunc(managers, func(m *declare.Manager) bool { return m.Name == manager })
+		if result != nil || i.Parent != 0 || at >= 0 && managers[at].Op(name) != nil && managers[at].Op(name).Effect.Repeatable() {
+			return nil
+		}
+		list = append(list, i)
 		return nil
 	})
+	return list
 }

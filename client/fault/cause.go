@@ -24,6 +24,16 @@ func Transient(err error) bool {
 	return errors.As(err, &connection) || errors.As(err, &timeout)
 }
 
+// Outage reports whether the host was away for longer than is waited for.
+func Outage(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if f, ok := err.(Fault); ok && f.Facts().Outage {
+			return true
+		}
+	}
+	return false
+}
+
 // Status is the HTTP status of an error response, 0 of other errors.
 func Status(err error) int {
 	if response, ok := errors.AsType[*ResponseError](err); ok {

@@ -31,6 +31,7 @@ type Info struct {
 	Hint      string // what to do next, or ""
 	Cause     error  // the error underneath, or nil
 	Uncertain bool   // a write was sent that may have been carried out
+	Outage    bool   // the host was away for longer than is waited for
 
 	Done, Pending []string // of an operation on a list: the ids done, and not done
 }

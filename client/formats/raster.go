@@ -66,7 +66,8 @@ func describeRaster(ctx context.Context, f *file) (Info, error) {
 		return Info{}, err
 	}
 	e := r.Extent()
-	info := Info{Kind: "raster", Format: content.Format, System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
+	info := Info{Kind: "raster", Format: content.Format, System: e.System, Reason: e.Reason, Width: e.Width,
+		Height: e.Height,
 		Bands: e.Bands, Resolution: e.GroundResolution}
 	if info.Format == "geotiff" {
 		info.Format = "tiff"

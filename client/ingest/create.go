@@ -43,6 +43,12 @@ func (r *run) fillBatches(ctx context.Context, from <-chan sequencedItem, to cha
 	var delay <-chan time.Time
 	gathers := r.gathers()
 	add := func(it *item) error {
+		if it.foreign {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.waiting = append(r.waiting, it)
+			return nil
+		}
 		if it.resumed {
 			return put(ctx, to, it)
 		}
@@ -196,7 +202,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 		byKey[gjson.GetBytes(d.JSON(), "properties."+PropertyName+".key").String()] = d.ID
 	}
 	for i, it := range items {
-		it.created = true
+		it.created, it.known = true, time.Now()
 		if it.dataset = byKey[it.key]; it.dataset == "" {
 			it.dataset = datasets[i].ID
 		}

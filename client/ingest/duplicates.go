@@ -2,10 +2,16 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"transect/client"
 	"transect/client/fault"
@@ -166,8 +172,12 @@ func (r *run) delete(ctx context.Context, ids []string) error {
 func (r *run) waitForOthers(ctx context.Context) error {
 	waiting := r.waiting
 	progress := time.Now()
+	if len(waiting) > 0 {
+		r.options.Logger.Info("another run is sending files: waiting for it", "files", len(waiting))
+	}
 	for len(waiting) > 0 {
 		var left []*item
+		looked := time.Now()
 		for batch := range slices.Chunk(waiting, lookupSize) {
 			found, err := r.lookup(ctx, batch, false)
 			if err != nil {
@@ -190,30 +200,46 @@ func (r *run) waitForOthers(ctx context.Context) error {
 			break
 		}
 		if len(waiting) > 0 {
-			if err := r.pause(ctx, otherPoll); err != nil {
+			if err := r.pause(ctx, max(otherPoll, 4*time.Since(looked))); err != nil {
 				return err
 			}
 		}
 	}
+	// From the end: a run that is slow and not stopped is at the beginning.
+	slices.Reverse(waiting)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.options.Workers)
 	for _, it := range waiting {
 		if it.dataset != "" {
 			it.resumed = true
-		} else if created, err := r.createDatasets(ctx, []*item{it}); err != nil {
-			return err
-		} else if len(created) == 0 {
+		} else if created, err := r.createDatasets(ctx, []*item{it}); err != nil || len(created) == 0 {
+			if err != nil {
+				group.Go(func() error { return err })
+				break
+			}
 			continue
 		}
-		if err := r.upload(ctx, it); err != nil {
-			return err
-		}
+		group.Go(func() error { return r.upload(ctx, it) })
 	}
-	return nil
+	return group.Wait()
 }
 
-// uploadedElsewhere reports whether another run has uploaded an item whose
-// dataset is gone: it deletes its own duplicates. Otherwise it returns err.
+// foreign reports whether a run was begun on another machine: this one has no record of
+// it. Runs of this machine into one target wait for each other.
+func (r *run) foreign(id string) bool {
+	if r.options.StateDir == "" || !filepath.IsLocal(id) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(r.options.StateDir, logFolder, id+logEnding))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// uploadedElsewhere reports whether another run has uploaded an item whose dataset is
+// gone, as it deletes its own duplicates, or is busy. Otherwise it returns err.
 func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool, error) {
-	if fault.Status(err) != http.StatusNotFound {
+	switch fault.Status(err) {
+	case http.StatusNotFound, http.StatusConflict, http.StatusBadRequest:
+	default:
 		return false, err
 	}
 	found, failed := r.lookup(ctx, []*item{it}, false)

@@ -20,7 +20,7 @@ func (b *breaker) success() { b.broken.Store(0) }
 
 // fatal reports whether an error must end the run.
 func (b *breaker) fatal(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || stopsRun(err) {
+	if ctx.Err() != nil || stopsRun(err) || fault.Outage(err) {
 		return true
 	}
 	return fault.Transient(err) && b.broken.Add(1) >= maxBroken

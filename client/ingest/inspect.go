@@ -50,6 +50,7 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 	}
 	if it.resumed = decision.Action == reconcile.Resume; it.resumed {
 		it.unsent = r.unsent(it, found)
+		it.foreign = r.foreign(found.Run)
 	}
 	switch {
 	case decision.Action == reconcile.Skip:

@@ -74,6 +74,9 @@ type item struct {
 	remark     string
 	hint       string
 	resumed    bool               // its dataset existed
+	foreign    bool               // and was created by a run of another machine, which may still be sending it
+	known      time.Time          // when it was last known that the file is missing
+	elsewhere  bool               // another run has sent a file of it meanwhile
 	created    bool               // its dataset, by this run
 	sent       bool               // by this run
 	pending    bool               // there, but not yet read by the platform
@@ -264,12 +267,16 @@ func put[T any](ctx context.Context, to chan<- T, it T) error {
 	}
 }
 
+// scanAhead is how many items the scan is ahead of what is examined at most: those of a
+// memory card, so that their number and size are known soon.
+const scanAhead = 16 << 10
+
 // readAll scans the source. It visits items from several goroutines, counts them,
 // and passes files that cannot be ingested to leftOut.
 func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipped) error,
 	visit func(context.Context, *item) error) error {
 	group, inner := errgroup.WithContext(ctx)
-	scanned := make(chan *item, 256)
+	scanned := make(chan *item, scanAhead)
 	group.Go(func() error {
 		defer close(scanned)
 		return named(r.scan(inner, scanned, p, leftOut))

@@ -25,7 +25,11 @@ const maxConflicts = 6
 func (r *run) upload(ctx context.Context, it *item) error {
 	defer it.release()
 	if r.sends() {
-		if err := r.uploadItem(ctx, it); err != nil {
+		err := r.uploadItem(ctx, it)
+		if err == nil && it.elsewhere {
+			return r.skip(it, verdict.AlreadyThere, it.dataset, reconcile.OtherRun)
+		}
+		if err != nil {
 			uploaded, err := r.uploadedElsewhere(ctx, it, err)
 			if ctx.Err() != nil {
 				return fault.Stopped(ctx)
@@ -84,8 +88,15 @@ func (r *run) uploadItem(ctx context.Context, it *item) error {
 	return nil
 }
 
-// uploadFile sends one file. A conflict means that another run is sending it
-// too: whoever finishes has done it for both.
+// staleAfter is how long what is known of a dataset is believed.
+const staleAfter = 5 * time.Second
+
+// errElsewhere is the error of an upload that another run has made unnecessary.
+var errElsewhere = fault.Of(&fault.UploadError{}, reconcile.OtherRun)
+
+// uploadFile sends one file, unless another run has sent it while it waited for its
+// turn. A conflict means that another run is sending it too: whoever finishes has done
+// it for both.
 func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string, err error) {
 	m, p := it.Members[member], r.options.Progress
 	var counted atomic.Int64
@@ -98,6 +109,20 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 		Found:    func(delta int64) { p.Transferred.Add(-delta) },
 		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
 		New:      it.created,
+		Turn:     int64(it.order) + 1,
+	}
+	elsewhere := false
+	how.Begin = func(ctx context.Context) error {
+		if time.Since(it.known) < staleAfter {
+			return nil
+		}
+		it.known = time.Now()
+		d, err := r.describe(ctx, it.dataset)
+		if c, _ := d.Component(m.Component); err == nil && c.Uploaded {
+			elsewhere = true
+			return errElsewhere
+		}
+		return nil // the upload meets other errors as well
 	}
 	if it.reserved != nil {
 		how.Reserved = it.reserved[member]
@@ -110,12 +135,18 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 	for attempt := 1; ; attempt++ {
 		_, err = r.client.Datasets.UploadFile(client.WithTransfers(ctx, how),
 			client.UploadFile{Dataset: client.ID(it.dataset), Component: m.Component, FilePath: client.Path(m.Path)})
-		if !contested(err, attempt) {
+		if err == nil || !elsewhere && fault.Status(err) != http.StatusConflict && fault.Status(err) != http.StatusBadRequest {
 			return sum, err
 		}
 		if sum, ok := r.uploadedBytes(ctx, it.dataset, m); ok {
+			p.DoneBytes.Add(-counted.Load())
+			it.elsewhere = true
 			return sum, nil
 		}
+		if !elsewhere && !contested(err, attempt) {
+			return sum, err
+		}
+		elsewhere, it.known = false, time.Time{}
 		how.New, how.Reserved = false, nil
 		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err

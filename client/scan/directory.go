@@ -252,7 +252,8 @@ func repeatable(component string) bool { return component == "texture" || compon
 func (c *class) sortParts(main string) {
 	stem, ext := formats.CutExtension(main)
 	other := func(p part) int {
-		if s, e := formats.CutExtension(filepath.Base(p.Path)); s == stem && (e == strings.ToUpper(e)) == (ext == strings.ToUpper(ext)) {
+		if s, e := formats.CutExtension(filepath.Base(p.Path)); s == stem &&
+			(e == strings.ToUpper(e)) == (ext == strings.ToUpper(ext)) {
 			return 0
 		}
 		return 1

@@ -58,17 +58,19 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 // once, and no wait is longer than its context.
 func TestBackoffKeepsTheCount(t *testing.T) {
 	b := NewBudget(1)
-	if err := b.Acquire(t.Context()); err != nil {
+	c, err := b.Acquire(t.Context(), b.Turn(), 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := withConnection(t.Context(), b)
+	ctx := withConnection(t.Context(), c)
 	broken := errors.New("broken")
 	if err := Backoff(ctx, func() error { return broken }); !errors.Is(err, broken) || b.Active() != 1 {
 		t.Errorf("%v, %d active", err, b.Active())
 	}
 	ended, cancel := context.WithCancel(ctx)
-	err := Backoff(ended, func() error {
-		if err := b.Acquire(t.Context()); err != nil { // somebody else has it now
+	var other *Connection
+	err = Backoff(ended, func() (err error) {
+		if other, err = b.Acquire(t.Context(), b.Turn(), 0); err != nil { // somebody else has it now
 			t.Error(err)
 		}
 		cancel()
@@ -77,8 +79,8 @@ func TestBackoffKeepsTheCount(t *testing.T) {
 	if err == nil || b.Active() != 2 {
 		t.Errorf("%v, %d active", err, b.Active())
 	}
-	b.Release()
-	b.Release()
+	c.Release()
+	other.Release()
 	if b.Active() != 0 {
 		t.Errorf("%d active in the end", b.Active())
 	}

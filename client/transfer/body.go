@@ -10,7 +10,7 @@ import (
 )
 
 // requestBody is one attempt to send a range of a file, from memory where the
-// file is buffered. It counts the bytes that leave, and takes them back when the
+// file is buffered. It counts the bytes that arrive, and takes them back when the
 // attempt fails.
 type requestBody struct {
 	*upload
@@ -23,6 +23,10 @@ type requestBody struct {
 	over bool      // the attempt has ended, nothing counts any more
 	err  error     // of reading the file
 	last time.Time // when the connection was last given bytes
+
+	counting sync.Mutex // a connection that takes no bytes holds mu
+	arrived  int64
+	counted  bool // to the end: nothing more counts
 }
 
 // newBody returns a body, which end closes.
@@ -82,13 +86,20 @@ func (b *requestBody) Read(p []byte) (int, error) {
 }
 
 func (b *requestBody) count(n int64) {
-	if n <= 0 {
-		return
-	}
 	b.sent += n
 	b.Stats.sent.Add(n)
-	b.Budget.Transferred(n)
-	count(b.Progress, n)
+}
+
+// confirm counts the first n bytes as arrived; the last count takes them back when
+// the attempt has failed.
+func (b *requestBody) confirm(n int64, last bool) {
+	b.counting.Lock()
+	defer b.counting.Unlock()
+	if delta := n - b.arrived; !b.counted && (delta > 0 || last) {
+		b.arrived, b.counted = n, last
+		connectionOf(b.ctx).moved(delta)
+		count(b.Progress, delta)
+	}
 }
 
 // bufferedBody is a body in memory, which a connection takes without another copy.
@@ -151,8 +162,10 @@ func (b *requestBody) end(ok bool) error {
 		waitedFor = onServer
 	}
 	b.Stats.since(waitedFor, b.last)
-	if !ok && b.sent > 0 {
-		count(b.Progress, -b.sent)
+	arrived := int64(0)
+	if ok {
+		arrived = b.size
 	}
+	b.confirm(arrived, true)
 	return b.err
 }

@@ -3,7 +3,9 @@ package transfer
 import (
 	"container/list"
 	"context"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
@@ -13,49 +15,62 @@ import (
 const (
 	// MostConnections is the default maximum of a budget that tunes itself.
 	MostConnections = 128
-	// firstConnections is what such a budget starts with.
-	firstConnections = 16
+	// slotBytes is what a slot holds: a request, or so many bytes of a transfer that
+	// have not arrived yet.
+	slotBytes = 64 << 10
+	// firstSlots is what a budget that tunes itself starts with: many small files, or
+	// a large one and the beginning of the next.
+	firstSlots = 16
+	// slotsPerConnection bounds the slots.
+	slotsPerConnection = 256
+	// instant is a time: what the line carries in it may be under way besides, so that
+	// a fast line is filled without trials.
+	instant = 250 * time.Millisecond
 )
 
 // Budget is a number of connections shared by all transfers: files, parts and
-// downloads alike. It is safe for concurrent use.
+// downloads alike. One that tunes itself also bounds the bytes that are under way: a
+// slow line carries few large files at a time, which end soon, and a fast one many.
+// It is safe for concurrent use.
 type Budget struct {
 	mu      sync.Mutex
-	limit   int
-	used    int
-	waiting list.List // of chan struct{}, first come first served
-	window  *window   // nil when the number is fixed
+	most    int       // connections
+	used    int       // connections
+	load    int64     // bytes that the connections have yet to move, and slotBytes for each
+	waiting list.List // of *Connection, in the order of their turns
+	turns   atomic.Int64
+	lately  float64 // bytes moved in the last instant, at the time moved
+	moved   time.Time
+	window  *window // nil when the number is fixed
 	tuner   *tuner
 	now     func() time.Time
 }
 
 // NewBudget allows n transfers of bytes at a time, at least one.
-func NewBudget(n int) *Budget { return &Budget{limit: max(n, 1), now: time.Now} }
+func NewBudget(n int) *Budget { return &Budget{most: max(n, 1), now: time.Now} }
 
-// NewTunedBudget starts with few connections, adds more as long as that
-// increases the throughput, up to most, and reduces them when the other side is
+// NewTunedBudget starts with few bytes under way, adds more as long as that increases
+// the throughput, over most connections, and reduces them when the other side is
 // overloaded.
 func NewTunedBudget(most int) *Budget {
-	b := &Budget{now: time.Now, tuner: newTuner(most)}
-	b.limit = b.tuner.limit
+	b := NewBudget(most)
+	b.tuner = newTuner(b.most * slotsPerConnection)
 	b.window = &window{start: b.now()}
 	return b
 }
 
-// Limit is how many transfers are allowed at the moment.
+// Limit is how many small transfers are allowed at the moment.
 func (b *Budget) Limit() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.limit
+	if b.tuner != nil {
+		return min(b.tuner.limit, b.most)
+	}
+	return b.most
 }
 
 // Most is the maximum of Limit.
-func (b *Budget) Most() int {
-	if b.tuner != nil {
-		return b.tuner.most
-	}
-	return b.limit
-}
+func (b *Budget) Most() int { return b.most }
 
 // Active is how many transfers hold a connection at the moment.
 func (b *Budget) Active() int {
@@ -71,88 +86,148 @@ func (b *Budget) Queued() int {
 	return b.waiting.Len()
 }
 
-// Acquire waits for a connection. The error is that of the ended context.
-func (b *Budget) Acquire(ctx context.Context) error {
+// Turn returns the place of a file in the queue: what was begun first is finished
+// first.
+func (b *Budget) Turn() int64 { return b.turns.Add(1) }
+
+// Connection is the right to transfer bytes.
+type Connection struct {
+	budget   *Budget
+	turn     int64
+	left     int64 // bytes yet to move
+	admitted chan struct{}
+}
+
+// Acquire waits for a connection for so many bytes. The error is that of the ended
+// context.
+func (b *Budget) Acquire(ctx context.Context, turn, bytes int64) (*Connection, error) {
+	c := &Connection{budget: b, turn: turn, left: bytes}
+	return c, c.acquire(ctx)
+}
+
+func (c *Connection) acquire(ctx context.Context) error {
+	b := c.budget
 	b.mu.Lock()
 	if ctx.Err() != nil {
 		b.mu.Unlock()
 		return fault.Stopped(ctx)
 	}
-	if b.used < b.limit && b.waiting.Len() == 0 {
-		if b.used == 0 && b.window != nil { // the time before was idle, and says nothing
-			b.window.restart(b.now(), false)
-		}
-		b.used++
-		b.mu.Unlock()
-		return nil
+	if b.used == 0 && b.window != nil { // the time before was idle, and says nothing
+		b.window.restart(b.now())
 	}
-	admitted := make(chan struct{})
-	element := b.waiting.PushBack(admitted)
-	b.contend()
+	c.admitted = make(chan struct{})
+	before := b.waiting.Back()
+	for before != nil && before.Value.(*Connection).turn > c.turn {
+		before = before.Prev()
+	}
+	var element *list.Element
+	if before != nil {
+		element = b.waiting.InsertAfter(c, before)
+	} else {
+		element = b.waiting.PushFront(c)
+	}
+	b.admit()
 	b.mu.Unlock()
 	select {
-	case <-admitted:
+	case <-c.admitted:
 		return nil
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-admitted: // at the same moment: pass it on
-		b.used--
-		b.admit()
+	case <-c.admitted: // at the same moment: pass it on
+		b.take(c, -1)
 	default:
 		b.waiting.Remove(element)
-		b.contend()
 	}
+	b.admit()
 	return fault.Stopped(ctx)
 }
 
+// take counts a connection, or with -1 counts it no longer.
+func (b *Budget) take(c *Connection, n int) {
+	b.used += n
+	b.load += int64(n) * (slotBytes + c.left)
+}
+
 // Release returns a connection.
-func (b *Budget) Release() {
+func (c *Connection) Release() {
+	c.budget.mu.Lock()
+	defer c.budget.mu.Unlock()
+	c.budget.take(c, -1)
+	c.budget.admit()
+}
+
+// admit admits waiting transfers.
+func (b *Budget) admit() {
+	limit, now := int64(math.MaxInt64), time.Time{}
+	if b.tuner != nil {
+		now = b.now()
+		b.age(now)
+		limit = int64(b.tuner.limit)*slotBytes + int64(b.lately)
+	}
+	for b.used < b.most && b.load < limit && b.waiting.Len() > 0 {
+		c, _ := b.waiting.Remove(b.waiting.Front()).(*Connection)
+		b.take(c, 1)
+		close(c.admitted)
+	}
+	if b.tuner != nil { // only windows in which its limit was too low say whether a higher one would help
+		b.window.note(now, b.used, b.waiting.Len() > 0 && b.used < b.most && int64(b.lately) < limit/2)
+	}
+}
+
+// age forgets bytes that moved before the last instant.
+func (b *Budget) age(now time.Time) {
+	b.lately *= math.Exp(-float64(now.Sub(b.moved)) / float64(instant))
+	b.moved = now
+}
+
+// expect sets how many bytes are yet to move.
+func (c *Connection) expect(bytes int64) {
+	if c == nil {
+		return
+	}
+	c.budget.mu.Lock()
+	defer c.budget.mu.Unlock()
+	c.budget.load += bytes - c.left
+	c.left = bytes
+}
+
+// moved counts bytes that the other side has confirmed, or that were received; less
+// than 0 when they have to be sent again.
+func (c *Connection) moved(n int64) {
+	if c == nil || n == 0 {
+		return
+	}
+	b := c.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.used--
-	b.admit()
+	left := max(c.left-n, 0)
+	b.load += left - c.left
+	c.left = left
+	b.observe(max(n, 0), 0)
 }
-
-// admit admits waiting transfers up to the limit.
-func (b *Budget) admit() {
-	for b.used < b.limit && b.waiting.Len() > 0 {
-		admitted, _ := b.waiting.Remove(b.waiting.Front()).(chan struct{})
-		b.used++
-		close(admitted)
-	}
-	b.contend()
-}
-
-// contend records whether somebody waits: only windows in which all connections
-// were in demand say whether another one would help.
-func (b *Budget) contend() {
-	if b.window != nil {
-		b.window.contend(b.now(), b.waiting.Len() > 0)
-	}
-}
-
-// Transferred counts bytes sent or received over a connection of the budget.
-func (b *Budget) Transferred(n int64) { b.observe(n, 0) }
 
 // Answered counts a request that was carried out.
-func (b *Budget) Answered() { b.observe(0, 1) }
+func (b *Budget) Answered() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.observe(0, 1)
+}
 
 // observe feeds the tuner once the window holds enough.
 func (b *Budget) observe(bytes, requests int64) {
-	if b.tuner == nil || bytes+requests <= 0 {
-		return
+	if b.tuner != nil {
+		b.age(b.now())
+		b.lately += float64(bytes)
+		b.window.bytes += bytes
+		b.window.requests += requests
+		if now := b.now(); b.window.full(now, b.tuner) {
+			b.tuner.observe(b.window.end(now, b.tuner))
+		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.window.bytes += bytes
-	b.window.requests += requests
-	if now := b.now(); b.window.full(now, b.limit, b.tuner.starting) {
-		b.tuner.observe(b.window.end(now))
-		b.follow()
-	}
+	b.admit()
 }
 
 // Overloaded tells that the other side is overloaded: it asked to retry later,
@@ -164,46 +239,44 @@ func (b *Budget) Overloaded() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tuner.overloaded()
-	b.follow()
-}
-
-// follow takes over the tuner's limit.
-func (b *Budget) follow() {
-	if b.limit != b.tuner.limit {
-		b.limit = b.tuner.limit
-		b.window.restart(b.now(), b.waiting.Len() > 0)
-	}
+	b.window.restart(b.now())
 	b.admit()
 }
 
-// budgetKey is the context key of the budget whose connection is in use.
-type budgetKey struct{}
+// connectionKey is the context key of the connection in use.
+type connectionKey struct{}
 
-// withConnection returns the context of work that holds a connection of b.
-func withConnection(ctx context.Context, b *Budget) context.Context {
-	return context.WithValue(ctx, budgetKey{}, b)
+// withConnection returns the context of work that holds a connection.
+func withConnection(ctx context.Context, c *Connection) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// connectionOf returns the connection that work holds, or nil.
+func connectionOf(ctx context.Context) *Connection {
+	c, _ := ctx.Value(connectionKey{}).(*Connection)
+	return c
 }
 
 // Backoff runs a wait on behalf of a request. If ctx belongs to a transfer, its
 // connection is released to others meanwhile and acquired again before Backoff
 // returns.
 func Backoff(ctx context.Context, wait func() error) error {
-	b, ok := ctx.Value(budgetKey{}).(*Budget)
-	if !ok {
+	c := connectionOf(ctx)
+	if c == nil {
 		return wait()
 	}
-	b.Release()
+	c.Release()
 	err := wait()
 	if err == nil {
-		if err = b.Acquire(ctx); err == nil {
+		if err = c.acquire(ctx); err == nil {
 			return nil
 		}
 	}
 	// The holder releases the connection again, so it has to be counted even
 	// when the limit is exceeded. The transfer is over: it moves no more bytes.
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.used++
+	c.budget.mu.Lock()
+	defer c.budget.mu.Unlock()
+	c.budget.take(c, 1)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, l
 		}
 		real := v.speed(t.limit)
 		seen := real * (1 + v.noise*(2*random.Float64()-1))
-		s := sample{rate: seen * (1 + requestBytes/v.size)}
+		s := sample{rate: seen * (1 + requestBytes/v.size), connections: float64(min(t.limit, v.workers))}
 		if v.workers > t.limit {
 			s.contended = 1
 		}
@@ -132,7 +133,7 @@ func TestTunerKeepsItsBounds(t *testing.T) {
 			} else {
 				tune.observe(sample{rate: rapid.Float64Range(0, 1e12).Draw(t, "rate"), contended: rapid.Float64Range(0, 1).Draw(t, "contended")})
 			}
-			if tune.limit < 1 || tune.limit > max(most, 1) || math.IsNaN(tune.base) {
+			if tune.limit < 1 || tune.limit > max(most, 1) || math.IsNaN(tune.base.rate) {
 				t.Fatalf("%+v", tune)
 			}
 		}
@@ -159,19 +160,21 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 40 { // more than there can be: somebody always waits
 		wait.Go(func() {
-			if b.Acquire(ctx) == nil {
+			if c, err := b.Acquire(ctx, b.Turn(), 0); err == nil {
 				<-ctx.Done()
-				b.Release()
+				c.Release()
 			}
 		})
 	}
-	for b.Queued() < 40-firstConnections {
+	for b.Queued() < 40-firstSlots {
 		time.Sleep(time.Millisecond)
 	}
 	for range 60 { // each connection transfers one MiB a second
 		now = now.Add(50 * time.Millisecond)
 		for range b.Active() {
-			b.Transferred(MiB / 20)
+			b.mu.Lock()
+			b.observe(MiB/20, 0)
+			b.mu.Unlock()
 		}
 	}
 	if b.Limit() != 16 || b.Active() != 16 {
@@ -195,7 +198,7 @@ func TestBudgetStartsQuickly(t *testing.T) {
 	now := time.Now()
 	b.now = func() time.Time { return now }
 	b.window = &window{start: now}
-	b.window.contend(now, true)
+	b.window.note(now, firstSlots, true)
 	steps := 0
 	for ; b.Limit() < 64 && steps < 100; steps++ { // a round of requests, 25 ms
 		now = now.Add(25 * time.Millisecond)
@@ -203,7 +206,7 @@ func TestBudgetStartsQuickly(t *testing.T) {
 			b.Answered()
 		}
 		b.mu.Lock()
-		b.window.contend(now, true)
+		b.window.note(now, b.tuner.limit, true)
 		b.mu.Unlock()
 	}
 	if steps > 25 {
@@ -221,22 +224,22 @@ func TestIdleTimeIsNoEvidence(t *testing.T) {
 	now = now.Add(time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	var others sync.WaitGroup
-	for range 2 * firstConnections {
+	for range 2 * firstSlots {
 		others.Go(func() {
-			if b.Acquire(ctx) == nil {
+			if c, err := b.Acquire(ctx, b.Turn(), 0); err == nil {
 				<-ctx.Done()
-				b.Release()
+				c.Release()
 			}
 		})
 	}
-	for b.Queued() < firstConnections {
+	for b.Queued() < firstSlots {
 		time.Sleep(time.Millisecond)
 	}
 	now = now.Add(25 * time.Millisecond)
-	for range firstConnections {
+	for range firstSlots {
 		b.Answered()
 	}
-	if b.Limit() != 2*firstConnections {
+	if b.Limit() != 2*firstSlots {
 		t.Errorf("%d connections after the first round", b.Limit())
 	}
 	cancel()
@@ -256,7 +259,8 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 					if i%3 == 0 {
 						go cancel()
 					}
-					if err := b.Acquire(ctx); err != nil {
+					c, err := b.Acquire(ctx, b.Turn(), 1000)
+					if err != nil {
 						isFault[*fault.CancelledError](t, err)
 						cancel()
 						continue
@@ -265,7 +269,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 					active++
 					most = max(most, active)
 					mu.Unlock()
-					b.Transferred(1000)
+					c.moved(1000)
 					b.Answered()
 					if i == 5 {
 						b.Overloaded()
@@ -273,7 +277,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 					mu.Lock()
 					active--
 					mu.Unlock()
-					b.Release()
+					c.Release()
 					cancel()
 				}
 			})
@@ -282,5 +286,73 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 		if b.Active() != 0 || most > 8 || b.tuner == nil && most > 3 {
 			t.Errorf("%d left, %d at a time", b.Active(), most)
 		}
+	}
+}
+
+// TestFirstBegunFirst: whoever asks first, the file that was begun first has its turn.
+func TestFirstBegunFirst(t *testing.T) {
+	b := NewBudget(1)
+	held, err := b.Acquire(t.Context(), b.Turn(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []int64
+	var wait sync.WaitGroup
+	for _, turn := range []int64{7, 3, 9, 3, 5} {
+		queued := b.Queued()
+		wait.Go(func() {
+			c, err := b.Acquire(t.Context(), turn, 100)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order = append(order, turn) // one at a time
+			c.Release()
+		})
+		for b.Queued() == queued {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	held.Release()
+	wait.Wait()
+	if !slices.Equal(order, []int64{3, 3, 5, 7, 9}) {
+		t.Error(order)
+	}
+}
+
+// TestLargeFilesTakeTheirTurns: until something is known of the line, a large file is
+// under way with the beginning of the next, or many small ones.
+func TestLargeFilesTakeTheirTurns(t *testing.T) {
+	for size, most := range map[int64]int{10 * MiB: 1, MiB: 1, 200_000: 5, 20_000: 16} {
+		b := NewTunedBudget(MostConnections)
+		now := time.Now()
+		b.now = func() time.Time { return now }
+		admitted := make(chan *Connection, 40)
+		ctx, cancel := context.WithCancel(t.Context())
+		var wait sync.WaitGroup
+		for range 40 {
+			wait.Go(func() {
+				if c, err := b.Acquire(ctx, b.Turn(), size); err == nil {
+					admitted <- c
+					<-ctx.Done()
+					c.Release()
+				}
+			})
+		}
+		for b.Active()+b.Queued() < 40 {
+			time.Sleep(time.Millisecond)
+		}
+		if n := b.Active(); n > most || n < (most+1)/2 {
+			t.Errorf("%d files of %d bytes at once", n, size)
+		}
+		for first := <-admitted; most == 1 && first.left > 0 && b.Active() == 1; { // a slow line
+			now = now.Add(time.Second)
+			first.moved(100_000)
+		}
+		if n := b.Active(); most == 1 && n != 2 && n != 3 { // with one that is a trial
+			t.Errorf("%d files of %d bytes when the first is nearly there", b.Active(), size)
+		}
+		cancel()
+		wait.Wait()
 	}
 }

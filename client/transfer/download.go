@@ -43,13 +43,14 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 	}
 	defer t.Stats.begin(filepath.Join(d.TargetPath, cmp.Or(name, "a file that the platform names")))()
 	t.pruneOnce(in)
-	if err := t.Budget.Acquire(ctx); err != nil {
+	c, err := t.Budget.Acquire(ctx, t.Budget.Turn(), 0)
+	if err != nil {
 		return "", err
 	}
-	defer t.Budget.Release()
+	defer c.Release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	path, err := t.fetchFile(withConnection(ctx, t.Budget), d, in, t.expect(ctx, d, want))
+	path, err := t.fetchFile(withConnection(ctx, c), d, in, t.expect(ctx, d, want))
 	return path, contextError(ctx, err)
 }
 

@@ -16,6 +16,15 @@ import (
 // were sent before. A resumed upload the platform no longer knows starts over,
 // once.
 func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
+	c, err := u.Budget.Acquire(ctx, u.turn, 0)
+	if err != nil {
+		return 0, err
+	}
+	err = u.begin(withConnection(ctx, c))
+	c.Release()
+	if err != nil {
+		return 0, err
+	}
 	if b := u.begun; b != nil {
 		if b.MD5 == u.sums.whole && b.Size == u.plan.size && b.Chunk == u.plan.chunk {
 			var counted, found atomic.Int64
@@ -72,12 +81,13 @@ func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, foun
 			count(u.Found, size)
 			continue
 		}
-		if u.Budget.Acquire(inner) != nil {
+		c, stopped := u.Budget.Acquire(inner, u.turn, size)
+		if stopped != nil {
 			break // the group or the caller stopped; its error is reported
 		}
 		group.Go(func() error {
-			defer u.Budget.Release()
-			if err := u.sendPart(withConnection(inner, u.Budget), n); err != nil {
+			defer c.Release()
+			if err := u.sendPart(withConnection(inner, c), n); err != nil {
 				return err
 			}
 			u.Journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed

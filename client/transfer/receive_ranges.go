@@ -32,6 +32,7 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	close(missing)
 	group, inner := errgroup.WithContext(ctx)
 	waiting, allTaken := context.WithCancel(inner)
+	turn := r.Budget.Turn()
 	defer allTaken()
 	// The first worker uses the download's own connection and answer, which
 	// begins with the first byte.
@@ -57,18 +58,21 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 		group.Go(func() error {
 			w := &rangeWorker{}
 			// The connection is released after each range: others wait as well.
-			for r.Budget.Acquire(waiting) == nil {
+			for {
+				c, stopped := r.Budget.Acquire(waiting, turn, size)
+				if stopped != nil {
+					return nil
+				}
 				gap, ok := <-missing
 				var err error
 				if ok {
-					err = r.fetch(inner, w, gap[0], gap[1], nil)
+					err = r.fetch(withConnection(inner, c), w, gap[0], gap[1], nil)
 				}
-				r.Budget.Release()
+				c.Release()
 				if !ok || err != nil {
 					return err
 				}
 			}
-			return nil
 		})
 	}
 	err := group.Wait()
@@ -81,6 +85,7 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 // fetch receives bytes from to to, or to the end when to is -1. answer begins
 // at from, or is nil.
 func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, answer *http.Response) error {
+	connectionOf(ctx).expect(max(to-from, 0))
 	at, broken := from, false
 	for {
 		var err error

@@ -95,7 +95,7 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.last = b.Stats.since(onNetwork, now)
 	b.Stats.received.Add(int64(n))
-	b.Budget.Transferred(int64(n))
+	connectionOf(b.ctx).moved(int64(n))
 	return n, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
@@ -18,8 +19,6 @@ import (
 )
 
 const (
-	// putRetries is how often a part is sent again when the storage fails.
-	putRetries     = 5
 	longestBackoff = 16 * time.Second
 	// maxCorrupted is how often a part that arrived corrupted is sent again.
 	maxCorrupted = 2
@@ -90,10 +89,10 @@ func (u *upload) post(ctx context.Context, n int) error {
 	for name, value := range u.fields(n) {
 		query.Set(name, fmt.Sprint(value))
 	}
-	return u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64) error {
+	return u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64, confirmed func(int64)) error {
 		_, err := u.transport.Do(ctx,
 			transport.Request{Repeatable: true, Path: service + u.route("upload-component", "upload-part"),
-				Query: query, BodyReader: body, Size: size})
+				Query: query, BodyReader: body, Size: size, Confirmed: confirmed})
 		return u.observe(ctx, err)
 	})
 }
@@ -106,7 +105,7 @@ func (u *upload) put(ctx context.Context, n int) error {
 		Headers map[string]string `json:"headers"`
 	}
 	resigns := 0
-	retries := &transport.Retries{Limit: putRetries, First: time.Second, Longest: longestBackoff, Sleep: u.sleep}
+	retries := &transport.Retries{Limit: u.transport.MaxRetries(), First: time.Second, Longest: longestBackoff, Sleep: u.sleep}
 	for {
 		if signed.PutURL == "" {
 			if err := u.call(ctx, u.route("init-upload-component", "get-upload-part-url"), u.fields(n), &signed); err != nil {
@@ -120,8 +119,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 		for name, value := range signed.Headers {
 			header.Set(name, value)
 		}
-		err := u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64) error {
-			answer, err := u.transport.Storage(ctx, http.MethodPut, signed.PutURL, header, body, size)
+		err := u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64, confirmed func(int64)) error {
+			answer, err := u.transport.Storage(ctx, http.MethodPut, signed.PutURL, header, body, size, confirmed)
 			if err == nil {
 				err = u.storageError(answer)
 				_ = answer.Body.Close() // only read from
@@ -151,21 +150,22 @@ func (u *upload) put(ctx context.Context, n int) error {
 // send makes a request with part n as its body, which the transport opens anew
 // for a redirect or a repetition: only the last one counts.
 func (u *upload) send(ctx context.Context, n int,
-	request func(body func() (io.ReadCloser, error), size int64) error) error {
+	request func(body func() (io.ReadCloser, error), size int64, confirmed func(int64)) error) error {
 	offset, size := u.plan.span(n)
-	var last *requestBody
+	var last atomic.Pointer[requestBody]
 	err := request(func() (io.ReadCloser, error) {
-		if last != nil {
+		if b := last.Load(); b != nil {
 			u.Stats.retries.Add(1)
-			if err := last.end(false); err != nil {
+			if err := b.end(false); err != nil {
 				return nil, err
 			}
 		}
-		last = u.newBody(ctx, offset, size)
-		return last.reader(), nil
-	}, size)
-	if last != nil {
-		if readError := last.end(err == nil); readError != nil {
+		b := u.newBody(ctx, offset, size)
+		last.Store(b)
+		return b.reader(), nil
+	}, size, func(n int64) { last.Load().confirm(n, false) })
+	if b := last.Load(); b != nil {
+		if readError := b.end(err == nil); readError != nil {
 			return readError
 		}
 	}
@@ -186,7 +186,7 @@ func (u *upload) storageError(answer *http.Response) error {
 	status := answer.StatusCode
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
 	if status == http.StatusOK || status == http.StatusNoContent || u.plan.parts == 1 && status >= 200 && status < 300 {
-		return nil
+		return u.transport.CheckPage(answer.Header, body)
 	}
 	said := transport.StorageRefusal(body)
 	f := fault.Of(&fault.ResponseError{}, "the storage refused %s: %s", u.Path,

@@ -65,13 +65,19 @@ type Options struct {
 type Upload struct {
 	Dataset, Component string
 	Path               string
-	MD5                string            // hexadecimal; computed when empty
-	Multipart          bool              // send in parts when longer than a chunk
-	ChunkSize          int64             // bytes; 10 MiB when 0
-	New                bool              // the component was just created: the journal knows nothing of it
-	Reserved           func(sent int64)  // what Plan has returned for it; Plan is asked when nil
-	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
-	Found              func(delta int64) // those of them that an earlier run has sent
+	MD5                string // hexadecimal; computed when empty
+	Multipart          bool   // send in parts when longer than a chunk
+	ChunkSize          int64  // bytes; 10 MiB when 0
+	New                bool   // the component was just created: the journal knows nothing of it
+	// Turn is the place of the file in the queue for connections; behind those that were
+	// begun before when 0.
+	Turn int64
+	// Begin is called when the file has its turn, before anything of it is sent. Its error
+	// ends the upload. Optional.
+	Begin    func(context.Context) error
+	Reserved func(sent int64)  // what Plan has returned for it; Plan is asked when nil
+	Progress func(delta int64) // bytes sent since the last call; negative when a part starts over
+	Found    func(delta int64) // those of them that an earlier run has sent
 }
 
 // Uploaded is the result of an upload.

@@ -3,9 +3,9 @@ package transfer
 import "time"
 
 const (
-	// A window ends once this many requests per connection were answered in it,
-	// or after maxWindow. While the number of connections doubles with each
-	// window, less evidence is enough.
+	// A window ends once this many requests per connection were answered in it, or so
+	// often all that may be under way was moved, or after maxWindow. While the limit
+	// doubles with each window, less evidence is enough.
 	windowRequests, startRequests = 4, 1
 	minWindow, minStartWindow     = 250 * time.Millisecond, 20 * time.Millisecond
 	maxWindow, maxStartWindow     = 1500 * time.Millisecond, 500 * time.Millisecond
@@ -13,60 +13,76 @@ const (
 	minRequests = 8
 	// requestBytes is what a request counts besides its bytes: the time of small
 	// files depends on their number.
-	requestBytes = 256 << 10
+	requestBytes = slotBytes / 2
 )
 
 // window is what was transferred in a stretch of time.
 type window struct {
 	start           time.Time
 	bytes, requests int64
-	contended       time.Duration // how long somebody waited for a connection
-	since           time.Time     // when the present wait began, or zero
+	contended       time.Duration // how long more was wanted than is allowed
+	held            time.Duration // how long connections were held, added up
+
+	at    time.Time // of the last note, with its state
+	used  int
+	short bool
 }
 
 // sample is a finished window.
 type sample struct {
-	rate      float64 // bytes per second, requests included
-	contended float64 // share of the time somebody waited, 0 to 1
+	rate        float64 // bytes per second, requests included
+	contended   float64 // share of the time more was wanted, 0 to 1
+	connections float64 // in use, on average
+	sparse      bool    // little was transferred in it: the line is slow
 }
 
-func (w *window) contend(now time.Time, waiting bool) {
-	if !w.since.IsZero() {
-		w.contended += now.Sub(w.since)
+// note records how many connections are in use from now on, and whether more is wanted.
+func (w *window) note(now time.Time, used int, short bool) {
+	if !w.at.IsZero() {
+		w.held += time.Duration(w.used) * now.Sub(w.at)
+		if w.short {
+			w.contended += now.Sub(w.at)
+		}
 	}
-	w.since = time.Time{}
-	if waiting {
-		w.since = now
-	}
+	w.at, w.used, w.short = now, used, short
 }
 
-func (w *window) full(now time.Time, connections int, starting bool) bool {
-	enough, shortest, longest := windowRequests, minWindow, maxWindow
-	if starting {
-		enough, shortest, longest = startRequests, minStartWindow, maxStartWindow
+// evident reports whether enough was transferred for a decision.
+func (w *window) evident(t *tuner) bool {
+	enough := int64(windowRequests)
+	if t.starting {
+		enough = startRequests
+	}
+	return w.requests >= max(enough*int64(w.used), minRequests) || w.bytes >= enough*int64(t.limit)*slotBytes
+}
+
+func (w *window) full(now time.Time, t *tuner) bool {
+	shortest, longest := minWindow, maxWindow
+	if t.starting {
+		shortest, longest = minStartWindow, maxStartWindow
 	}
 	took := now.Sub(w.start)
-	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, minRequests))
+	return took >= longest || took >= shortest && w.evident(t)
 }
 
-func (w *window) restart(now time.Time, waiting bool) {
-	*w = window{start: now}
-	w.contend(now, waiting)
+func (w *window) restart(now time.Time) {
+	*w = window{start: now, at: now, used: w.used, short: w.short}
 }
 
-func (w *window) end(now time.Time) sample {
-	waiting := !w.since.IsZero()
-	w.contend(now, waiting)
+func (w *window) end(now time.Time, t *tuner) sample {
+	w.note(now, w.used, w.short)
 	took := now.Sub(w.start)
 	s := sample{rate: float64(w.bytes+requestBytes*w.requests) / took.Seconds(),
-		contended: float64(w.contended) / float64(took)}
-	w.restart(now, waiting)
+		contended: float64(w.contended) / float64(took), connections: float64(w.held) / float64(took),
+		sparse: !w.evident(t)}
+	w.restart(now)
 	return s
 }
 
 const (
-	// minShare is the share of its ideal gain a connection must bring.
-	minShare = 0.25
+	// minShare is the share of its ideal gain a connection must bring; on a slow line
+	// nearly all of it, as each file takes longer otherwise.
+	minShare, minSparseShare = 0.25, 0.75
 	// maxLoss is how much may be lost when a connection is given up, as a
 	// factor of what remains.
 	maxLoss = 0.97
@@ -75,34 +91,34 @@ const (
 	// Between two trials the tuner stays put for this many decisions, longer
 	// while trials bring nothing.
 	minStay, maxStay = 3, 24
-	// minContended is the share of a window in which somebody must wait for a
-	// connection: otherwise the window says nothing about more connections.
+	// minContended is the share of a window in which more must be wanted than is
+	// allowed: otherwise the window says nothing about a higher limit.
 	minContended = 0.5
 )
 
-// tuner finds the number of connections that transfers most. It doubles while
-// that helps, then tries a step up or down now and then. It has no clock: it is
-// fed one sample after the other.
+// tuner finds the number of slots that transfers most. It doubles while that helps,
+// then tries a step up or down now and then. It has no clock: it is fed one sample
+// after the other.
 type tuner struct {
 	limit, most int
 
-	starting bool    // every window so far was better than the one before
-	climbing bool    // no maximum was found yet: double
-	skip     bool    // the next sample spans a change of limit
-	fell     bool    // complaints reduced the limit, and no window has ended since
-	trial    bool    // limit is tried against best
-	down     bool    // the next trial goes down
-	best     int     // the best number so far
-	base     float64 // what best transfers
-	seen     int     // windows in sum
-	sum      float64
+	starting bool   // every window so far was better than the one before
+	climbing bool   // no maximum was found yet: double
+	skip     bool   // the next sample spans a change of limit
+	fell     bool   // complaints reduced the limit, and no window has ended since
+	trial    bool   // limit is tried against best
+	down     bool   // the next trial goes down
+	best     int    // the best number so far
+	base     sample // what best transfers
+	seen     int    // windows in sum
+	sum      sample
 	stay     int // decisions until the next trial
 	stayNext int // stay after a trial that brings nothing
 }
 
 func newTuner(most int) *tuner {
 	most = max(most, 1)
-	start := min(firstConnections, most)
+	start := min(firstSlots, most)
 	return &tuner{limit: start, best: start, most: most, starting: true, climbing: true, skip: true, stayNext: minStay}
 }
 
@@ -123,7 +139,7 @@ func (t *tuner) overloaded() {
 // set changes the limit and begins to measure it.
 func (t *tuner) set(n int, trial bool) {
 	t.limit, t.trial = n, trial
-	t.skip, t.seen, t.sum = true, 0, 0
+	t.skip, t.seen, t.sum = true, 0, sample{}
 }
 
 // observe takes a sample of the present limit.
@@ -134,16 +150,20 @@ func (t *tuner) observe(s sample) {
 		t.skip = false
 		return
 	case s.contended < minContended:
-		t.seen, t.sum = 0, 0
+		t.seen, t.sum = 0, sample{}
 		return
 	}
 	t.seen++
-	t.sum += s.rate
+	t.sum.rate += s.rate
+	t.sum.connections += s.connections
+	t.sum.sparse = t.sum.sparse || s.sparse
 	if t.seen < windowsPerDecision && !t.starting {
 		return
 	}
-	mean := t.sum / float64(t.seen)
-	t.seen, t.sum = 0, 0
+	mean := t.sum
+	mean.rate /= float64(t.seen)
+	mean.connections /= float64(t.seen)
+	t.seen, t.sum = 0, sample{}
 	switch {
 	case t.trial:
 		t.judge(mean)
@@ -156,8 +176,14 @@ func (t *tuner) observe(s sample) {
 	}
 }
 
-// minGain is the gain n connections must bring over the best.
-func (t *tuner) minGain(n int) float64 { return 1 + minShare*(float64(n)/float64(t.best)-1) }
+// minGain is the gain that must come with more connections than the best limit uses.
+func (t *tuner) minGain(tried sample) float64 {
+	share := minShare
+	if tried.sparse {
+		share = minSparseShare
+	}
+	return 1 + share*max(0, tried.connections/max(t.base.connections, 1)-1)
+}
 
 // try begins a trial one step up or down from the best.
 func (t *tuner) try() {
@@ -179,24 +205,24 @@ func (t *tuner) try() {
 }
 
 // judge keeps the number that was tried and goes on, or returns to the best.
-func (t *tuner) judge(tried float64) {
+func (t *tuner) judge(tried sample) {
 	gain := 1.0
-	if t.base > 0 {
-		gain = tried / t.base
+	if t.base.rate > 0 {
+		gain = tried.rate / t.base.rate
 	}
 	switch {
-	case t.limit > t.best && gain >= t.minGain(t.limit), t.limit < t.best && gain >= maxLoss:
+	case t.limit > t.best && gain >= t.minGain(tried), t.limit < t.best && gain >= maxLoss:
 		t.best, t.base, t.trial, t.stayNext = t.limit, tried, false, minStay
 		t.try()
 		return
-	case t.starting: // new connections take their time: measure again
+	case t.starting && !tried.sparse: // new connections take their time: measure again
 		t.starting = false
 		t.set(t.limit, true)
 		return
 	case !t.climbing:
 		t.stayNext = min(t.stayNext*2, maxStay)
 	}
-	t.climbing, t.down = false, !t.down
+	t.starting, t.climbing, t.down = false, false, !t.down
 	t.stay = t.stayNext
 	t.set(t.best, false)
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,6 +21,7 @@ type upload struct {
 	begun       *journal.Upload // by an earlier run, or nil
 	sending     func(n int64)   // takes bytes out of what is planned
 	slots       int64           // of the hashing, that the file holds
+	turn        int64           // of the file
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -38,6 +40,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
+	turn := cmp.Or(u.Turn, t.Budget.Turn())
 	defer t.Stats.begin(u.Path)()
 	defer func() {
 		src.close()
@@ -47,7 +50,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	up := &upload{Transfers: t, Upload: u, src: src, plan: p,
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p, turn: turn,
 		destination: journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset, Component: u.Component}}
 	if !u.New {
 		up.begun = t.Journal.Find(up.destination, src.state())
@@ -201,14 +204,26 @@ func (u *upload) hashed() {
 	u.slots = 0
 }
 
+// begin tells the caller that the file has its turn.
+func (u *upload) begin(ctx context.Context) error {
+	if u.Begin == nil {
+		return nil
+	}
+	return u.Begin(ctx)
+}
+
 // whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
-	if err := u.Budget.Acquire(ctx); err != nil {
+	c, err := u.Budget.Acquire(ctx, u.turn, u.plan.size)
+	if err != nil {
 		return err
 	}
-	defer u.Budget.Release()
+	defer c.Release()
 	u.hashed()
-	ctx = withConnection(ctx, u.Budget)
+	ctx = withConnection(ctx, c)
+	if err := u.begin(ctx); err != nil {
+		return err
+	}
 	if u.begun != nil {
 		u.Journal.Forget(u.destination, "")
 	}
@@ -217,7 +232,7 @@ func (u *upload) whole(ctx context.Context) error {
 	}
 	u.memory.release(u.src.buffer)
 	u.src.buffer = nil
-	err := u.src.unchanged()
+	err = u.src.unchanged()
 	if f := fault.Find(err); f != nil && u.Mode == ThroughPlatform {
 		f.Facts().Hint = "the platform has the earlier content; run again when nothing writes to the file"
 	}

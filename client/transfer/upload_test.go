@@ -145,7 +145,7 @@ func TestStorageFaults(t *testing.T) {
 }
 
 func TestPartFailsForGood(t *testing.T) {
-	for status, tries := range map[int]int{400: 1, 403: 1 + maxResigns, 500: 1 + putRetries} {
+	for status, tries := range map[int]int{400: 1, 403: 1 + maxResigns, 500: 1 + 10} {
 		s := newService(t)
 		s.onPut = func(w http.ResponseWriter, _ *http.Request, part, _ int) bool {
 			if part == 2 {

@@ -56,6 +56,9 @@ func (t *Transport) redirect(x *exchange, status int, next *url.URL) error {
 	}
 	if x.Method != http.MethodGet && x.Method != http.MethodHead && !x.signed {
 		// What a platform request holds is for the platform alone.
+		if status != http.StatusMovedPermanently && status != http.StatusPermanentRedirect {
+			return t.foreign() // networks that want a login redirect for the moment
+		}
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the platform %s redirects to %s", x.URL.Host, next.Host),
 			"if that is the platform's new address, use it: %s://%s", next.Scheme, next.Host)
 	}

@@ -75,16 +75,31 @@ func (t *Transport) webPage(operation string) error {
 		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
-// intercepted is the error for a page instead of an answer of the platform,
-// which has answered before: it comes from the network, a proxy, or maintenance.
+// intercepted is the error for a web page, or what leads to one, in place of the
+// platform's answer: it comes from the network, a proxy, or maintenance.
 func (t *Transport) intercepted(c call) error {
-	f := fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s answered with a web page instead of data", t.base.Host),
-		"does the network want a login, or is the platform under maintenance? open %s in a browser, then run again", t.base)
+	f := t.foreign()
 	if !c.Repeatable {
 		f.Uncertain = true
 		f.Hint = "it may have been done: check whether it was before repeating it; " + f.Hint
 	}
 	return fault.In(c.Operation, f)
+}
+
+func (t *Transport) foreign() *fault.ConnectionError {
+	return fault.Hinted(
+		fault.Of(&fault.ConnectionError{}, "the network answers in place of the platform %s: a web page instead of data",
+			t.base.Host),
+		"does the network want a login, is the platform under maintenance, or is the address wrong? open %s in a browser, "+
+			"then run again", t.base)
+}
+
+// CheckPage returns an error when an answer of a storage is a web page.
+func (t *Transport) CheckPage(h http.Header, body []byte) error {
+	if isPage(h, body) {
+		return t.foreign()
+	}
+	return nil
 }
 
 // isPage recognises a web page, not data or files that contain one.

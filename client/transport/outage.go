@@ -11,6 +11,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/transport/httpcore"
 	"transect/client/wait"
 )
 
@@ -73,7 +74,7 @@ func (t *Transport) Wait(ctx context.Context, r *Retries, address string, err er
 		p = t.pacer(u)
 	}
 	v := verdict{again: fault.Transient(err), status: fault.Status(err)}
-	v.away = v.status == 0 || isAway(v.status)
+	v.away = v.status == 0 || t.storageAway(v.status)
 	return t.wait(ctx, r, p, v, err)
 }
 
@@ -88,7 +89,7 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 	}
 	since, now := time.Time{}, time.Now()
 	if v.away {
-		since = p.lost(now)
+		since = p.lost(now, 0)
 	}
 	if !outage || since != r.since { // else it goes on
 		r.since, r.waited = since, 0
@@ -128,6 +129,7 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 // gaveUp adds to an error that the outage was too long.
 func gaveUp(err error, outage time.Duration) error {
 	if f := fault.Find(err); f != nil && outage > 0 {
+		f.Facts().Outage = true
 		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; "+
 			"--max-outage waits longer", human.Duration(outage))
 	}
@@ -140,14 +142,57 @@ func isAway(status int) bool {
 		status == http.StatusGatewayTimeout
 }
 
-// lost records that the host did not answer, and returns since when.
-func (p *pacer) lost(now time.Time) (since time.Time) {
+// storageAway reports whether a status of the storage is part of an outage: storages
+// answer 429 and 500 for as long as they are overloaded, and who sets how long an outage
+// may last has that in mind.
+func (t *Transport) storageAway(status int) bool {
+	return isAway(status) || t.outages.first && fault.TransientStatus(status)
+}
+
+// silence returns for how long an exchange without an answer was silent. The default
+// time limit of a connection is longer than that of an outage: such a silence counts
+// from its end.
+func (o outages) silence(err error) time.Duration {
+	if lost, ok := errors.AsType[*httpcore.Lost](err); ok && (o.first || lost.Silent <= o.longest) {
+		return lost.Silent
+	}
+	return 0
+}
+
+// shortestTry is how long the last request of an outage may be silent at least.
+const shortestTry = 5 * time.Second
+
+// limit sets how long an exchange may be silent: within an outage no longer than is
+// left of it, except for a write whose outcome would be unknown.
+func (t *Transport) limit(x *exchange, p *pacer, repeatable bool) {
+	x.Stall = t.options.Stall
+	if away := p.awaySince(); !away.IsZero() && !t.outages.counted {
+		left := max(t.outages.longest-time.Since(away), shortestTry)
+		x.Stall = min(x.Stall, left)
+		if repeatable {
+			x.Answer = min(x.Answer, left)
+		}
+	}
+}
+
+// lost records that the host has not answered, after a silence, and returns since when.
+func (p *pacer) lost(now time.Time, silent time.Duration) (since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.away.IsZero() || now.Sub(p.missed) > outageMemory {
-		p.away = now
+	if p.away.IsZero() || now.Add(-silent).Sub(p.missed) > outageMemory {
+		p.away = now.Add(-silent)
 	}
 	p.missed = now
+	return p.away
+}
+
+// awaySince returns since when the host has not answered; zero while it does.
+func (p *pacer) awaySince() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.missed) > outageMemory {
+		return time.Time{}
+	}
 	return p.away
 }
 

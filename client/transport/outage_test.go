@@ -17,6 +17,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/wait"
 )
 
 var refused = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -26,6 +27,11 @@ func TestOutageIsBounded(t *testing.T) {
 	fails := func(*http.Request) (*http.Response, error) { return nil, refused }
 	gateway := func(r *http.Request) (*http.Response, error) { return plain(r, 502, ""), nil }
 	page := func(r *http.Request) (*http.Response, error) { return plain(r, 200, "<!doctype html><p>log in"), nil }
+	portal := func(r *http.Request) (*http.Response, error) {
+		a := plain(r, 302, "")
+		a.Header.Set("Location", "http://login.example/")
+		return a, nil
+	}
 	for name, c := range map[string]struct {
 		outage   time.Duration
 		retries  int
@@ -43,6 +49,9 @@ func TestOutageIsBounded(t *testing.T) {
 		"both":                      {time.Minute, 3, false, fails, time.Minute},
 		"a mistyped address":        {0, 0, true, fails, (1 + 2) * firstBackoff},
 		"started during the outage": {time.Hour, 0, true, fails, time.Hour},
+		"a page at the start":       {0, 0, true, page, (1 + 2) * firstBackoff},
+		"a login at the start":      {time.Hour, 0, true, page, time.Hour},
+		"a redirect to a login":     {time.Hour, 0, true, portal, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -83,6 +92,81 @@ func TestOutageIsBounded(t *testing.T) {
 				}
 				if shown := strings.Contains(log.String(), "waiting for the"); shown != strings.Contains(log.String(), "the connection is back") {
 					t.Errorf("shown:\n%s", log.String())
+				}
+			})
+		})
+	}
+}
+
+// What is set for outages holds for hosts that take what they are sent and answer
+// nothing, or take nothing, from the start or after a while, and for storages that
+// have too much to do.
+func TestSilenceEndsWithTheOutage(t *testing.T) {
+	const outage = 20 * time.Second
+	var release chan struct{}
+	silent := func(http.ResponseWriter, *http.Request) { <-release }
+	full := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(status)
+		}
+	}
+	for name, c := range map[string]struct {
+		known   bool // it has answered before
+		late    time.Duration
+		storage http.HandlerFunc // nil: it is the platform that is silent
+		bytes   int
+	}{
+		"platform":                    {known: true},
+		"platform from the start":     {},
+		"after refused connections":   {known: true, late: 15 * time.Second},
+		"storage takes all":           {known: true, storage: func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); silent(w, r) }, bytes: 1000},
+		"storage takes nothing":       {known: true, storage: silent, bytes: 10 << 20},
+		"storage has no turn":         {known: true, storage: full(429), bytes: 1000},
+		"storage has a fault":         {known: true, storage: full(500), bytes: 1000},
+		"storage is not there for it": {known: true, storage: full(503), bytes: 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release = make(chan struct{})
+				defer func() {
+					close(release)
+					time.Sleep(time.Second) // until the server has closed its connections
+				}()
+				var hangs atomic.Bool
+				tr := piped(t, Options{MaxOutage: outage, Sleep: wait.Sleep}, func(w http.ResponseWriter, r *http.Request) {
+					if hangs.Load() {
+						silent(w, r)
+					}
+					_, _ = io.WriteString(w, "{}")
+				}, c.storage)
+				if c.known {
+					if _, err := tr.Do(t.Context(), get("/s/r")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				begun := time.Now()
+				var err error
+				if c.storage == nil {
+					hangs.Store(true)
+					if c.late > 0 {
+						u, _ := tr.locate("/", nil)
+						tr.pacer(u).lost(time.Now(), c.late)
+						begun = begun.Add(-c.late)
+					}
+					_, err = tr.Do(t.Context(), get("/s/r"))
+				} else {
+					retries := &Retries{Limit: 10, First: time.Second, Longest: 16 * time.Second}
+					for err == nil {
+						status, failed := put(tr, t, "http://storage.example/x", c.bytes)
+						if failed == nil {
+							failed = &fault.ResponseError{Status: status}
+						}
+						err = tr.Wait(t.Context(), retries, "http://storage.example/x", failed)
+					}
+				}
+				if lasted := time.Since(begun); !fault.Transient(err) || lasted < outage-time.Second || lasted > outage+10*time.Second {
+					t.Errorf("%v after %s", err, lasted)
 				}
 			})
 		})

@@ -40,7 +40,7 @@ func (t *Transport) askOver(ctx context.Context, c call) (*answer, error) {
 	if err != nil {
 		return nil, fault.In(c.Operation, err)
 	}
-	a, err := t.once(context.WithValue(ctx, passingKey{}, passing{call: &c}), c, u, nil, 1)
+	a, err := t.once(context.WithValue(ctx, passingKey{}, passing{call: &c}), c, u, &pacer{}, nil, 1)
 	if _, failure := t.assess(ctx, c, u, &pacer{reached: true}, a, err); failure != nil {
 		return nil, fault.In(c.Operation, failure)
 	}

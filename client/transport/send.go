@@ -74,7 +74,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if err := t.paced(ctx, p); err != nil {
 			return nil, t.interrupted(ctx, c.Operation)
 		}
-		a, err := t.once(ctx, c, u, token, attempt)
+		a, err := t.once(ctx, c, u, p, token, attempt)
 		if a != nil && a.StatusCode == http.StatusUnauthorized && token != nil && !renewed && t.ours(a.Request.URL) {
 			if _, err := t.tokenFor(ctx, c, token); err != nil {
 				return nil, err
@@ -107,11 +107,14 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 		var refused *httpcore.ProxyRefusal
 		sent := !errors.As(err, &lost) || lost.Sent && !httpcore.NeverConnected(err)
 		switch {
+		case lost == nil && fault.Transient(err): // something else has answered
+			v.again, v.away = c.Repeatable, true
 		case lost == nil, fault.Find(err) != nil: // decided on this side
 		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // time does not cure these
-		case httpcore.IsTimeout(err) && !p.everReached(): // one long wait for a host that never answered is enough
+		case httpcore.IsTimeout(err) && !p.everReached() && !t.outages.first: // one long wait for a host that never answered is enough
 		default:
 			v.again, v.away = c.Repeatable || !sent, true
+			p.lost(time.Now(), t.outages.silence(err))
 		}
 		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable)
 	}
@@ -121,9 +124,6 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	}
 	known := p.everReached()
 	if a.StatusCode < 300 && isPage(a.Header, a.body) {
-		if !known {
-			return verdict{}, t.webPage(c.Operation)
-		}
 		return verdict{again: c.Repeatable, away: true}, t.intercepted(c)
 	}
 	t.answered(p, v)
@@ -135,15 +135,17 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 
 // once makes one exchange and reads the answer, unless a stream was asked for
 // and is there.
-func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.Token, attempt int) (*answer, error) {
+func (t *Transport) once(ctx context.Context, c call, u *url.URL, p *pacer, token *oauth2.Token,
+	attempt int) (*answer, error) {
 	x := &exchange{
 		Request: httpcore.Request{Method: c.Method, URL: u, Header: t.header(c, token), Body: c.BodyReader, Size: c.Size,
-			SlowAnswer: true},
+			Confirmed: c.Confirmed},
 		operation: c.Operation, sample: c.Body, attempt: attempt, over: t.over != nil && !c.clientPair && !c.below,
 	}
-	if c.stream || c.BodyReader != nil {
-		x.Stall = t.options.Stall
+	if c.BodyReader == nil {
+		x.Answer = t.options.Timeout
 	}
+	t.limit(x, p, c.Repeatable)
 	if c.BodyReader == nil && c.Body != nil {
 		x.Size = int64(len(c.Body))
 		x.Request.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }

@@ -33,7 +33,7 @@ func narrow(t *testing.T, h http.HandlerFunc) *httptest.Server {
 func put(tr *Transport, t *testing.T, address string, size int) (int, error) {
 	content := bytes.Repeat([]byte("x"), size)
 	r, err := tr.Storage(t.Context(), http.MethodPut, address, nil,
-		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, int64(size))
+		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, int64(size), nil)
 	if err != nil {
 		return 0, err
 	}

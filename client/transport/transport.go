@@ -57,7 +57,7 @@ type Options struct {
 	Proxy       string        // proxy for every request; wins over the environment
 	CACert      string        // PEM file of further trusted certificates
 	InsecureTLS bool          // do not verify certificates; warned about
-	Timeout     time.Duration // longest silence on a connection; 10 minutes when 0
+	Timeout     time.Duration // longest silence on a connection; 10 minutes when 0, MaxOutage when that is less
 	MaxRetries  int           // repeats of one request; 10 when 0, none when negative
 	// how long requests are repeated while the network or the platform is away; 5 minutes when 0, unless MaxRetries
 	// counts them; not at all when negative
@@ -80,7 +80,7 @@ type Options struct {
 	// passes all that requests of this transport pass. Optional.
 	Over func(base string, below http.RoundTripper) (http.RoundTripper, error)
 
-	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0
+	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0, MaxOutage when that is less
 	Rate        float64       // requests a second; 0 is no limit
 	Connections int           // how many are kept open to one host; 64 at least
 
@@ -120,6 +120,7 @@ type Request struct {
 	// called once per attempt. Its ContentType is application/octet-stream
 	// unless given.
 	BodyReader  func() (io.ReadCloser, error)
+	Confirmed   func(n int64) // called now and then with how much of it has arrived; optional
 	Size        int64
 	ContentType string
 	Header      http.Header // further headers, such as Range
@@ -195,6 +196,9 @@ func withDefaults(o Options) Options {
 	if o.Stall <= 0 {
 		o.Stall = defaultStall
 	}
+	if o.MaxOutage > 0 {
+		o.Timeout, o.Stall = min(o.Timeout, o.MaxOutage), min(o.Stall, o.MaxOutage)
+	}
 	if o.MaxRetries == 0 {
 		o.MaxRetries = defaultRetries
 	}
@@ -216,6 +220,9 @@ func withDefaults(o Options) Options {
 
 // BaseURL is the platform's address as it is used, without a final slash.
 func (t *Transport) BaseURL() string { return t.base.String() }
+
+// MaxRetries is how often a request is repeated after other failures than an outage.
+func (t *Transport) MaxRetries() int { return t.options.MaxRetries }
 
 // Local reports whether the platform is in this process.
 func (t *Transport) Local() bool { return t.local }
@@ -253,9 +260,10 @@ func (t *Transport) Stream(ctx context.Context, r Request) (*http.Response, erro
 
 // Storage sends one request to a signed address, without token and without
 // repeats. Any status comes back as an answer; the error is for exchanges that
-// had none. Repeating is up to the caller, who can ask for a new address.
+// had none. Repeating is up to the caller, who can ask for a new address. confirmed, if
+// not nil, is called now and then with how much of the body has arrived.
 func (t *Transport) Storage(ctx context.Context, method, address string, header http.Header,
-	body func() (io.ReadCloser, error), size int64) (*http.Response, error) {
+	body func() (io.ReadCloser, error), size int64, confirmed func(int64)) (*http.Response, error) {
 	u, err := t.base.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, fault.Of(&fault.QueryError{}, "the platform gave a storage address that is not one")
@@ -265,7 +273,11 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 		return nil, t.interrupted(ctx, "")
 	}
 	x := &exchange{signed: true, attempt: 1, Request: httpcore.Request{Method: method, URL: u, Header: header.Clone(),
-		Body: body, Size: size, Stall: t.options.Stall, SlowAnswer: true}}
+		Body: body, Size: size, Confirmed: confirmed}}
+	if body == nil {
+		x.Answer = t.options.Timeout
+	}
+	t.limit(x, p, true)
 	if x.Header == nil {
 		x.Header = http.Header{}
 	}
@@ -276,10 +288,12 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	}
 	a, err := t.exchange(ctx, x)
 	if err != nil {
+		p.lost(time.Now(), t.outages.silence(err))
 		return nil, t.broken(ctx, "", u, err, false)
 	}
 	t.trace(x, a, nil)
 	v := judgeStatus(a.StatusCode, a.Header, true, time.Now())
+	v.away = t.storageAway(a.StatusCode)
 	t.answered(p, v)
 	return a.Response, nil
 }

@@ -68,7 +68,7 @@ func (m *Meter) figures(last bool) figures {
 	}
 	seconds := -1.0
 	switch {
-	case last, f.Unread > 0:
+	case last, f.Unread > 0, f.unanswered():
 	case f.TotalBytes > 0 && m.rate.bytes.per > 0:
 		seconds = float64(max(f.TotalBytes-f.Bytes, 0)) / m.rate.bytes.per
 	case f.TotalBytes == 0 && f.TotalFiles > 0 && m.rate.file.per > 0:
@@ -133,8 +133,16 @@ var limiters = map[string]string{
 	"server": "waits for the platform", "limit": "held back by the bandwidth limit",
 }
 
+// unanswered reports whether all bytes have arrived while something is not done yet:
+// nobody knows how long that takes.
+func (f figures) unanswered() bool {
+	return !f.last && f.TotalBytes > 0 && f.Bytes >= f.TotalBytes && f.Files+f.Failed < max(f.TotalFiles, 1)
+}
+
 func (f figures) percent() (int64, bool) {
 	switch {
+	case f.unanswered():
+		return 99, true
 	case f.TotalBytes > 0:
 		return min(100, f.Bytes*100/f.TotalBytes), true
 	case f.TotalFiles > 0:

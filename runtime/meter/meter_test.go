@@ -38,6 +38,8 @@ func TestFigures(t *testing.T) {
 		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Transferred: 2e6, Limiter: "server", Retries: 1, RetryAfter: 70 * time.Second},
 			"the platform limits requests: 1m10s left, 82 of 100 files, 82 MB of 100 MB (82%), 1 retry, 4s"},
 		{0, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 100, Bytes: 100e6, Transferred: 2e6, Unread: 97}, "100 of 100 files, 100 MB of 100 MB (100%), the platform has yet to read 97, 4s"},
+		// All bytes have arrived, and the last answers have not.
+		{0, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 97, Bytes: 100e6, Transferred: 2e6, Limiter: "server"}, "97 of 100 files, 100 MB of 100 MB (99%), 1.0 MB/s, waits for the platform, 4s"},
 		{time.Second, Reading{RetryAfter: time.Millisecond}, "the platform limits requests: 1s left, 5s"},
 	} {
 		if got := step(c.after, c.r); got != c.want {

@@ -131,7 +131,8 @@ func (k GeoKeys) projected() (*System, error) {
 }
 
 // transformations are the methods of GeoTIFF.
-var transformations = map[int]int{1: transverseCode, 3: 9812, 7: mercatorA, 8: lambert2, 9: lambert1, 10: 9820, 11: 9822,
+var transformations = map[int]int{1: transverseCode, 3: 9812, 7: mercatorA, 8: lambert2, 9: lambert1, 10: 9820,
+	11: 9822,
 	15: polarA, 16: 9809, 18: 9806, 22: 9818, 27: 9808, 28: 9835, 9815: 9815}
 
 // projection reads a projection that is described by its parameters.

@@ -74,7 +74,8 @@ func (r row) number(i int) float64 {
 }
 
 func load(text string) *register {
-	r := &register{map[int]unit{}, map[int]ellipsoid{}, map[int]*datum{}, map[string]*datum{}, map[int]string{}, map[string][]int{}}
+	r := &register{map[int]unit{}, map[int]ellipsoid{}, map[int]*datum{}, map[string]*datum{}, map[int]string{},
+		map[string][]int{}}
 	shifts := map[string]shift{}
 	geographic := map[int]int{}
 	var aliases []row

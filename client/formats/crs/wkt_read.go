@@ -241,7 +241,8 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 		return nil, fmt.Errorf("the projection %q is not supported", named.name())
 	}
 	extension, _ := n.child("EXTENSION")
-	if proj := strings.Join(extension.values, " "); m.code == mercatorA && strings.Contains(proj, "+a=6378137 +b=6378137") {
+	if proj := strings.Join(extension.values, " "); m.code == mercatorA && strings.Contains(proj,
+		"+a=6378137 +b=6378137") {
 		m = methodOf(webMercator) // WKT 1 has no name for it
 	}
 	unit, hasUnit := n.child("UNIT", "LENGTHUNIT")

@@ -7,7 +7,7 @@
 // along. Faults of the hooks pass through; an exchange without an answer is a
 // *Lost, which Failure puts into words.
 //
-// Begin reading at Core.Do; dial.go makes the connections, stall.go watches them.
+// Begin reading at Core.Do; dial.go makes the connections, watch.go watches them.
 package httpcore
 
 import (
@@ -52,7 +52,8 @@ type Options struct {
 	Writing func() error
 
 	// Unresponsive is called now and then while a host takes no connection, or
-	// confirms nothing of what it was sent, for lasted already. Optional.
+	// confirms nothing of what it was sent, and no other connection moves either, for
+	// lasted already. Optional.
 	Unresponsive func(u *url.URL, lasted time.Duration)
 	// Unanswered is called now and then while a host has all of a request, for
 	// lasted already, and does not answer. Optional.
@@ -63,6 +64,7 @@ type Options struct {
 type Core struct {
 	options Options
 	wire    http.RoundTripper
+	moved   atomic.Int64 // when a byte was last received or confirmed, in Unix nanoseconds
 }
 
 // New makes a Core; a *fault.ConfigError says what is wrong with the proxy.
@@ -98,10 +100,11 @@ type Request struct {
 	Body   func() (io.ReadCloser, error)
 	Size   int64 // of the body; -1 when unknown
 
-	Stall      time.Duration  // longest time without a moving byte; not watched when 0
-	SlowAnswer bool           // the wait for the answer to a request without body is no stall
-	Cookies    http.CookieJar // sent and kept; none when nil
-	Redirects  int            // followed at most; none when negative
+	Stall     time.Duration  // longest time without a moving byte; no limit when 0
+	Answer    time.Duration  // longest wait for the answer once all is sent; by Stall and the size when 0
+	Confirmed func(n int64)  // called now and then with how much of the body the peer has; optional
+	Cookies   http.CookieJar // sent and kept; none when nil
+	Redirects int            // followed at most; none when negative
 
 	// Redirect prepares the request for another address, or refuses to follow.
 	Redirect func(status int, next *url.URL) error
@@ -113,9 +116,10 @@ type Request struct {
 
 // Lost is the error of an exchange without a complete answer.
 type Lost struct {
-	Cause error
-	Sent  bool     // some of the request may have arrived
-	At    *url.URL // where a redirect has led; nil when there was none
+	Cause  error
+	Sent   bool          // some of the request may have arrived
+	Silent time.Duration // for which nothing had moved
+	At     *url.URL      // where a redirect has led; nil when there was none
 }
 
 func (e *Lost) Error() string { return e.Cause.Error() }
@@ -186,44 +190,28 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	}
 	r.Started = time.Now()
 	var connected atomic.Bool
-	var dog *watchdog
+	var w *watch
 	if !local {
-		var monitor *probe
-		if c.options.Unresponsive != nil {
-			monitor = &probe{unresponsive: c.options.Unresponsive, unanswered: c.options.Unanswered, url: r.URL, size: r.Size,
-				since: r.Started}
-			defer monitor.begin()()
-		}
-		if r.Stall > 0 {
-			ctx, dog = watch(ctx, r.Stall, r.Size)
-			dog.paused.Store(r.SlowAnswer && r.Body == nil)
-		}
+		ctx, w = c.watch(ctx, r)
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
 			connected.Store(true)
-			if monitor != nil {
-				monitor.use(i.Conn)
-			}
-			if dog != nil {
-				dog.over(i.Conn)
-			}
+			w.use(i.Conn)
 		}})
 	}
 	answer, err := c.roundTrip(ctx, r)
 	if err != nil {
-		if dog != nil {
-			dog.end()
-			if errors.Is(context.Cause(ctx), errStalled) {
-				err = stalledError{dog.limit}
-			}
-			dog.breakOff(nil)
+		silent := time.Duration(0)
+		if w != nil {
+			silent, err = w.end(), w.cause(err)
+			w.cancel(nil)
 		}
 		if fault.Find(err) != nil {
 			return nil, err
 		}
-		return nil, &Lost{Cause: err, Sent: local || connected.Load()}
+		return nil, &Lost{Cause: err, Sent: local || connected.Load(), Silent: silent}
 	}
-	if dog != nil {
-		answer.Body = dog.body(answer.Body)
+	if w != nil {
+		answer.Body = w.body(answer.Body)
 	}
 	return answer, nil
 }

@@ -1,10 +1,13 @@
 package httpcore
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,5 +51,16 @@ func TestWritesAreAsked(t *testing.T) {
 	lease <- nil
 	if err := <-sent; err != nil || arrived.Load() != 1 {
 		t.Errorf("%v, %d requests arrived", err, arrived.Load())
+	}
+}
+
+// A certificate that is not valid now may be a wrong clock's fault.
+func TestCertificateDates(t *testing.T) {
+	for reason, clock := range map[x509.InvalidReason]bool{x509.Expired: true, x509.NotAuthorizedToSign: false} {
+		err := &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Cert: &x509.Certificate{}, Reason: reason}}
+		f := Failure("host", err, Names{CACert: "--ca-cert"}).Facts()
+		if clock != strings.Contains(f.Hint, "this machine's clock, which says 2") {
+			t.Errorf("%v: %s", reason, f.Hint)
+		}
 	}
 }

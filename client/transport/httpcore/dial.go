@@ -113,19 +113,10 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 // whatever state it is: sending, waiting for the answer, or receiving it.
 type limitedConn struct {
 	net.Conn
-	silence     time.Duration // 0 for no limit
-	writing     func() error  // asked before each write; nil for none
-	transferred atomic.Int64  // bytes, both ways
-	last        atomic.Int64  // when the last of them was, in Unix nanoseconds
+	silence        time.Duration // 0 for no limit
+	writing        func() error  // asked before each write; nil for none
+	sent, received atomic.Int64  // bytes
 }
-
-// count notes bytes that were transferred.
-func (c *limitedConn) count(n int) {
-	c.transferred.Add(int64(n))
-	c.last.Store(time.Now().UnixNano())
-}
-
-func (c *limitedConn) moved() time.Time { return time.Unix(0, c.last.Load()) }
 
 // alive restarts the time limit, both ways: the pending read began before this
 // request and must outlive it.
@@ -143,7 +134,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
-	c.count(n)
+	c.received.Add(int64(n))
 	return n, err
 }
 
@@ -157,7 +148,7 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	c.count(n)
+	c.sent.Add(int64(n))
 	return n, err
 }
 

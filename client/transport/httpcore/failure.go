@@ -2,10 +2,12 @@ package httpcore
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"transect/client/fault"
 )
@@ -24,6 +26,9 @@ func Failure(host string, err error, names Names) fault.Fault {
 		hint = "check the proxy: " + names.Proxy
 	case isRecordError(err):
 		hint = "the host does not speak TLS there; does its address start with http://?"
+	case isExpired(err):
+		hint = fmt.Sprintf("check this machine's clock, which says %s: it decides whether a certificate is valid",
+			time.Now().Format("2006-01-02 15:04"))
 	case IsTrustError(err):
 		hint = "if the host uses a certificate of its own, name the file that vouches for it with " + names.CACert
 	case IsTimeout(err):
@@ -67,6 +72,12 @@ func IsTrustError(err error) bool {
 	var cert *tls.CertificateVerificationError
 	var alert tls.AlertError
 	return errors.As(err, &cert) || errors.As(err, &alert) || isRecordError(err)
+}
+
+// isExpired is true of certificates that are not valid at the present time.
+func isExpired(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
 }
 
 func isRecordError(err error) bool {
