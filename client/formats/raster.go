@@ -68,7 +68,7 @@ func describeRaster(ctx context.Context, f *file) (Info, error) {
 	e := r.Extent()
 	info := Info{Kind: "raster", Format: content.Format, System: e.System, Reason: e.Reason, Width: e.Width,
 		Height: e.Height,
-		Bands: e.Bands, Resolution: e.GroundResolution}
+		Bands:  e.Bands, Resolution: e.GroundResolution}
 	if info.Format == "geotiff" {
 		info.Format = "tiff"
 	}

@@ -41,7 +41,7 @@ var wgs84Ellipsoid = ellipsoid{"WGS 84", 6378137, 298.257223563}
 // WGS84 is longitude and latitude in degrees, EPSG:4326.
 var WGS84 = geographic(4326, (&datum{code: 6326, system: 4326, name: "WGS 84", wkt: "WGS_1984",
 	ellipsoid: wgs84Ellipsoid,
-	prime: "Greenwich"}).stated([7]float64{}))
+	prime:     "Greenwich"}).stated([7]float64{}))
 
 func geographic(code int, d *datum) *System {
 	return &System{Code: code, Name: d.name, Geographic: true, UnitName: "degree", unit: degree, datum: d}
