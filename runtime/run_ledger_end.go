@@ -107,7 +107,8 @@ func unknownOutcomes(l *ledger.Ledger) (list []ledger.Intent) {
 	_ = l.All(func(i ledger.Intent, result *ledger.Result) error { // what cannot be read is not listed
 		manager, name, _ := strings.Cut(i.Op, ".")
 		at := slices.IndexFunc(managers, func(m *declare.Manager) bool { return m.Name == manager })
-		if result != nil || i.Parent != 0 || at >= 0 && managers[at].Op(name) != nil && managers[at].Op(name).Effect.Repeatable() {
+		if result != nil || i.Parent != 0 ||
+			at >= 0 && managers[at].Op(name) != nil && managers[at].Op(name).Effect.Repeatable() {
 			return nil
 		}
 		list = append(list, i)

@@ -135,7 +135,8 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 	for attempt := 1; ; attempt++ {
 		_, err = r.client.Datasets.UploadFile(client.WithTransfers(ctx, how),
 			client.UploadFile{Dataset: client.ID(it.dataset), Component: m.Component, FilePath: client.Path(m.Path)})
-		if err == nil || !elsewhere && fault.Status(err) != http.StatusConflict && fault.Status(err) != http.StatusBadRequest {
+		if err == nil || !elsewhere && fault.Status(err) != http.StatusConflict &&
+			fault.Status(err) != http.StatusBadRequest {
 			return sum, err
 		}
 		if sum, ok := r.uploadedBytes(ctx, it.dataset, m); ok {

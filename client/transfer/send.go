@@ -105,7 +105,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 		Headers map[string]string `json:"headers"`
 	}
 	resigns := 0
-	retries := &transport.Retries{Limit: u.transport.MaxRetries(), First: time.Second, Longest: longestBackoff, Sleep: u.sleep}
+	retries := &transport.Retries{Limit: u.transport.MaxRetries(), First: time.Second, Longest: longestBackoff,
+		Sleep: u.sleep}
 	for {
 		if signed.PutURL == "" {
 			if err := u.call(ctx, u.route("init-upload-component", "get-upload-part-url"), u.fields(n), &signed); err != nil {

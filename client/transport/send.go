@@ -111,7 +111,8 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 			v.again, v.away = c.Repeatable, true
 		case lost == nil, fault.Find(err) != nil: // decided on this side
 		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // time does not cure these
-		case httpcore.IsTimeout(err) && !p.everReached() && !t.outages.first: // one long wait for a host that never answered is enough
+		case httpcore.IsTimeout(err) && !p.everReached() && !t.outages.first:
+			// One long wait for a host that never answered is enough.
 		default:
 			v.again, v.away = c.Repeatable || !sent, true
 			p.lost(time.Now(), t.outages.silence(err))

@@ -80,7 +80,9 @@ type Options struct {
 	// passes all that requests of this transport pass. Optional.
 	Over func(base string, below http.RoundTripper) (http.RoundTripper, error)
 
-	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0, MaxOutage when that is less
+	// Stall is the longest time without a moving byte while bytes are sent or received; a
+	// minute when 0, MaxOutage when that is less.
+	Stall       time.Duration
 	Rate        float64       // requests a second; 0 is no limit
 	Connections int           // how many are kept open to one host; 64 at least
 

@@ -23,9 +23,6 @@ function outcome.check_report(report)
   elseif try(fs.is_dir, report) then
     script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
   end
-  if script.rehearsal() then
-    return
-  end
   local probe = path.join(folder, ".transect-" .. path.base(report))
   local _, unwritten = try(fs.write, probe, "")
   if unwritten then
