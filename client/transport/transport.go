@@ -83,8 +83,8 @@ type Options struct {
 	// Stall is the longest time without a moving byte while bytes are sent or received; a
 	// minute when 0, MaxOutage when that is less.
 	Stall       time.Duration
-	Rate        float64       // requests a second; 0 is no limit
-	Connections int           // how many are kept open to one host; 64 at least
+	Rate        float64 // requests a second; 0 is no limit
+	Connections int     // how many are kept open to one host; 64 at least
 
 	// Reach is asked for host:port before anything is sent there, storage and
 	// redirects included; Sending for the bytes of each body. Optional.
