@@ -108,7 +108,11 @@ func TestPlanIsShownAsInTheTerminal(t *testing.T) {
 	p.Print(&terminal)
 	text := plainText(body)
 	for line := range strings.Lines(terminal.String()) {
-		for part := range strings.SplitSeq(line, "  ") { // text and position
+		separator := "  " // between text and position
+		if strings.HasPrefix(line, "    ") {
+			separator = ", " // between names, which the page lists
+		}
+		for part := range strings.SplitSeq(line, separator) {
 			if !strings.Contains(text, strings.TrimSpace(part)) {
 				t.Errorf("the page lacks %q:\n%s", part, text)
 			}
