@@ -146,7 +146,7 @@ func TestLiveRun(t *testing.T) {
 	address, _ := s.ui("--local")
 	p := open(t, address)
 	p.visit("/runs")
-	ingest := s.start("run", "--local", "--bwlimit", "12k", filepath.Join(s.root, "scripts/survey.lua"), "--out", "out", filepath.Join(s.root, "testdata/flight"))
+	ingest := s.start("run", "--local", "--bwlimit", "12k", "--connections", "1", filepath.Join(s.root, "scripts/survey.lua"), "--out", "out", filepath.Join(s.root, "testdata/flight"))
 	p.reads("#runs-going", "8 files")
 	p.until(`document.querySelector("#runs-going progress").value > 20`)
 	p.reads("#runs-going", "left")
