@@ -116,8 +116,10 @@ func (s *shaped) send(ctx context.Context) (*Result, error) {
 		s.t.Fatal(err)
 	}
 	ended := make(chan struct{})
+	var counting sync.WaitGroup
+	defer counting.Wait()
 	defer close(ended)
-	go func() {
+	counting.Go(func() {
 		for tick := time.Tick(time.Millisecond); ; {
 			select {
 			case <-tick:
@@ -128,7 +130,7 @@ func (s *shaped) send(ctx context.Context) (*Result, error) {
 				return
 			}
 		}
-	}()
+	})
 	return Run(ctx, c, Options{Source: scan.Source{Root: s.folder}, Target: s.target, StateDir: s.state})
 }
 
