@@ -5,17 +5,22 @@ import (
 	"testing"
 )
 
-// On a terminal rm asks, and no is the default.
-func TestRmAsks(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
+// withNotes makes a folder with notes.txt, and runs commands there on a platform of its own.
+func withNotes(t *testing.T) (dir string, local []string, run func(args ...string) int) {
+	dir = t.TempDir()
 	write(t, dir, "notes.txt", "dry")
-	local := []string{"TRANSECT_LOCAL=1", "TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}
-	run := func(args ...string) int {
+	local = []string{"TRANSECT_LOCAL=1", "TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}
+	return dir, local, func(args ...string) int {
 		t.Helper()
 		_, code := start(t, dir, local, args...).end()
 		return code
 	}
+}
+
+// On a terminal rm asks, and no is the default.
+func TestRmAsks(t *testing.T) {
+	t.Parallel()
+	dir, local, run := withNotes(t)
 	if code := run("put", "notes.txt", "Quarry", "--create"); code != 0 {
 		t.Fatalf("put ended with exit code %d", code)
 	}
@@ -41,14 +46,7 @@ func TestRmAsks(t *testing.T) {
 // On a terminal undo names what it would delete, and asks.
 func TestUndoAsks(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write(t, dir, "notes.txt", "dry")
-	local := []string{"TRANSECT_LOCAL=1", "TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}
-	run := func(args ...string) int {
-		t.Helper()
-		_, code := start(t, dir, local, args...).end()
-		return code
-	}
+	dir, local, run := withNotes(t)
 	if code := run("put", "notes.txt", "Quarry", "--create", "--run", "r"); code != 0 {
 		t.Fatalf("put ended with exit code %d", code)
 	}
