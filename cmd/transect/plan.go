@@ -151,7 +151,7 @@ func (a *app) typed(flags *pflag.FlagSet) (words []string) {
 			if v.kind == "FILE" || v.kind == "DIR" {
 				text = a.process.AbsPath(text)
 			}
-			if f.Changed {
+			if f.Changed && v.where != 0 && v.where&looking == 0 {
 				words = append(words, "--"+v.name+"="+text)
 			}
 		}

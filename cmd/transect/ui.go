@@ -33,6 +33,7 @@ const pageOutage = 2 * time.Second
 type pageOptions struct {
 	listen, tiles string
 	actions, open bool
+	login         []string    // options that connect as it does
 	jobs          *jobs.Store // nil shows none
 }
 
@@ -94,6 +95,7 @@ browser; press Enter for another address. The page changes nothing, unless
 			if o.jobs = store; store != nil {
 				defer store.Close()
 			}
+			o.login = a.typed(cmd.Flags())
 			return a.servePage(cmd.Context(), job, o, folder)
 		},
 	}
@@ -152,7 +154,7 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	}
 	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Plans: plans,
 		Cache:   filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(),
+		Actions: o.actions, Again: a.runAgain, Login: o.login, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(),
 		Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 

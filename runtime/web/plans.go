@@ -295,10 +295,14 @@ func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 	case row.going():
 		return &refusal{"the plan is being carried out already"}
 	}
-	words := []string{"apply", row.File}
+	words := []string{"apply"}
 	if r.PostForm.Get("effects") != "" {
-		words = slices.Insert(words, 1, "--allow-effects")
+		words = append(words, "--allow-effects")
 	}
+	if !slices.ContainsFunc(p.Platforms, func(login plan.Login) bool { return !s.shows(login) }) {
+		words = append(words, s.Login...)
+	}
+	words = append(words, row.File)
 	s.Logger.Info("the page was asked to carry out a plan", "plan", p.ID, "file", row.File)
 	if err := s.Again(p.Folder, words); err != nil {
 		return err

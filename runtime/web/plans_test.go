@@ -227,7 +227,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	}
 	var started []start
 	o, at, browser := planPage(t, "North", func(o *web.Options) {
-		o.Actions, o.Again = true, func(folder string, words []string) error {
+		o.Login, o.Actions, o.Again = []string{"--config=far.json"}, true, func(folder string, words []string) error {
 			started = append(started, start{folder, words})
 			return nil
 		}
@@ -260,11 +260,11 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		t.Fatalf("%d, %v", status, started)
 	}
 	file := filepath.Join(o.Plans[0], "night.plan")
-	if started[0].folder != o.Plans[0] || !slices.Equal(started[0].words, []string{"apply", file}) {
+	if started[0].folder != o.Plans[0] || !slices.Equal(started[0].words, []string{"apply", "--config=far.json", file}) {
 		t.Errorf("started %v", started[0])
 	}
 	good.Set("effects", "1")
-	if post(good); len(started) != 2 || !slices.Equal(started[1].words, []string{"apply", "--allow-effects", file}) {
+	if post(good); len(started) != 2 || !slices.Equal(started[1].words, []string{"apply", "--allow-effects", "--config=far.json", file}) {
 		t.Errorf("with effects: %v", started)
 	}
 

@@ -46,6 +46,7 @@ type Options struct {
 	// Again starts a command of transect in a folder, with its arguments, and
 	// returns when it has started. Nil starts none.
 	Again  func(folder string, arguments []string) error
+	Login  []string // options of a command that connect as the page does
 	Logger *slog.Logger
 }
 
