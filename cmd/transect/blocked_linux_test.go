@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -25,5 +27,32 @@ func TestSignalsWhileFilesOpen(t *testing.T) {
 				t.Errorf("%v after %s: exit code %d, want %d: %s", command, signal, code, want, p.stderr.String())
 			}
 		}
+	}
+}
+
+// A plan takes nothing out of a pipe.
+func TestPlanOfAPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("a line\n"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "script.lua", `print(io.open("pipe"):read())`)
+	p := start(t, dir, nil, "run", "--dry-run", "script.lua")
+	if _, code := p.end(); code != 1 || !strings.Contains(p.stderr.String(), "is a device or a pipe") {
+		t.Errorf("exit code %d: %s", code, p.stderr.String())
+	}
+	p = start(t, dir, nil, "run", "script.lua")
+	if line, code := p.end(); code != 0 || line != "a line\n" {
+		t.Errorf("exit code %d, %q: %s", code, line, p.stderr.String())
 	}
 }

@@ -27,6 +27,11 @@ func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileM
 	if err := s.mayOpen(real, flag, writes); err != nil {
 		return nil, err
 	}
+	if s.sealed && !writes {
+		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			return nil, notPlanned(path) // what is read is taken out
+		}
+	}
 	if s.effects != nil && !s.shadow.private(real) {
 		happens := !s.shadow.changed()
 		if writes {

@@ -198,9 +198,7 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 	case err == nil && info.IsDir():
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fault.Hinted(fault.Of(&fault.PlanError{},
-			"%s is a device or a pipe: what is written to it cannot be planned",
-			path), "write to a file, or run the script without a plan")
+		return nil, notPlanned(path)
 	case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 		return nil, err
 	case err == nil:
@@ -228,6 +226,11 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 		s.put(seen, copied)
 	}
 	return f, err
+}
+
+func notPlanned(path string) error {
+	return fault.Hinted(fault.Of(&fault.PlanError{}, "%s is a device or a pipe: what is done with it cannot be planned",
+		path), "use a file, or run the script without a plan")
 }
 
 // harmless reports whether writing to something changes nothing that stays: the null

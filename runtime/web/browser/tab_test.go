@@ -183,7 +183,12 @@ func (p *tab) visit(path string) {
 // navigate goes to an address.
 func (p *tab) navigate(address string) {
 	p.t.Helper()
-	do(p, "visit "+address, chromedp.Navigate(address)) // waits until it is loaded
+	document, _, within := strings.Cut(address, "#")
+	within = within && strings.HasPrefix(eval[string](p, "location.href"), document+"#")
+	p.leads("visit "+address, func() bool {
+		do(p, "visit "+address, chromedp.Navigate(address))
+		return !within
+	})
 }
 
 // width sets the width of the window.
