@@ -98,7 +98,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Script: job.Script, Run: job.Run.ID, Args: job.Args, DryRun: job.DryRun, Path: job.Path, Command: CommandLine(p, job),
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
-		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script), Visible: scripts.IsRef(job.Script),
+		Module: scripts.Module, Visible: scripts.IsRef(job.Script),
 		Limits:  job.Limits,
 		Profile: job.Profile.begin(),
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,

@@ -154,8 +154,8 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	}
 	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Plans: plans,
 		Cache:   filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Again: a.runAgain, Login: o.login, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(),
-		Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
+		Actions: o.actions, Again: a.runAgain, Login: o.login, Tiles: o.tiles, JobStore: o.jobs,
+		Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {

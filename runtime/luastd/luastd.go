@@ -26,7 +26,7 @@ import (
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
-		l := &library{Interp: in, loading: map[string]*loading{}, proxies: map[lua.LValue]bool{}, chunks: map[string]string{}}
+		l := &library{Interp: in, loading: map[string]*loading{}, builtins: map[string]lua.LValue{}, proxies: map[lua.LValue]bool{}, chunks: map[string]string{}}
 		l.openBase(L)
 		l.openString(L)
 		l.openTable(L)
@@ -47,8 +47,9 @@ type library struct {
 	fileMeta      *lua.LTable    // metatable of files
 	input, output *lua.LUserData // what io.read and io.write use
 
-	folders []string // where modules are part of the script: canonical paths
-	loading map[string]*loading
+	folders  []string // where modules are part of the script: canonical paths
+	loading  map[string]*loading
+	builtins map[string]lua.LValue // modules of the program that were loaded
 
 	toString lua.LValue          // the function tostring
 	chunks   map[string]string   // the names that the script gave, by those in messages
@@ -64,7 +65,8 @@ func set(L *lua.LState, table string, functions map[string]lua.LGFunction) {
 // check raises an error when a function is about to build a text of that length.
 func (l *library) check(L *lua.LState, function string, length float64) {
 	if length > float64(l.MaxText()) {
-		vm.Raise(L, sandbox.TooLong(function, length, l.MaxText()))
+		err := sandbox.TooLong(function, length, l.MaxText())
+		vm.RaiseAsText(L, err.Error(), err)
 	}
 }
 
@@ -79,7 +81,7 @@ func (l *library) text(L *lua.LState, function string) *text { return &text{l.Ne
 func (t *text) write(piece string) {
 	vm.Grow(t.L, len(piece))
 	if _, err := t.WriteString(piece); err != nil {
-		vm.Raise(t.L, err)
+		vm.RaiseAsText(t.L, err.Error(), err)
 	}
 }
 

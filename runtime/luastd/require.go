@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -22,25 +24,59 @@ type loading struct {
 	done chan struct{}
 }
 
-// openPackage sets where require looks: beside the script, then in Options.Path.
+// full begins the names that built-in modules have besides their own, which no file
+// takes.
+const full = "transect."
+
+// PathOf is package.path: the folders of --path; what LUA_PATH names, where ;; stands
+// for the rest; else the folder of the script, the current one, and those where
+// packages for Lua 5.1 are installed.
+func PathOf(script, current string, path []string, luaPath string) string {
+	var first, rest []string
+	for _, dir := range path {
+		first = append(first, below(dir)...)
+	}
+	rest = append(rest, below(filepath.Dir(script))...)
+	if filepath.Dir(script) != current {
+		rest = append(rest, below(current)...)
+	}
+	if runtime.GOOS != "windows" {
+		rest = slices.Concat(rest, below("/usr/local/share/lua/5.1"), below("/usr/share/lua/5.1"))
+	}
+	if luaPath == "" {
+		luaPath = ";;"
+	}
+	luaPath = strings.ReplaceAll(luaPath, ";;", ";"+strings.Join(rest, ";")+";")
+	return strings.Trim(strings.Join(first, ";")+";"+strings.Trim(luaPath, ";"), ";")
+}
+
+func below(dir string) []string {
+	return []string{filepath.Join(dir, "?.lua"), filepath.Join(dir, "?", "init.lua")}
+}
+
+// openPackage sets where require looks.
 func (l *library) openPackage(L *lua.LState) {
 	opt := l.Options()
-	folders := []string{l.Path(".")}
-	if opt.Script != "" {
-		folders[0] = filepath.Dir(l.Path(opt.Script))
-	}
+	script, path := l.Path(cmp.Or(opt.Script, "-")), []string{}
 	for _, p := range opt.Path {
-		folders = append(folders, l.Path(p))
+		path = append(path, l.Path(p))
 	}
-	var patterns []string
-	for _, dir := range folders {
+	for _, dir := range append([]string{filepath.Dir(script)}, path...) {
 		l.folders = append(l.folders, sandbox.Canonical(dir))
-		patterns = append(patterns, filepath.Join(dir, "?.lua"), filepath.Join(dir, "?", "init.lua"))
 	}
+	luaPath, _, _ := l.Env("LUA_PATH") // of a script that may not read it: none
+	patterns := strings.Split(PathOf(script, l.Path("."), path, luaPath), ";")
+	patterns = slices.DeleteFunc(patterns, func(pattern string) bool { // whether there is a file must not show
+		return l.PermitModule(l.Path(strings.ReplaceAll(pattern, "?", "module")), l.folders) != nil
+	})
 	lib := L.GetGlobal("package").(*lua.LTable)
 	lib.RawSetString("path", lua.LString(strings.Join(patterns, ";")))
 	lib.RawSetString("cpath", lua.LString(""))
-	lib.RawSetString("loaders", L.NewTable()) // gopher-lua's read any file
+	loaders := L.NewTable()
+	for _, find := range []func(*lua.LState, string) lua.LValue{l.preloaded, l.fullName, l.inFile, l.builtIn} {
+		loaders.Append(L.NewFunction(func(L *lua.LState) int { return vm.Push(L, find(L, checkString(L, 1))) }))
+	}
+	lib.RawSetString("loaders", loaders)
 	set(L, "package", map[string]lua.LGFunction{
 		"seeall":  seeAll,
 		"loadlib": absent("package.loadlib", "libraries in C cannot be loaded"),
@@ -53,6 +89,9 @@ func (l *library) require(L *lua.LState) int {
 	if !ok {
 		vm.RaiseText(L, "package must be a table")
 	}
+	if vm.CalledByOwn(L) && l.has(name) {
+		name = full + name // a file of that name is somebody else's
+	}
 	for {
 		if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 			if v := loaded.RawGetString(name); isTrue(v) {
@@ -64,7 +103,7 @@ func (l *library) require(L *lua.LState) int {
 			break
 		}
 		if other.task == vm.CurrentTask(L) {
-			vm.Raise(L, fault.Of(&fault.RuntimeError{}, "module %s requires itself", name))
+			vm.RaiseText(L, "loop or previous error loading module '%s': it requires itself", name)
 		}
 		if _, err := vm.Wait(L, other.done); err != nil {
 			vm.Raise(L, err)
@@ -76,7 +115,7 @@ func (l *library) require(L *lua.LState) int {
 		delete(l.loading, name)
 		close(own.done)
 	}()
-	v := l.loadModule(L, lib, name)
+	v := vm.Call(L, l.loader(L, lib, name), lua.LString(name))
 	if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 		if set := loaded.RawGetString(name); v == lua.LNil && set != lua.LNil {
 			v = set // the module put itself there
@@ -88,38 +127,112 @@ func (l *library) require(L *lua.LState) int {
 	return vm.Push(L, v)
 }
 
-// loadModule takes a module from package.preload, from Go, or from a file.
-func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
-	if preload, ok := lib.RawGetString("preload").(*lua.LTable); ok {
-		if fn := preload.RawGetString(name); fn != lua.LNil {
-			return vm.Call(L, fn, lua.LString(name))
+// loader asks package.loaders, one after the other, for what loads a module.
+func (l *library) loader(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
+	loaders, ok := lib.RawGetString("loaders").(*lua.LTable)
+	if !ok {
+		vm.RaiseText(L, "'package.loaders' must be a table")
+	}
+	var tried strings.Builder
+	for i := 1; ; i++ {
+		find := loaders.RawGetInt(i)
+		if find == lua.LNil {
+			break
+		}
+		vm.Work(L, 10)
+		switch v := vm.Call(L, find, lua.LString(name)).(type) {
+		case *lua.LFunction:
+			return v
+		case lua.LString:
+			vm.Grow(L, len(v))
+			tried.WriteString(string(v))
 		}
 	}
-	if load := l.Loader(name); load != nil {
-		return load(L)
+	err := fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.Loaders()))
+	err.Hint = cmp.Or(mistake.Module(name),
+		"looked at "+strings.ReplaceAll(strings.TrimPrefix(tried.String(), "\n\tno file "), "\n\tno file ", ", ")+
+			"; add folders with --path")
+	vm.RaiseAsText(L, "module '"+name+"' not found:\n\tno field package.preload['"+name+"']"+tried.String(), err)
+	return nil
+}
+
+// preloaded finds a module in package.preload.
+func (l *library) preloaded(L *lua.LState, name string) lua.LValue {
+	lib, _ := L.GetGlobal("package").(*lua.LTable)
+	if lib == nil {
+		return lua.LNil
 	}
-	own, ownCode := l.ownModule(name)
-	if ownCode != nil && l.Options().OwnModules {
-		return l.runModule(L, own, ownCode, name)
+	preload, ok := lib.RawGetString("preload").(*lua.LTable)
+	if !ok {
+		vm.RaiseText(L, "'package.preload' must be a table")
 	}
-	path, tried, err := l.findModule(L, lib.RawGetString("path").String(), name)
-	if path == "" && ownCode != nil {
-		return l.runModule(L, own, ownCode, name)
+	return preload.RawGetString(name)
+}
+
+// fullName finds a built-in module by its full name.
+func (l *library) fullName(L *lua.LState, name string) lua.LValue {
+	if short, ok := strings.CutPrefix(name, full); ok {
+		return l.builtIn(L, short)
 	}
-	vm.Must(L, err)
-	if path == "" {
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name,
-			suggest.Suffix(name, l.Loaders())),
-			"%s", cmp.Or(mistake.Module(name), "looked at "+strings.Join(tried, ", ")+"; add folders with --path")))
+	return lua.LNil
+}
+
+// has reports whether a name is that of a built-in module, of Go or of Lua.
+func (l *library) has(name string) bool {
+	_, code := l.ownModule(name)
+	return code != nil || l.Loader(name) != nil
+}
+
+// builtIn finds a module of the program. It is the same by either name.
+func (l *library) builtIn(L *lua.LState, name string) lua.LValue {
+	if !l.has(name) {
+		return lua.LNil
+	}
+	return L.NewFunction(func(L *lua.LState) int {
+		v := l.builtins[name]
+		if load := l.Loader(name); v == nil && load != nil {
+			v = load(L)
+		} else if v == nil {
+			file, code := l.ownModule(name)
+			v = l.runModule(L, file, code, name)
+		}
+		l.builtins[name] = v
+		return vm.Push(L, v)
+	})
+}
+
+// inFile finds a module in a file.
+func (l *library) inFile(L *lua.LState, name string) lua.LValue {
+	lib, _ := L.GetGlobal("package").(*lua.LTable)
+	patterns, ok := lua.LString(""), false
+	if lib != nil {
+		patterns, ok = lib.RawGetString("path").(lua.LString)
+	}
+	if !ok {
+		vm.RaiseText(L, "'package.path' must be a string")
+	}
+	path, tried, err := l.findModule(L, string(patterns), name)
+	switch {
+	case path == "" && err != nil && !l.has(name):
+		vm.RaiseAsText(L, err.Error(), err)
+	case path == "":
+		return lua.LString(tried)
+	case l.has(name):
+		l.Options().Logger.Debug("require reads a file in place of a module of Transect, which is still "+full+name,
+			"module", name, "file", path)
 	}
 	code, err := l.ReadModule(path, l.folders)
 	if err != nil {
 		if fault.Find(err) == nil {
 			err = fault.Of(&fault.FileError{}, "module %s: %w", name, err)
 		}
-		vm.Raise(L, err)
+		vm.RaiseAsText(L, err.Error(), err)
 	}
-	return l.runModule(L, path, code, name)
+	fn, err := l.Compile(L, path, code)
+	if err != nil {
+		vm.RaiseAsText(L, "error loading module '"+name+"' from file '"+path+"':\n\t"+err.Error(), err)
+	}
+	return fn
 }
 
 func (l *library) runModule(L *lua.LState, path string, code []byte, name string) lua.LValue {
@@ -128,7 +241,7 @@ func (l *library) runModule(L *lua.LState, path string, code []byte, name string
 	return vm.Call(L, fn, lua.LString(name))
 }
 
-// ownModule is the source of a module that is no file.
+// ownModule is the source of a module of Lua that is no file.
 func (l *library) ownModule(name string) (file string, code []byte) {
 	if module := l.Options().Module; module != nil {
 		return module(name)
@@ -139,19 +252,25 @@ func (l *library) ownModule(name string) (file string, code []byte) {
 // findModule looks for the file of a module where the script may read: whether
 // there is one elsewhere must not show. It fails when there was such a path and
 // nothing was found.
-func (l *library) findModule(L *lua.LState, patterns, name string) (path string, tried []string, forbidden error) {
+func (l *library) findModule(L *lua.LState, patterns, name string) (path, tried string, forbidden error) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
-	for _, pattern := range strings.Split(patterns, ";") {
+	itself, none := "", strings.Builder{}
+	for pattern := range strings.SplitSeq(patterns, ";") {
 		vm.Work(L, 50+len(pattern)+len(name)/8)
-		path := l.Path(strings.ReplaceAll(pattern, "?", name))
-		if err := l.PermitModule(path, l.folders); err != nil {
+		path := strings.ReplaceAll(pattern, "?", name)
+		if err := l.PermitModule(l.Path(path), l.folders); err != nil {
 			forbidden = cmp.Or(forbidden, err)
 			continue
 		}
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path, nil, nil
+		if info, err := os.Stat(l.Path(path)); err == nil && !info.IsDir() {
+			if path = l.Path(path); path != l.Path(l.Options().Script) {
+				return path, "", nil
+			}
+			itself = path // another file of that name is meant, if there is one
+			continue
 		}
-		tried = append(tried, path)
+		vm.Grow(L, len(path))
+		none.WriteString("\n\tno file '" + path + "'")
 	}
-	return "", tried, forbidden
+	return itself, none.String(), forbidden
 }

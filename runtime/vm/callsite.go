@@ -37,6 +37,13 @@ func (in *Interp) comesWithTransect(file string) bool {
 	return strings.HasPrefix(file, "@") && file != in.opt.Script
 }
 
+// CalledByOwn reports whether the code that called the running function came with
+// Transect, a ready script or a module of one.
+func CalledByOwn(L *lua.LState) bool {
+	p, ok := placeAt(L, 1)
+	return ok && !p.fn.IsG && strings.HasPrefix(p.fn.Proto.SourceName, "@")
+}
+
 // used reports whether the caller of the running function uses what it returns.
 func used(L *lua.LState) bool {
 	caller, ok := placeAt(L, 1)

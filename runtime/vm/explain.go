@@ -103,9 +103,9 @@ func (in *Interp) explain(L *lua.LState, message string) string {
 		return message
 	}
 	if !at.fn.IsG {
-		text, in.lastHint = at.explain(L, text)
-		in.lastMessage = at.position() + text
-		return in.lastMessage
+		text, hint := at.explain(L, text)
+		in.last = last{message: at.position() + text, hint: hint}
+		return in.last.message
 	}
 	if text == "registry overflow" {
 		text = "stack overflow"
@@ -255,7 +255,7 @@ func failOperand(L *lua.LState, what, event string, argument int, v lua.LValue) 
 	}
 	message := typeError(what, name, v.Type().String())
 	if in := Of(L); hint != "" {
-		in.lastMessage, in.lastHint = caller.position()+message, hint
+		in.last = last{message: caller.position() + message, hint: hint}
 	}
 	L.RaiseError("%s", message)
 }
@@ -272,8 +272,8 @@ func (in *Interp) global(name string) lua.LValue {
 
 // hint explains the message of an error that Lua raised, or is "".
 func (in *Interp) hint(message string, frames []Frame) string {
-	if in.lastHint != "" && message == in.lastMessage {
-		return in.lastHint
+	if message == in.last.message && in.last.hint != "" {
+		return in.last.hint
 	}
 	if m := nilGlobal().FindStringSubmatch(message); m != nil {
 		return in.suggestGlobal(m[1], frames)

@@ -53,10 +53,8 @@ type Options struct {
 	InRun *Run  // what the run keeps for the script; nil where there is none
 	Jobs  *Jobs // where the script submits jobs; nil where it cannot
 
-	// Module returns the source of a module that is no file; nil for none. With
-	// OwnModules it wins over files.
-	Module     func(name string) (file string, code []byte)
-	OwnModules bool
+	// Module returns the source of a module that is no file; nil for none.
+	Module func(name string) (file string, code []byte)
 	// Visible shows the hidden characters of what the script prints on terminals.
 	Visible bool
 
@@ -181,7 +179,7 @@ type Interp struct {
 	written   map[string]writtenKeys
 	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
-	lastMessage, lastHint string // of the last error that had a hint
+	last last // error that was a text and of which more is known
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the

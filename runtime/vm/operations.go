@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -22,12 +23,15 @@ var operations = &compile.Runtime{
 	SetGlobal: builtin(setGlobal),
 }
 
-func isOperation(fn *lua.LFunction) bool {
-	return fn == operations.Concat || fn == operations.Modulo || fn == operations.Power ||
-		fn == operations.GetGlobal || fn == operations.SetGlobal
+// builtins are the functions of operations.
+var builtins []*lua.LFunction
+
+func builtin(f lua.LGFunction) *lua.LFunction {
+	builtins = append(builtins, &lua.LFunction{IsG: true, GFunction: f})
+	return builtins[len(builtins)-1]
 }
 
-func builtin(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true, GFunction: f} }
+func isOperation(fn *lua.LFunction) bool { return slices.Contains(builtins, fn) }
 
 // concat joins its arguments from the right, as a..b..c does.
 func concat(L *lua.LState) int {
@@ -50,7 +54,8 @@ func join(L *lua.LState, parts []string, size int) lua.LValue {
 	if size >= small {
 		in := Of(L)
 		if size > in.maxText {
-			Raise(L, sandbox.TooLong("..", float64(size), in.maxText))
+			err := sandbox.TooLong("..", float64(size), in.maxText)
+			RaiseAsText(L, err.Error(), err)
 		}
 		Grow(L, size)
 	}

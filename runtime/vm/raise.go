@@ -26,6 +26,22 @@ func Raise(L *lua.LState, err error) {
 	L.Error(in.newError(err, in.frames(L)), 1)
 }
 
+// last is an error that was raised as a text.
+type last struct {
+	message, hint string
+	raised        *errorValue // what a run that ends by it fails with
+}
+
+// RaiseAsText raises a text, as the functions of Lua 5.1 do, with the position of the
+// code that called. A run that ends by it fails with err. It does not return.
+func RaiseAsText(L *lua.LState, text string, err error) {
+	in := Of(L)
+	known, _ := in.newError(err, in.frames(L)).Value.(*errorValue)
+	in.last = last{message: Where(L, 1) + text, raised: known}
+	Grow(L, len(in.last.message))
+	L.Error(lua.LString(in.last.message), 0)
+}
+
 // Must raises err unless it is nil.
 func Must(L *lua.LState, err error) {
 	if err != nil {

@@ -52,6 +52,9 @@ func (in *Interp) scriptError(t *Caught) error {
 		return &ScriptError{Err: err, Frames: trace}
 	}
 	text := in.describe(t.Value)
+	if known := in.last.raised; known != nil && text == in.last.message {
+		return &ScriptError{Err: known.err, Frames: known.frames}
+	}
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
 	e := &ScriptError{Err: err, Frames: trace}
 	// The message names the line that failed, also when a task failed there

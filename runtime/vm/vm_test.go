@@ -104,11 +104,12 @@ func TestErrorsInLua(t *testing.T) {
 		assert(p.name == "RuntimeError" and p.hint:find("report it") and not tostring(p):find("goroutine"))
 		local co = coroutine.create(function(how) return probe.fail(how) end)
 		local ok, e = coroutine.resume(co, "response"); assert(e.status == 404)
-		local ok, e = pcall(string.rep, "x", 1e10); assert(e.name == "LimitError")
-		local ok, e = pcall(string.format, "%999999999d", 1); assert(e.name == "LimitError")
+		local ok, e = pcall(string.rep, "x", 1e10); assert(e:find("the limit is"), e)
+		local ok, e = pcall(string.format, "%999999999d", 1); assert(e:find("the limit is"), e)
 		local s = string.rep("x", 2^20); local t = {}; for i = 1, 300 do t[i] = s end
-		local ok, e = pcall(table.concat, t); assert(e.name == "LimitError")
-		local ok, e = pcall(string.format, ("%s"):rep(300), unpack(t)); assert(e.name == "LimitError")
+		local ok, e = pcall(table.concat, t); assert(e:find("the limit is"), e)
+		local ok, e = pcall(string.format, ("%s"):rep(300), unpack(t)); assert(e:find("the limit is"), e)
+		local ok, e = pcall(require, "nope"); assert(e:match("module 'nope' not found:"), e)
 		assert(table.concat({1, 2, "c"}, "-") == "1-2-c")`)
 }
 
