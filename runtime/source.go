@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"transect/client/fault"
 	"transect/client/regular"
+	"transect/runtime/luastd"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -196,24 +198,27 @@ func (p *Process) Outside(f ScriptFile) string {
 	return to
 }
 
-// HasModule reports whether require finds a module in the script's folder, in
-// TRANSECT_PATH or in the binary.
-func (p *Process) HasModule(script, module string) bool {
-	_, code := scripts.Module(module)
-	return code != nil || p.ModuleFile(script, module) != ""
-}
-
-// ModuleFile is the file of a module in the script's folder or in TRANSECT_PATH, "" when
-// there is none.
-func (p *Process) ModuleFile(script, module string) string {
-	name := strings.ReplaceAll(module, ".", string(filepath.Separator))
-	for _, dir := range append([]string{filepath.Dir(script)}, filepath.SplitList(p.Getenv("TRANSECT_PATH"))...) {
-		for _, file := range []string{name + ".lua", filepath.Join(name, "init.lua")} {
-			path := p.Path(filepath.Join(dir, file))
-			if _, err := os.Stat(path); err == nil {
-				return path
+// Modules finds the file of a module that a script requires, with further folders to
+// look in: "" when there is none, a name that begins with @ for a module in Lua inside
+// the binary.
+func (p *Process) Modules(path []string) func(script, module string) string {
+	if len(path) == 0 {
+		path = filepath.SplitList(p.Getenv("TRANSECT_PATH"))
+	}
+	path = slices.Clone(path)
+	for i := range path {
+		path[i] = p.Path(path[i])
+	}
+	return func(script, module string) string {
+		name := strings.ReplaceAll(module, ".", string(filepath.Separator))
+		patterns := luastd.PathOf(p.Path(script), p.Path("."), path, p.Getenv("LUA_PATH"))
+		for pattern := range strings.SplitSeq(patterns, ";") {
+			file := p.Path(strings.ReplaceAll(pattern, "?", name))
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && file != p.Path(script) {
+				return file
 			}
 		}
+		file, _ := scripts.Module(module)
+		return file
 	}
-	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 
 func (a *app) check() *cobra.Command {
 	var asJSON bool
+	var path, allowed []string
 	cmd := &cobra.Command{
 		Use:   "check [flags] FILE...",
 		Short: "Find mistakes in scripts without running them",
@@ -28,7 +30,8 @@ type, misspelt fields of records and searches, results of calls that return
 nothing, constant conditions, loops over what is not an iterator, unused
 variables, unreachable statements, and more. Of a folder, all .lua files below it
 are checked; - is standard input. Lines that end with "-- check: ignore" are
-skipped.
+skipped. "-- check: allow RULE" behind a line allows there what the rule forbids, on
+a line of its own in the whole script. transect doc check lists the rules.
 
 Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 		Example: `  transect check survey.lua
@@ -39,19 +42,26 @@ Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.checkScripts(args, asJSON) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.checkScripts(args, path, allowed, asJSON) },
 	}
+	cmd.Flags().StringArrayVar(&path, "path", nil, "further `DIR` where require looks; TRANSECT_PATH lists others")
+	cmd.Flags().StringSliceVar(&allowed, "allow", nil, "`RULE` that is not applied; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of the problems")
 	return cmd
 }
 
-func (a *app) checkScripts(args []string, asJSON bool) error {
+func (a *app) checkScripts(args, path, allowed []string, asJSON bool) error {
+	for _, name := range allowed {
+		if !slices.ContainsFunc(lint.Rules(), func(r lint.Rule) bool { return r.Name == name }) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no rule %s", name), "transect doc check lists them")
+		}
+	}
 	files, err := a.process.Scripts(args)
 	if err != nil {
 		return err
 	}
 	checker := lint.New()
-	checker.Local = a.process.HasModule
+	checker.Local, checker.Allowed = a.process.Modules(path), allowed
 	problems, bad, unread := []lint.Problem{}, 0, false
 	for _, file := range files {
 		code, err := a.process.ReadScript(file)
@@ -183,9 +193,9 @@ of Visual Studio Code, Neovim and Zed.`,
 		Args:    exactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checker := lint.New()
-			checker.Local = a.process.HasModule
+			checker.Local = a.process.Modules(nil)
 			server := lsp.New(checker)
-			server.Version, server.Log, server.Module = version(), a.process.Stderr, a.process.ModuleFile
+			server.Version, server.Log, server.Module = version(), a.process.Stderr, checker.Local
 			ctx, release := a.process.CancelOnSignal(cmd.Context())
 			defer release()
 			if !server.Serve(ctx, editor{a.process.Stdin, a.stdout}) && ctx.Err() == nil {

@@ -57,6 +57,11 @@ func newEnvironment() *environment {
 	return v
 }
 
+// has reports whether a module is built in.
+func (v *environment) has(name string) bool {
+	return slices.Contains(v.names, name) || v.managers[name] != nil
+}
+
 func (v *environment) global(name string) bool {
 	_, found := slices.BinarySearch(v.globals, name)
 	return found

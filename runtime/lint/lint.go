@@ -14,7 +14,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 )
@@ -29,42 +28,14 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// The rules.
-const (
-	Syntax           = "syntax"
-	UndeclaredGlobal = "undeclared-global"
-	AssignedGlobal   = "assigned-global"
-	UnknownModule    = "unknown-module"
-	UnknownManager   = "unknown-manager"
-	UnknownOperation = "unknown-operation"
-	UnknownFunction  = "unknown-function"
-	UnknownArgument  = "unknown-argument"
-	UnknownField     = "unknown-field"
-	MissingArgument  = "missing-argument"
-	TooManyArguments = "too-many-arguments"
-	WrongType        = "wrong-type"
-	WrongValue       = "wrong-value"
-	WrongCall        = "wrong-call"
-	UnusedVariable   = "unused-variable"
-	Unreachable      = "unreachable-code"
-	DuplicateKey     = "duplicate-key"
-	NoValue          = "no-value"
-	UnusedValue      = "unused-value"
-	SameAlways       = "same-always"
-	NoIterator       = "no-iterator"
-	Hidden           = "hidden-name"
-	ReadOnly         = "read-only"
-)
-
-// ignored suppresses the problems of its line.
-const ignored = "-- check: ignore"
-
 // Checker checks scripts.
 type Checker struct {
 	env *environment
-	// Local reports whether require finds a module among the files beside the
-	// script. Optional.
-	Local func(script, module string) bool
+	// Local is the file of a module that require finds beside the script, "" for none.
+	// Optional.
+	Local func(script, module string) string
+	// Allowed are rules that are not applied.
+	Allowed []string
 }
 
 // New makes a Checker.
@@ -102,16 +73,16 @@ func (c *Checker) Analyse(file string, code []byte) *Script {
 			return p.Rule == UnusedVariable || p.Rule == UndeclaredGlobal || p.Rule == AssignedGlobal
 		})
 	}
-	s := &Script{Problems: filter(append(read.problems, found...), code), Names: second.tokens.names, walk: second}
+	s := &Script{Problems: c.filter(append(read.problems, found...), code), Names: second.tokens.names, walk: second}
 	s.Exports, s.Returned = second.exports(read.chunk)
 	return s
 }
 
-// filter sorts the problems and removes suppressed ones.
-func filter(problems []Problem, code []byte) []Problem {
-	lines := strings.Split(string(code), "\n")
+// filter sorts the problems and removes those that are allowed.
+func (c *Checker) filter(problems []Problem, code []byte) []Problem {
+	allowed := allowancesOf(code)
 	problems = slices.DeleteFunc(problems, func(p Problem) bool {
-		return p.Line <= len(lines) && p.Line > 0 && strings.Contains(lines[p.Line-1], ignored)
+		return slices.Contains(c.Allowed, p.Rule) || allowed.cover(p)
 	})
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -303,9 +303,9 @@ func TestScriptsAreClean(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := New()
-		c.Local = func(file, module string) bool { // beside the workflows
-			_, err := os.Stat(filepath.Join(filepath.Dir(file), strings.ReplaceAll(module, ".", "/")+".lua"))
-			return err == nil
+		c.Local = func(file, module string) string { // beside the workflows
+			found, _ := filepath.Glob(filepath.Join(filepath.Dir(file), strings.ReplaceAll(module, ".", "/")+".lua"))
+			return strings.Join(found, "")
 		}
 		for _, p := range c.Script(file, code) {
 			t.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
@@ -319,7 +319,12 @@ func TestExamplesAreClean(t *testing.T) {
 	c := New()
 	clean := func(name, code string) {
 		t.Helper()
-		c.Local = func(_, module string) bool { return !slices.Contains(c.env.names, module) } // the script's own
+		c.Local = func(_, module string) string { // the script's own
+			if c.env.has(module) {
+				return ""
+			}
+			return module + ".lua"
+		}
 		for _, p := range c.Script(name, []byte(code)) {
 			if p.Rule == UnusedVariable {
 				continue // examples name what there is
@@ -353,4 +358,41 @@ func FuzzScript(f *testing.F) {
 	f.Add("local function f(...) return ... end goto x ::x:: function a.b:c() end")
 	checker := New()
 	f.Fuzz(func(_ *testing.T, code string) { checker.Script("fuzz.lua", []byte(code)) })
+}
+
+// Each rule's example breaks it and no other, and can be allowed.
+func TestRules(t *testing.T) {
+	for _, rule := range Rules() {
+		c := New()
+		c.Local = func(_, module string) string {
+			if module == "json" {
+				return "json.lua"
+			}
+			return ""
+		}
+		rules := func(code string) (names []string) {
+			for _, p := range c.Script("script.lua", []byte(code)) {
+				names = append(names, p.Rule)
+			}
+			return names
+		}
+		if got := rules(rule.Example); !slices.Equal(got, []string{rule.Name}) {
+			t.Errorf("%s breaks %v, not %s", rule.Example, got, rule.Name)
+		}
+		for _, allowing := range []string{
+			rule.Example + " -- check: allow " + rule.Name, "-- check: allow no-value, " + rule.Name + "\n" + rule.Example,
+			rule.Example + " -- check: ignore",
+		} {
+			if got := rules(allowing); len(got) > 0 {
+				t.Errorf("%s: %v", allowing, got)
+			}
+		}
+		if got := rules("print(1) -- check: allow " + rule.Name + "\n" + rule.Example); len(got) != 1 {
+			t.Errorf("allowed in another line: %v", got)
+		}
+		c.Allowed = []string{rule.Name}
+		if got := rules(rule.Example); len(got) > 0 {
+			t.Errorf("allowed: %v", got)
+		}
+	}
 }

@@ -151,6 +151,20 @@ func (w *walk) required(args []argument) fact {
 		return fact{}
 	}
 	name, at := string(args[0].constant.(lua.LString)), args[0].at
+	file := ""
+	if short, is := strings.CutPrefix(name, "transect."); is && w.env.has(short) {
+		name = short
+	} else if w.Local != nil {
+		file = w.Local(w.file, name)
+	}
+	if file != "" {
+		if w.env.has(name) {
+			w.report(at, OwnModule, file+" is read in place of the built-in module "+name,
+				`require("transect.`+name+`") is the built-in one`)
+		}
+		w.tokens.at(at).Module = name
+		return fact{local: name}
+	}
 	switch {
 	case name == "sdk":
 		return fact{kind: "table", sdk: true}
@@ -160,9 +174,6 @@ func (w *walk) required(args []argument) fact {
 		return fact{kind: "table", manager: w.env.managers[name]}
 	case w.env.libraries[name] != nil:
 		return fact{kind: "table", library: name}
-	case w.Local != nil && w.Local(w.file, name):
-		w.tokens.at(at).Module = name
-		return fact{local: name}
 	default:
 		w.report(at, UnknownModule, "unknown module "+name,
 			cmp.Or(mistake.Module(name),

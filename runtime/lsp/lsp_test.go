@@ -85,7 +85,7 @@ func start(t *testing.T, files map[string]string) *client {
 
 func checker() *lint.Checker {
 	checker := lint.New()
-	checker.Local = func(script, module string) bool { return moduleFile(script, module) != "" }
+	checker.Local = moduleFile
 	return checker
 }
 

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func exported(d *document, declared int) string {
 }
 
 func (s *Server) module(d *document, name string) *document {
-	if path := s.Module(d.path, name); name != "" && path != "" {
+	if path := s.Module(d.path, name); name != "" && filepath.IsAbs(path) {
 		return s.document(path)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"transect/client"
+	"transect/runtime/lint"
 )
 
 // Page is a page of the reference beside those of managers and modules: a guide,
@@ -22,6 +23,8 @@ type Page struct {
 	Calls  []PythonCall       `json:"calls,omitempty"` // of the page for those who come from Python
 
 	Permissions []Permission `json:"permissions,omitempty"` // of the page about the rules of operations
+
+	Rules []lint.Rule `json:"rules,omitempty"` // of the page about transect check
 
 	Functions []LuaFunction `json:"functions,omitempty"` // of a module written in Lua
 }
@@ -106,6 +109,7 @@ func (p *Page) Document() *Document {
 	for _, s := range permissionSections(p.Permissions) {
 		d.add(s)
 	}
+	d.add(rulesSection(p.Rules))
 	d.add(functionsSection(p.Functions))
 	return d
 }
@@ -221,5 +225,5 @@ func allPages() []*Page {
 		list.Text += fmt.Sprintf("%-34s %s\n", p.Name, p.Title)
 	}
 	list.Text += "\ntransect doc NAME shows one; transect doc NAME > FILE.lua makes a script of it."
-	return slices.Concat(Guides(), []*Page{newPermissionsPage(), list}, Recipes(), libPages(), recordPages())
+	return slices.Concat(Guides(), []*Page{newPermissionsPage(), newRulesPage(), list}, Recipes(), libPages(), recordPages())
 }
