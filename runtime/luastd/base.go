@@ -50,7 +50,7 @@ func raise(L *lua.LState) int {
 		vm.Grow(L, len(text))
 		v = lua.LString(vm.Where(L, level) + text)
 	}
-	L.Error(v, 0)
+	vm.RaiseValue(L, v)
 	return 0
 }
 
@@ -108,6 +108,13 @@ func function(L *lua.LState, optional bool) *lua.LFunction {
 }
 
 func getEnvironment(L *lua.LState) int {
+	if level, ok := asNumber(L.Get(1)); ok && level > 1 {
+		if _, inside := L.GetStack(int(level) - 1); inside {
+			if _, ok := L.GetStack(int(level)); !ok {
+				return vm.Push(L, L.Env) // what calls a script or a protected function is no Lua
+			}
+		}
+	}
 	f := function(L, true)
 	if n, ok := asNumber(L.Get(1)); f.IsG || ok && n == 0 {
 		return vm.Push(L, L.Env)

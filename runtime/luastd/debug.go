@@ -16,11 +16,14 @@ func (l *library) openDebug(L *lua.LState) {
 		"getfenv": debugGetEnvironment, "setfenv": debugSetEnvironment, "getinfo": l.getInfo,
 		"getlocal": getLocal, "setlocal": setLocal, "getmetatable": rawMetatable, "setmetatable": setRawMetatable,
 		"getupvalue": getUpvalue, "setupvalue": setUpvalue, "traceback": traceback,
-		"sethook": absent("debug.sethook", hooks), "gethook": absent("debug.gethook", hooks),
+		"sethook": absent("debug.sethook", hooks), "gethook": noHook,
 		"getregistry": absent("debug.getregistry", "what it holds belongs to the interpreter"),
 		"debug":       absent("debug.debug", "use transect repl"),
 	})
 }
+
+// noHook is debug.gethook where no hook is set.
+func noHook(L *lua.LState) int { return vm.Push(L, lua.LNil, lua.LString(""), lua.LNumber(0)) }
 
 func debugGetEnvironment(L *lua.LState) int {
 	return vm.Push(L, L.GetFEnv(checkAny(L, 1)))

@@ -77,7 +77,8 @@ func (l *library) openIO(L *lua.LState) {
 	})
 	lib, opt := L.GetGlobal("io").(*lua.LTable), l.Options()
 	l.output = l.userdata(L, &file{name: "stdout", w: opt.Stdout})
-	l.input = l.userdata(L, &file{name: "stdin", r: bufio.NewReader(opt.Stdin)})
+	l.stdin = &file{name: "stdin", r: bufio.NewReader(opt.Stdin)}
+	l.input = l.userdata(L, l.stdin)
 	lib.RawSetString("stderr", l.userdata(L, &file{name: "stderr", w: opt.Stderr}))
 	lib.RawSetString("stdout", l.output)
 	lib.RawSetString("stdin", l.input)

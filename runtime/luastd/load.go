@@ -37,37 +37,43 @@ func (l *library) load(L *lua.LState) int {
 }
 
 func (l *library) loadFile(L *lua.LState) int {
-	code, err := l.readCode(L, checkString(L, 1))
+	name, code, err := l.readCode(L)
 	if fault.Find(err) != nil {
-		vm.Raise(L, err)
+		vm.RaiseAsText(L, err.Error(), err)
 	}
 	if err != nil {
 		return vm.Push(L, lua.LNil, lua.LString("cannot open "+err.Error()))
 	}
-	return l.compile(L, checkString(L, 1), string(code))
+	return l.compile(L, name, string(code))
 }
 
 func (l *library) doFile(L *lua.LState) int {
-	name := checkString(L, 1)
-	code, err := l.readCode(L, name)
+	name, code, err := l.readCode(L)
+	if fault.Find(err) != nil {
+		vm.RaiseAsText(L, err.Error(), err)
+	}
 	if err != nil {
-		if fault.Find(err) != nil {
-			vm.Raise(L, err)
-		}
 		raiseBare(L, "cannot open "+err.Error())
 	}
 	fn, err := l.Compile(L, name, code)
-	vm.Must(L, err)
+	if err != nil {
+		vm.RaiseAsText(L, err.Error(), err)
+	}
 	L.SetTop(0)
 	L.Push(fn)
 	L.Call(0, lua.MultRet)
 	return L.GetTop()
 }
 
-// readCode reads a source file for the script.
-func (l *library) readCode(L *lua.LState, path string) ([]byte, error) {
-	code, err := background(L, func() ([]byte, error) { return l.ReadFile(l.Path(path)) })
-	return code, luaFileError(err, path)
+// readCode reads the source file that the first argument names, or standard input.
+func (l *library) readCode(L *lua.LState) (path string, code []byte, err error) {
+	if !given(L, 1) {
+		text, err := l.stdin.read(L, lua.LString("*a"))
+		return l.named("=stdin"), []byte(text), err
+	}
+	path = checkString(L, 1)
+	code, err = background(L, func() ([]byte, error) { return l.ReadFile(l.Path(path)) })
+	return path, code, luaFileError(err, path)
 }
 
 // compiledSize is how much memory the syntax tree of code takes about, per byte.

@@ -46,6 +46,7 @@ type library struct {
 
 	fileMeta      *lua.LTable    // metatable of files
 	input, output *lua.LUserData // what io.read and io.write use
+	stdin         *file
 
 	folders  []string // where modules are part of the script: canonical paths
 	loading  map[string]*loading

@@ -102,6 +102,10 @@ func (l *library) require(L *lua.LState) int {
 		if other == nil {
 			break
 		}
+		if other.task == vm.CurrentTask(L) && l.has(name) {
+			name = full + name // a file means the built-in module of its own name
+			continue
+		}
 		if other.task == vm.CurrentTask(L) {
 			vm.RaiseText(L, "loop or previous error loading module '%s': it requires itself", name)
 		}
@@ -148,11 +152,17 @@ func (l *library) loader(L *lua.LState, lib *lua.LTable, name string) lua.LValue
 			tried.WriteString(string(v))
 		}
 	}
+	var folders []string
+	for line := range strings.SplitSeq(tried.String(), "\n") {
+		file, ok := strings.CutPrefix(line, "\tno file '")
+		if dir, plain := strings.CutSuffix(file, strings.ReplaceAll(name, ".", "/")+".lua'"); ok && plain {
+			folders = append(folders, filepath.Clean(dir))
+		}
+	}
 	err := fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.Loaders()))
 	err.Hint = cmp.Or(mistake.Module(name),
-		"looked at "+strings.ReplaceAll(strings.TrimPrefix(tried.String(), "\n\tno file "), "\n\tno file ", ", ")+
-			"; add folders with --path")
-	vm.RaiseAsText(L, "module '"+name+"' not found:\n\tno field package.preload['"+name+"']"+tried.String(), err)
+		"looked in "+strings.Join(folders, ", ")+"; add folders with --path")
+	vm.RaiseAsText(L, "module '"+name+"' not found:"+tried.String(), err)
 	return nil
 }
 
@@ -166,7 +176,10 @@ func (l *library) preloaded(L *lua.LState, name string) lua.LValue {
 	if !ok {
 		vm.RaiseText(L, "'package.preload' must be a table")
 	}
-	return preload.RawGetString(name)
+	if load := preload.RawGetString(name); load != lua.LNil {
+		return load
+	}
+	return lua.LString("\n\tno field package.preload['" + name + "']")
 }
 
 // fullName finds a built-in module by its full name.
@@ -212,6 +225,9 @@ func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 		vm.RaiseText(L, "'package.path' must be a string")
 	}
 	path, tried, err := l.findModule(L, string(patterns), name)
+	if path == l.Path(l.Options().Script) && l.has(name) {
+		path = ""
+	}
 	switch {
 	case path == "" && err != nil && !l.has(name):
 		vm.RaiseAsText(L, err.Error(), err)

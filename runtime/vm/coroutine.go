@@ -100,7 +100,7 @@ func (co *coroutines) wrap(L *lua.LState) int {
 		if text, ok := v.(lua.LString); ok {
 			v = lua.LString(Where(L, 1)) + text
 		}
-		L.Error(v, 0)
+		RaiseValue(L, v)
 		return 0
 	}))
 	return 1

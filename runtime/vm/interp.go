@@ -179,7 +179,8 @@ type Interp struct {
 	written   map[string]writtenKeys
 	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
-	last last // error that was a text and of which more is known
+	exact bool // the text that is raised is a script's own
+	last  last // error that was a text and of which more is known
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the

@@ -2,7 +2,6 @@ package vm
 
 import (
 	"runtime/debug"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -138,7 +137,7 @@ type Caught struct {
 func (c *Caught) Err() error { return ErrorOf(c.Value) }
 
 // Reraise raises it again, unchanged. It does not return.
-func (c *Caught) Reraise(L *lua.LState) { L.Error(c.Value, 0) }
+func (c *Caught) Reraise(L *lua.LState) { RaiseValue(L, c.Value) }
 
 // Try calls fn and returns its values, or what it raised. A call that was
 // cancelled raises too: check the context before going on after one.
@@ -196,8 +195,6 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 		if g != nil {
 			g.th.Dead = true // it is in no state to be used again
 		}
-	} else if text, ok := value.(lua.LString); ok {
-		value = lua.LString(strings.TrimPrefix(string(text), " "))
 	}
 	caught := &Caught{Value: value}
 	if g != nil {

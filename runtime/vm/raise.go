@@ -26,6 +26,12 @@ func Raise(L *lua.LState, err error) {
 	L.Error(in.newError(err, in.frames(L)), 1)
 }
 
+// RaiseValue raises a value as it is. It does not return.
+func RaiseValue(L *lua.LState, v lua.LValue) {
+	_, Of(L).exact = v.(lua.LString)
+	L.Error(v, 0)
+}
+
 // last is an error that was raised as a text.
 type last struct {
 	message, hint string

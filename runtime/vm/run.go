@@ -99,6 +99,7 @@ func (in *Interp) arguments() []lua.LValue {
 // openArgs sets the global arg as the lua command does.
 func (in *Interp) openArgs() {
 	arg := in.main.NewTable()
+	arg.RawSetInt(-1, lua.LString("transect"))
 	arg.RawSetInt(0, lua.LString(in.opt.Script))
 	for i, a := range in.opt.Args {
 		arg.RawSetInt(i+1, lua.LString(a))

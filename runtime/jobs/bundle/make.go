@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -161,16 +162,16 @@ func (m *maker) part(rel string) error {
 	return nil
 }
 
-// find looks where require does: beside the script, then in the other folders.
+// find looks where require does: in the other folders, then beside the script.
 func (m *maker) find(module string) (name, file string) {
 	below := strings.ReplaceAll(module, ".", "/")
 	if !filepath.IsLocal(filepath.FromSlash(below)) {
 		return "", ""
 	}
-	for n, dir := range append([]string{filepath.Dir(m.source.Script)}, m.source.Path...) {
+	for n, dir := range append(slices.Clone(m.source.Path), filepath.Dir(m.source.Script)) {
 		top := scriptDir
-		if n > 0 {
-			top = fmt.Sprintf("path%03d", n)
+		if n < len(m.source.Path) {
+			top = fmt.Sprintf("path%03d", n+1)
 		}
 		for _, rest := range []string{below + ".lua", below + "/init.lua"} {
 			file := filepath.Join(dir, filepath.FromSlash(rest))
