@@ -28,7 +28,26 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 	}
 	known[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
-		warn(L, "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
+		vm.Doubt(L, "", "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
+	}
+}
+
+// doubtNil says which named arguments of a call that writes are written in it and nil.
+func doubtNil(L *lua.LState, s *declare.Spec) {
+	named, ok := L.Get(L.GetTop()).(*lua.LTable)
+	if !ok {
+		return
+	}
+	for _, n := range vm.NilArguments(L, named, s.Name) {
+		if s.Param(n.Name) == nil {
+			continue
+		}
+		why := ""
+		if n.Search > 0 {
+			why = fmt.Sprintf(": the search on line %d found nothing", n.Search)
+		}
+		vm.Doubt(L, "write "+n.Name+" = nil, or "+n.Name+" = x or nil, where that is meant",
+			"%s: %s is nil, so it was not given%s", s.FullName(), n.Name, why)
 	}
 }
 

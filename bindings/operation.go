@@ -30,6 +30,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		task := uint64(0)
 		if s.Effect != declare.Read {
 			task = vm.TaskPath(L)
+			doubtNil(L, s)
 		}
 		resolvePaths(in, s, &args)
 		names := namesOf(in, c)
@@ -96,11 +97,12 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d 
 		page := L.NewTable()
 		page.RawSetString("total", lua.LNumber(v.Total))
 		page.RawSetString("results", resources(L, s, v.Items, d))
+		vm.Declared(L, page, s.FullName()+" with return_total", []string{"total", "results"})
 		L.Push(page)
 	case declare.ShapeIterator:
 		L.Push(iterator(L, s, v.Stream, d))
 	case declare.ShapeObject:
-		L.Push(vm.ToLua(L, rawJSON(v.JSON)))
+		L.Push(declaredTable(L, s, s.Out, rawJSON(v.JSON)))
 	default:
 		return pushGo(L, s, v.Go)
 	}
@@ -118,9 +120,26 @@ func pushGo(L *lua.LState, s *declare.Spec, v any) int {
 	case interface{ JSON() []byte }:
 		L.Push(newResource(L, kindOf(s, reflect.TypeOf(v)), v.JSON()))
 	default:
-		L.Push(vm.ToLua(L, v))
+		L.Push(declaredTable(L, s, reflect.TypeOf(v), v))
 	}
 	return 1
+}
+
+// declaredTable converts a result. Reading a field that its type does not have is doubtful.
+func declaredTable(L *lua.LState, s *declare.Spec, out reflect.Type, v any) lua.LValue {
+	value := vm.ToLua(L, v)
+	t, ok := value.(*lua.LTable)
+	if !ok || out == nil || out.Kind() != reflect.Struct || t.Metatable != lua.LNil {
+		return value
+	}
+	var names []string
+	for _, f := range client.FieldsOf(out) {
+		names = append(names, f.Name)
+	}
+	if len(names) > 0 {
+		vm.Declared(L, t, "the result of "+s.FullName(), names)
+	}
+	return value
 }
 
 // kindOf is the manager of the records that an operation returns: an order gives
@@ -139,7 +158,7 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte, d doubt) *lua.LTa
 		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, d))
 	}
 	if len(items) == 0 {
-		vm.MarkList(t)
+		vm.NothingFound(L, t, s.FullName())
 	}
 	return t
 }

@@ -31,6 +31,7 @@ type Job struct {
 	Timeout    time.Duration // of the whole run; 0 is none
 	Grace      time.Duration // after SIGTERM, to finish the items in hand
 	Limits     vm.Limits
+	Strict     bool // what is doubtful is an error
 	Sandbox    Sandbox
 	DryRun     bool // plan writes instead of sending them
 	Trace      bool // print each request and response

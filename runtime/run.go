@@ -100,6 +100,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, Visible: scripts.IsRef(job.Script),
 		Limits:  job.Limits,
+		Strict:  job.Strict,
 		Profile: job.Profile.begin(),
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}

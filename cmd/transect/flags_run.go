@@ -83,6 +83,8 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 			doc:   "stop the script when it uses more memory, such as 512MiB"},
 		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob | inPlan,
 			doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
+		{name: "strict", env: "TRANSECT_STRICT", kind: "bool", where: onLua | ofJob | inPlan, parse: toBool(&job.Strict),
+			doc: "end with an error where a value is probably not the one that is meant"},
 		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob | inPlan, parse: rule(rules.Allow),
 			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, " +
 				"ops=datasets.*; several with commas, may be repeated"},

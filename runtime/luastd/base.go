@@ -17,7 +17,7 @@ import (
 func (l *library) openBase(L *lua.LState) {
 	set(L, "_G", map[string]lua.LGFunction{
 		"assert": assert, "collectgarbage": collectGarbage, "error": raise, "gcinfo": gcInfo,
-		"getfenv": getEnvironment, "setfenv": setEnvironment, "getmetatable": getMetatable, "setmetatable": setMetatable,
+		"getfenv": getEnvironment, "setfenv": setEnvironment, "getmetatable": l.getMetatable, "setmetatable": setMetatable,
 		"newproxy": l.newProxy, "print": l.print, "rawequal": rawEqual, "rawget": rawGet, "rawset": rawSet,
 		"next": next, "select": selectFrom, "tonumber": toNumber, "tostring": toString, "type": typeOf, "unpack": unpack,
 		"module": module, "require": l.require,
@@ -29,7 +29,11 @@ func (l *library) openBase(L *lua.LState) {
 			return vm.Push(L, step, checkTable(L, 1), lua.LNil)
 		},
 		"ipairs": func(L *lua.LState) int {
-			return vm.Push(L, element, checkTable(L, 1), lua.LNumber(0))
+			t := checkTable(L, 1)
+			if t.Metatable != lua.LNil {
+				vm.DoubtLoop(L, t)
+			}
+			return vm.Push(L, element, t, lua.LNumber(0))
 		},
 	})
 	l.toString = L.GetGlobal("tostring")
@@ -136,8 +140,12 @@ func setEnvironment(L *lua.LState) int {
 	return vm.Push(L, f)
 }
 
-func getMetatable(L *lua.LState) int {
-	return vm.Push(L, L.GetMetatable(checkAny(L, 1)))
+func (l *library) getMetatable(L *lua.LState) int {
+	meta := L.GetMetatable(checkAny(L, 1))
+	if meta == l.ofTexts {
+		meta = lua.LNil // of the table string, which Lua 5.1 leaves without one
+	}
+	return vm.Push(L, meta)
 }
 
 func setMetatable(L *lua.LState) int {

@@ -47,6 +47,7 @@ type library struct {
 	fileMeta      *lua.LTable    // metatable of files
 	input, output *lua.LUserData // what io.read and io.write use
 	stdin         *file
+	ofTexts       lua.LValue // metatable of the table string
 
 	folders  []string // where modules are part of the script: canonical paths
 	loading  map[string]*loading

@@ -17,7 +17,10 @@ func (l *library) openString(L *lua.LState) {
 		"dump": absent("string.dump",
 			"compiled code has no form outside of the interpreter; keep the source and use loadstring"),
 	})
-	L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
+	texts := L.GetGlobal("string").(*lua.LTable)
+	texts.RawSetString("gfind", texts.RawGetString("gmatch"))
+	vm.DoubtText(L, texts)
+	l.ofTexts = texts.Metatable
 }
 
 // absent is a function that Lua 5.1 has and this interpreter has not.

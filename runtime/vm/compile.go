@@ -34,6 +34,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) 
 	proto, err := prototype(code, &source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
 		in.warnOfNames(name, code, chunk)
 		in.noteFilters(name, code, chunk)
+		in.noteArguments(name, chunk)
 		if change != nil {
 			change(chunk)
 		}

@@ -131,7 +131,7 @@ func (c *converter) table(t *lua.LTable) (any, error) {
 	c.count(keys + 2*len(texts))
 	switch {
 	case keys == 0 && len(texts) == 0:
-		if t.Metatable == listMeta {
+		if isList(t) {
 			return []any{}, nil
 		}
 		return schema.Empty{}, nil

@@ -45,6 +45,7 @@ type Options struct {
 	Script  string   // arg[0], and where require looks first
 	Run     string   // ID of the run; "" when it has none
 	DryRun  bool     // writes to the platform are planned, not sent
+	Strict  bool     // what is doubtful is an error
 	Agreed  bool     // somebody has agreed to what the script writes
 	Args    []string // arg[1], arg[2], …
 	Command string   // line for a shell that runs the script once more; "" when there is none
@@ -179,6 +180,10 @@ type Interp struct {
 	written   map[string]writtenKeys
 	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
+	named   map[string]map[writtenCall][]NilArgument // of calls, by file
+	doubted map[string]bool                          // what Doubt has said
+	results map[string]*lua.LTable                   // metatables of results, by what they are of
+
 	exact bool // the text that is raised is a script's own
 	last  last // error that was a text and of which more is known
 }
@@ -198,6 +203,9 @@ func New(ctx context.Context, opt Options) *Interp {
 		loaders: map[string]func(L *lua.LState) lua.LValue{},
 		state:   map[any]any{},
 		locals:  map[string][]string{},
+		named:   map[string]map[writtenCall][]NilArgument{},
+		doubted: map[string]bool{},
+		results: map[string]*lua.LTable{},
 		written: map[string]writtenKeys{},
 		maxText: defaultMaxText,
 	}

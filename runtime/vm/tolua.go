@@ -37,6 +37,12 @@ func share(fields map[string]lua.LValue) *lua.LTable {
 	return mt
 }
 
+// isList reports whether a table is marked as a list.
+func isList(t *lua.LTable) bool {
+	meta, ok := t.Metatable.(*lua.LTable)
+	return ok && (meta == listMeta || meta.RawGetString("__metatable") == lua.LString("list"))
+}
+
 // MarkList makes FromLua take the table for a list even while it is empty.
 func MarkList(t *lua.LTable) { t.Metatable = listMeta }
 

@@ -19,6 +19,168 @@ type writtenKeys map[int][][]lua.LValue
 // unknownKeys stand for those of several calls in one line.
 var unknownKeys = [][]lua.LValue{{lua.LString(filterKey)}}
 
+// NilArgument is a named argument that is written in a call, and nil.
+type NilArgument struct {
+	Name   string
+	Search int // line of the search whose first record it is; 0 when it is something else
+}
+
+// writtenCall is a call with a table of named arguments.
+type writtenCall struct {
+	line     int
+	function string
+}
+
+// NilArguments lists the named arguments of the running call of a function that are
+// written there and nil, unless the script shows that they may be: see mayBeNil.
+func NilArguments(L *lua.LState, arguments *lua.LTable, function string) (list []NilArgument) {
+	in := Of(L)
+	for level := 0; ; level++ {
+		p, ok := placeAt(L, level)
+		switch {
+		case !ok:
+			return nil
+		case p.position() == "": // a Go function, such as try
+			continue
+		}
+		for _, n := range in.named[p.fn.Proto.SourceName][writtenCall{p.line, function}] {
+			if arguments.RawGetString(n.Name) == lua.LNil {
+				list = append(list, n)
+			}
+		}
+		return list
+	}
+}
+
+// noteArguments notes the named arguments of calls whose values should not be nil.
+func (in *Interp) noteArguments(file string, chunk []ast.Stmt) {
+	if len(in.named) >= maxChunks {
+		return
+	}
+	known, calls := namesOf(chunk), map[writtenCall][]NilArgument{}
+	walk(reflect.ValueOf(chunk), func(v reflect.Value) {
+		if v.Kind() != reflect.Pointer {
+			return
+		}
+		call, ok := v.Interface().(*ast.FuncCallExpr)
+		if !ok || len(call.Args) == 0 {
+			return
+		}
+		table, _ := call.Args[len(call.Args)-1].(*ast.TableExpr)
+		at := writtenCall{call.Line(), called(call)}
+		if table == nil || at.function == "" {
+			return
+		}
+		if _, several := calls[at]; several {
+			calls[at] = []NilArgument{} // which of them runs cannot be told
+			return
+		}
+		calls[at] = nil
+		for _, f := range table.Fields {
+			if key, ok := f.Key.(*ast.StringExpr); ok && !known.mayBeNil(f.Value) {
+				calls[at] = append(calls[at], NilArgument{key.Value, known.search(f.Value)})
+			}
+		}
+	})
+	in.named[file] = calls
+}
+
+// chunkNames is what the names of a chunk are, by all of their declarations.
+type chunkNames struct {
+	optional map[string]bool     // parameters, what a script's arguments are in, locals that begin as nil
+	first    map[string]ast.Expr // what a local begins as
+}
+
+func namesOf(chunk []ast.Stmt) chunkNames {
+	n := chunkNames{map[string]bool{"arg": true}, map[string]ast.Expr{}}
+	walk(reflect.ValueOf(chunk), func(v reflect.Value) {
+		if v.Kind() != reflect.Pointer {
+			return
+		}
+		switch e := v.Interface().(type) {
+		case *ast.FunctionExpr:
+			for _, name := range e.ParList.Names {
+				n.optional[name] = true
+			}
+		case *ast.GenericForStmt:
+			for _, name := range e.Names {
+				n.optional[name] = true
+			}
+		case *ast.LocalAssignStmt:
+			for i, name := range e.Names {
+				if len(e.Exprs) != len(e.Names) || n.first[name] != nil {
+					n.optional[name] = true
+					continue
+				}
+				n.first[name] = e.Exprs[i]
+			}
+		}
+	})
+	return n
+}
+
+// maxDepth bounds how many names are followed to what a value is.
+const maxDepth = 10
+
+// called is the last name of what a call calls, "" when it has none.
+func called(e ast.Expr) string {
+	if call, ok := e.(*ast.FuncCallExpr); ok {
+		if callee, ok := call.Func.(*ast.AttrGetExpr); ok {
+			if name, ok := callee.Key.(*ast.StringExpr); ok {
+				return name.Value
+			}
+		}
+	}
+	return ""
+}
+
+// mayBeNil reports whether the script shows that a value may be nil: by nil, and, or,
+// as a parameter, as one of its arguments, as a variable of the environment.
+func (n chunkNames) mayBeNil(e ast.Expr) bool {
+	for depth := 0; depth < maxDepth; depth++ {
+		switch x := e.(type) {
+		case *ast.IdentExpr:
+			if n.optional[x.Value] {
+				return true
+			}
+			if e = n.first[x.Value]; e == nil {
+				return false
+			}
+			continue
+		case *ast.AttrGetExpr:
+			e = x.Object
+			continue
+		}
+		break
+	}
+	switch e := e.(type) {
+	case *ast.FuncCallExpr:
+		name := called(e)
+		return name == "args" || name == "getenv" || name == "get"
+	case *ast.NilExpr, *ast.LogicalOpExpr, *ast.Comma3Expr:
+		return true
+	}
+	return false
+}
+
+// search is the line of the search whose record an expression is, or 0.
+func (n chunkNames) search(e ast.Expr) int {
+	for range maxDepth {
+		switch x := e.(type) {
+		case *ast.IdentExpr:
+			e = n.first[x.Value]
+		case *ast.AttrGetExpr:
+			e = x.Object
+		default:
+			if strings.HasPrefix(called(e), "search") {
+				return e.Line()
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
 // noteFilters notes the keys of the filters in a chunk. A key whose value is nil leaves no trace in a
 // table, so that only the source tells that it was meant to be there.
 func (in *Interp) noteFilters(file string, code []byte, chunk []ast.Stmt) {

@@ -1,0 +1,177 @@
+package vm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/vm/compile"
+)
+
+// Doubt says, once for a place in the script, that a value is probably not the one that
+// is meant: as a warning, with Options.Strict as an error.
+func Doubt(L *lua.LState, hint, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if Of(L).opt.Strict {
+		Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "%s", message), "%s", hint))
+	}
+	warn(L, message, hint)
+}
+
+func warn(L *lua.LState, message, hint string) {
+	in, at := Of(L), Where(L, 1)
+	if key := at + message; !in.doubted[key] && len(in.doubted) < maxDoubts {
+		in.doubted[key] = true
+		if hint != "" {
+			message += " (" + hint + ")"
+		}
+		in.opt.Logger.Warn(at + message)
+	}
+}
+
+// maxDoubts bounds what is remembered of a script that doubts everywhere.
+const maxDoubts = 1000
+
+// reading is where the running function was called to find a field: the instruction, and
+// what it reads from.
+func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
+	if p, ok = placeAt(L, 1); !ok || p.fn.IsG {
+		return p, at, false
+	}
+	at = compile.At(p.fn.Proto, p.pc)
+	return p, at, at.Op == lua.OP_GETTABLE || at.Op == lua.OP_GETTABLEKS
+}
+
+// asked reports whether what an instruction reads is asked for at once, as by "if not
+// t[1]": then the script knows that it may be nil.
+func asked(p place, at compile.Operands) bool {
+	if p.pc+1 >= len(p.fn.Proto.Code) {
+		return false
+	}
+	next := compile.At(p.fn.Proto, p.pc+1)
+	switch next.Op {
+	case lua.OP_TEST:
+		return next.A == at.A
+	case lua.OP_TESTSET:
+		return next.B == at.A
+	case lua.OP_EQ:
+		return next.B == at.A || next.C == at.A
+	}
+	return false
+}
+
+// DoubtText makes reading a field that texts do not have doubtful: the text is often an
+// id, in place of its record.
+func DoubtText(L *lua.LState, library *lua.LTable) {
+	meta := L.NewTable()
+	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		p, at, ok := reading(L)
+		text, isText := p.register(L, at.B).(lua.LString)
+		key := L.Get(2).String()
+		if !ok || !isText || asked(p, at) {
+			return 0 // the library is asked what it has
+		}
+		name := compile.Name(p.fn.Proto, p.pc, at.B)
+		if name == "" || strings.Contains(name, "?") {
+			name = "the value"
+		}
+		if !isID(string(text)) {
+			Doubt(L, "", "%s is a text, which has no field %s", name, key)
+			return 0
+		}
+		Doubt(L, Of(L).recordOf(name, key), "%s is an id, which has no field %s", name, key)
+		return 0
+	}))
+	library.Metatable = meta
+}
+
+// recordOf is the hint where an id is read like its record.
+func (in *Interp) recordOf(name, key string) string {
+	word := name
+	if _, quoted, ok := strings.Cut(name, "'"); ok {
+		word = strings.TrimSuffix(strings.TrimSuffix(quoted, "'"), "_id")
+	}
+	for _, manager := range []string{word + "s", strings.TrimSuffix(word, "y") + "ies"} {
+		if in.loaders[manager] != nil {
+			return "sdk." + manager + ".describe(" + word + ")." + key + " asks for the record"
+		}
+	}
+	return "describe of its manager returns the record"
+}
+
+// isID reports whether a text looks like an id of the platform.
+func isID(text string) bool {
+	return len(text) == 24 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// Declared makes reading what a result does not have doubtful. what names the result,
+// fields are those that it has.
+func Declared(L *lua.LState, t *lua.LTable, what string, fields []string) {
+	in := Of(L)
+	meta := in.results[what]
+	if meta == nil {
+		meta = L.NewTable()
+		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+			if p, at, ok := reading(L); ok && asked(p, at) {
+				return 0
+			}
+			DoubtField(L, what, L.Get(2), fields)
+			return 0
+		}))
+		in.results[what] = meta
+	}
+	t.Metatable = meta
+}
+
+// DoubtLoop says that a result is walked like a list, which it is not.
+func DoubtLoop(L *lua.LState, t *lua.LTable) {
+	if meta, ok := t.Metatable.(*lua.LTable); ok && len(Of(L).results) > 0 {
+		for what, m := range Of(L).results {
+			if m == meta && !isList(t) {
+				DoubtField(L, what, lua.LNumber(1), keysOf(t))
+			}
+		}
+	}
+}
+
+func keysOf(t *lua.LTable) (keys []string) {
+	t.ForEach(func(k, _ lua.LValue) { keys = append(keys, k.String()) })
+	slices.Sort(keys)
+	return keys
+}
+
+// DoubtField says that a result does not have a field.
+func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
+	name := key.String()
+	if slices.Contains(fields, name) {
+		return // it was not sent
+	}
+	if key.Type() == lua.LTNumber {
+		name = "[" + name + "]"
+	}
+	Doubt(L, "it has "+strings.Join(fields, ", "), "%s has no %s%s", what, name, suggest.Suffix(name, fields))
+}
+
+// NothingFound marks a list as the empty result of a search: reading its first element
+// is doubtful.
+func NothingFound(L *lua.LState, t *lua.LTable, search string) {
+	in := Of(L)
+	meta := in.results["none of "+search]
+	if meta == nil {
+		meta = L.NewTable()
+		meta.RawSetString("__metatable", lua.LString("list"))
+		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+			p, at, ok := reading(L)
+			if L.Get(2) == lua.LNumber(1) && ok && !asked(p, at) {
+				warn(L, search+" found nothing, so that [1] is nil", "") // not found is no mistake yet
+			}
+			return 0
+		}))
+		in.results["none of "+search] = meta
+	}
+	t.Metatable = meta
+}
