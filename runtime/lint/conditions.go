@@ -12,11 +12,30 @@ import (
 
 // condition checks the condition of a branch or loop.
 func (w *walk) condition(e ast.Expr, loop bool) {
-	f := w.expression(e)
+	f := w.asked(e)
 	if _, number := e.(*ast.NumberExpr); number && loop {
 		return // while 1 do
 	}
 	w.decides(e, f)
+}
+
+// otherLuas are globals of other versions of Lua, which scripts ask for.
+var otherLuas = []string{"_ENV", "bit", "bit32", "ffi", "jit", "ngx", "rawlen", "utf8", "warn"}
+
+// asked checks an expression that asks whether there is something: a function of a library,
+// or a global of another Lua.
+func (w *walk) asked(e ast.Expr) fact {
+	before := len(w.problems)
+	f := w.expression(e)
+	field, _ := e.(*ast.AttrGetExpr)
+	if field != nil && w.facts[field.Object].library != "" {
+		w.problems = w.problems[:before]
+		f = fact{}
+	}
+	if name, ok := e.(*ast.IdentExpr); ok && w.find(name.Value) == nil && slices.Contains(otherLuas, name.Value) {
+		w.askedFor = append(w.askedFor, name.Value)
+	}
+	return f
 }
 
 // decides reports conditions that are constant.
@@ -54,6 +73,9 @@ func (w *walk) decides(e ast.Expr, f fact) {
 	}
 }
 
+// typeOf names the result of type.
+const typeOf = "type(…)"
+
 // kinds are the results of type.
 var kinds = []string{"nil", "number", "string", "boolean", "table", "function", "thread", "userdata", "channel"}
 
@@ -73,7 +95,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	_, not := e.Lhs.(*ast.UnaryNotOpExpr)
 	_, made := e.Lhs.(*ast.TableExpr)
 	_, make := e.Rhs.(*ast.TableExpr)
-	if name, ok := right.constant.(lua.LString); ok && equality && left.name == "type" &&
+	if name, ok := right.constant.(lua.LString); ok && equality && left.name == typeOf &&
 		!slices.Contains(kinds, string(name)) {
 		w.report(at, SameAlways, "type never returns "+strconv.Quote(string(name)), near(string(name), kinds, ""))
 		return

@@ -32,6 +32,7 @@ type fact struct {
 	list      bool              // a table returned by a call, without fields added
 	resource  bool              // one record
 	records   string            // manager of the record, or of those of a list or an iterator
+	field     string            // type of a field of a record, which may be nil
 	each      int               // an iterator: values per step, -1 when unknown
 	noValue   bool              // a call that returns nothing
 	local     string            // a module of the workspace
@@ -110,7 +111,7 @@ func (w *walk) visit(e ast.Expr) fact {
 		w.function(e, false)
 		return fact{kind: "function", script: e}
 	case *ast.LogicalOpExpr:
-		w.expression(e.Lhs)
+		w.asked(e.Lhs)
 		w.expression(e.Rhs)
 	case *ast.RelationalOpExpr:
 		w.compared(e, w.expression(e.Lhs), w.expression(e.Rhs))

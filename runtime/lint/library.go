@@ -85,7 +85,7 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 			w.report(at, MissingArgument, "tonumber: argument "+w.env.standard[name][0].Missing(), "")
 		}
 	case "type":
-		return fact{kind: "string", name: "type"}
+		return fact{kind: "string", name: typeOf}
 	case "tostring", "table.concat", "string.upper", "string.lower", "string.rep", "string.sub", "string.reverse":
 		return fact{kind: "string", name: name}
 	case "string.len", "math.floor", "math.ceil", "math.abs", "os.clock":

@@ -109,6 +109,7 @@ type walk struct {
 	final      bool                   // reassigned is complete
 	assigned   map[string]position    // globals the script defines
 	read       []use                  // globals the script reads
+	askedFor   []string               // globals of other Luas that the script asks for
 	others     bool                   // functions may have other globals
 }
 

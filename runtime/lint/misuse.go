@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,17 @@ func (w *walk) indexed(object fact, key string, at position) {
 		w.report(at, WrongType, "a function has no field "+key, "call it first: "+object.name+"(…)."+key)
 	case object.kind == "number", object.kind == "boolean", object.kind == "nil":
 		w.report(at, WrongType, object.article()+" has no field "+key, "")
+	case object.kind == "string" || slices.Contains([]string{"id", "string", "date", "number", "integer"}, object.field):
+		if slices.Contains(w.env.libraries["string"], key) {
+			return
+		}
+		hint := ""
+		for _, manager := range []string{object.name + "s", strings.TrimSuffix(object.name, "y") + "ies"} {
+			if object.field == "id" && w.env.managers[manager] != nil {
+				hint = "sdk." + manager + ".describe(…)." + key + " asks for the record"
+			}
+		}
+		w.report(at, UnknownField, schema.Article(cmp.Or(object.field, "string"))+" has no field "+key, hint)
 	case object.resource && object.records != "":
 		if meant := client.MisspeltField(object.records, key); meant != "" {
 			w.report(at, UnknownField, schema.Article(declare.Singular(object.records))+" has no field "+key,

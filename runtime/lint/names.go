@@ -87,6 +87,10 @@ func (w *walk) part(object fact, key string) fact {
 		return fact{standard: object.library + "." + key, name: object.library + "." + key}
 	case object.object != nil && function(object.object.Methods, key) != nil:
 		return fact{kind: "function", bound: key, name: called}
+	case object.resource && object.records != "":
+		if r := client.RecordTypeOf(object.records); r != nil && r.Field(key) != nil {
+			return fact{field: r.Field(key).Type, name: key}
+		}
 	}
 	return fact{}
 }

@@ -31,6 +31,7 @@ func (w *walk) answer(s *declare.Spec, args []argument) fact {
 				return fact{resource: true, records: records, name: s.FullName()}
 			}
 		}
+		return fact{name: s.FullName()}
 	case declare.ShapeResources:
 		return fact{kind: "table", list: true, records: s.Manager, name: s.FullName()}
 	case declare.ShapeIterator:
@@ -154,4 +155,14 @@ func (w *walk) scripted(callee fact, args []argument, at position) fact {
 		return fact{noValue: true, name: callee.name}
 	}
 	return fact{}
+}
+
+// firstOfTwo reports a local for a mission that takes the first value of a call, which is
+// its flight.
+func (w *walk) firstOfTwo(s *ast.LocalAssignStmt, facts []fact, positions []position) {
+	if len(s.Names) == 1 && len(facts) == 1 && facts[0].name == "missions.create" &&
+		strings.HasPrefix(s.Names[0], "m") {
+		w.report(positions[0], WrongValue, "missions.create returns the flight, and then the mission",
+			"write local flight, "+s.Names[0]+" = …")
+	}
 }

@@ -75,7 +75,7 @@ func (w *walk) find(name string) *variable {
 // globals reports undefined globals, and globals defined by the script.
 func (w *walk) globals() {
 	for _, u := range w.read {
-		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) {
+		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) || slices.Contains(w.askedFor, u.name) {
 			continue
 		}
 		hint := w.env.suggestGlobal(u.name)

@@ -98,6 +98,7 @@ func (w *walk) local(s *ast.LocalAssignStmt) {
 	facts := w.expressions(s.Exprs)
 	w.assignedValues(s.Exprs, facts, s.Names[0])
 	w.convention(s, facts, positions)
+	w.firstOfTwo(s, facts, positions)
 	for i, name := range s.Names {
 		var known fact
 		if i < len(facts) {
