@@ -1,11 +1,16 @@
 package bindings
 
 import (
+	"slices"
+	"strings"
+
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/filters"
+	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
@@ -47,6 +52,23 @@ func warnOnce(L *lua.LState, message string) {
 		known[message] = true
 		warn(L, "%s", message)
 	}
+}
+
+// checkKinds refuses a record of one kind where an id of another is wanted.
+func checkKinds(s *declare.Spec, args declare.Args) error {
+	for name, v := range args.Values {
+		r, ok := v.(*resource)
+		if !ok || strings.HasSuffix(declare.Singular(r.kind), name) {
+			continue
+		}
+		for _, t := range client.RecordTypes() {
+			if slices.ContainsFunc(t.Managers, func(m string) bool { return declare.Singular(m) == name }) {
+				return fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %s was given (%s), not %s", name,
+					schema.Article(declare.Singular(r.kind)), r.ResourceID(), schema.Article(name)))
+			}
+		}
+	}
+	return nil
 }
 
 // checkDoubts refuses to delete or change a record that a doubtful search found. An id is

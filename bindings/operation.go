@@ -23,7 +23,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		vm.Must(L, err)
 		doubt, err := checkSearch(L, s, args)
 		if err == nil {
-			err = checkDoubts(s, args)
+			err = cmp.Or(checkKinds(s, args), checkDoubts(s, args))
 		}
 		vm.Must(L, err)
 		in := vm.Of(L)

@@ -79,7 +79,7 @@ func TestRetry(t *testing.T) {
 		"never repeats a limit": `
 			local n = 0
 			local _, e = try(retry.call, function() n = n + 1; return ("x"):rep(1e12) end, { wait = 0, on = function() return true end })
-			assert(n == 1 and e.name == "LimitError")`,
+			assert(n == 1 and e:find("the limit is"))`,
 		"keeps locals of the caller": `
 			local seen = {}
 			local r = retry.call(function() seen[#seen + 1] = #seen; if #seen < 3 then error("no") end; return #seen, "b" end, { wait = 0, on = function() return true end })

@@ -59,9 +59,9 @@ func toFilter(v any) (any, error) {
 		}
 		if value, ok := AsObject(o[key]); ok && !strings.HasPrefix(key, "$") {
 			for _, bare := range SortedKeys(value) {
-				if slices.Contains(Operators, "$"+bare) {
-					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["$%s"] = … } }`, key, bare,
-						key, bare)
+				if operator := "$" + strings.TrimPrefix(bare, "_"); slices.Contains(Operators, operator) {
+					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["%s"] = … } }`, key, bare,
+						key, operator)
 				}
 			}
 		}

@@ -108,6 +108,8 @@ func Describe(v any) string {
 		return fmt.Sprint(v)
 	case Empty:
 		return "an empty table"
+	case Callback:
+		return "a function"
 	}
 	switch kindOf(v) {
 	case List:

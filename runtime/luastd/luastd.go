@@ -26,7 +26,8 @@ import (
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
-		l := &library{Interp: in, loading: map[string]*loading{}, builtins: map[string]lua.LValue{}, proxies: map[lua.LValue]bool{}, chunks: map[string]string{}}
+		l := &library{Interp: in, loading: map[string]*loading{}, builtins: map[string]lua.LValue{},
+			proxies: map[lua.LValue]bool{}, chunks: map[string]string{}}
 		l.openBase(L)
 		l.openString(L)
 		l.openTable(L)

@@ -120,6 +120,12 @@ func (l *library) require(L *lua.LState) int {
 		close(own.done)
 	}()
 	v := vm.Call(L, l.loader(L, lib, name), lua.LString(name))
+	if v == lua.LNil && l.has(name) && L.GetField(L.GetField(lib, "loaded"), name) == lua.LNil {
+		err := fault.Of(&fault.RuntimeError{}, "a file was read in place of the built-in module %s, and returns nothing",
+			name)
+		err.Hint = `require("` + full + name + `") is the built-in module`
+		vm.RaiseAsText(L, err.Error(), err)
+	}
 	if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 		if set := loaded.RawGetString(name); v == lua.LNil && set != lua.LNil {
 			v = set // the module put itself there

@@ -225,5 +225,6 @@ func allPages() []*Page {
 		list.Text += fmt.Sprintf("%-34s %s\n", p.Name, p.Title)
 	}
 	list.Text += "\ntransect doc NAME shows one; transect doc NAME > FILE.lua makes a script of it."
-	return slices.Concat(Guides(), []*Page{newPermissionsPage(), newRulesPage(), list}, Recipes(), libPages(), recordPages())
+	return slices.Concat(Guides(), []*Page{newPermissionsPage(), newRulesPage(), list}, Recipes(), libPages(),
+		recordPages())
 }

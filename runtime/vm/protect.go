@@ -129,12 +129,18 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 
 // Caught is a value that a protected call raised.
 type Caught struct {
-	Value lua.LValue // what was raised
-	trace []Frame    // where, if that is known
+	Value lua.LValue  // what was raised
+	trace []Frame     // where, if that is known
+	known *errorValue // of a text that stands for an error
 }
 
 // Err is the Go error that was raised, nil when a script raised a value of its own.
-func (c *Caught) Err() error { return ErrorOf(c.Value) }
+func (c *Caught) Err() error {
+	if c.known != nil {
+		return c.known.err
+	}
+	return ErrorOf(c.Value)
+}
 
 // Reraise raises it again, unchanged. It does not return.
 func (c *Caught) Reraise(L *lua.LState) { RaiseValue(L, c.Value) }
@@ -197,6 +203,9 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 		}
 	}
 	caught := &Caught{Value: value}
+	if text, ok := value.(lua.LString); ok && string(text) == in.last.message {
+		caught.known = in.last.raised
+	}
 	if g != nil {
 		caught.trace = g.frames
 	}

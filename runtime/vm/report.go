@@ -52,9 +52,6 @@ func (in *Interp) scriptError(t *Caught) error {
 		return &ScriptError{Err: err, Frames: trace}
 	}
 	text := in.describe(t.Value)
-	if known := in.last.raised; known != nil && text == in.last.message {
-		return &ScriptError{Err: known.err, Frames: known.frames}
-	}
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
 	e := &ScriptError{Err: err, Frames: trace}
 	// The message names the line that failed, also when a task failed there
@@ -100,6 +97,9 @@ var (
 
 // frames is where the value was raised.
 func (c *Caught) frames() []Frame {
+	if c.known != nil && len(c.known.frames) > 0 {
+		return c.known.frames
+	}
 	if r := errorValueOf(c.Value); r != nil && len(r.frames) > 0 {
 		return r.frames
 	}
