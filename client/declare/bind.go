@@ -233,8 +233,11 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 		if p.Name == "limit" && limit > 0 {
 			p.Default = int64(limit)
 		}
-		if served := tag["served"]; p.Name == "limit" && served != "" {
-			p.Doc += "; the platform returns up to " + served + " when absent"
+		if p.Name == "limit" && limit == 0 && s.Shape == ShapePage {
+			p.Doc += "; the platform returns up to " + cmp.Or(tag["served"], "50") + " when absent"
+		}
+		if p.Name == "page" {
+			p.Doc += fmt.Sprintf("; the first is %d", s.FirstPage)
 		}
 	}
 	return s, s.checkPath()

@@ -26,7 +26,7 @@ func (s *Spec) generator() *Spec {
 				fmt.Sprintf("records per page, kept as given; when absent pages start at %d and grow while the platform keeps up",
 					s.generatorLimit)
 		case "page":
-			p.Doc = "page to start at"
+			p.Doc = fmt.Sprintf("page to start at; the first is %d", s.FirstPage)
 		case "sort":
 			if p.In == schema.NotSent {
 				break
