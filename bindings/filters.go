@@ -58,7 +58,7 @@ func warnOnce(L *lua.LState, message string) {
 func checkKinds(s *declare.Spec, args declare.Args) error {
 	for name, v := range args.Values {
 		r, ok := v.(*resource)
-		if !ok || strings.HasSuffix(declare.Singular(r.kind), name) {
+		if !ok || client.RecordTypeOf(r.kind) == nil || strings.HasSuffix(declare.Singular(r.kind), name) {
 			continue
 		}
 		for _, t := range client.RecordTypes() {
