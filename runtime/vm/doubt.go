@@ -49,17 +49,18 @@ func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 // asked reports whether what an instruction reads is asked for at once, as by "if not
 // t[1]": then the script knows that it may be nil.
 func asked(p place, at compile.Operands) bool {
-	if p.pc+1 >= len(p.fn.Proto.Code) {
-		return false
-	}
-	next := compile.At(p.fn.Proto, p.pc+1)
-	switch next.Op {
-	case lua.OP_TEST:
-		return next.A == at.A
-	case lua.OP_TESTSET:
-		return next.B == at.A
-	case lua.OP_EQ:
-		return next.B == at.A || next.C == at.A
+	for pc := p.pc + 1; pc < len(p.fn.Proto.Code); pc++ {
+		switch next := compile.At(p.fn.Proto, pc); next.Op {
+		case lua.OP_LOADNIL: // what it is compared with
+			continue
+		case lua.OP_TEST:
+			return next.A == at.A
+		case lua.OP_TESTSET:
+			return next.B == at.A
+		case lua.OP_EQ:
+			return next.B == at.A || next.C == at.A
+		}
+		break
 	}
 	return false
 }
@@ -70,9 +71,12 @@ func DoubtText(L *lua.LState, library *lua.LTable) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		p, at, ok := reading(L)
+		if !ok || asked(p, at) {
+			return 0
+		}
 		text, isText := p.register(L, at.B).(lua.LString)
 		key := L.Get(2).String()
-		if !ok || !isText || asked(p, at) {
+		if !isText {
 			return 0 // the library is asked what it has
 		}
 		name := compile.Name(p.fn.Proto, p.pc, at.B)
