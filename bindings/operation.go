@@ -97,7 +97,7 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d 
 		page := L.NewTable()
 		page.RawSetString("total", lua.LNumber(v.Total))
 		page.RawSetString("results", resources(L, s, v.Items, d))
-		vm.Declared(L, page, s.FullName()+" with return_total", []string{"total", "results"})
+		vm.Declared(L, page, s.FullName()+" with return_total", func() []string { return []string{"total", "results"} })
 		L.Push(page)
 	case declare.ShapeIterator:
 		L.Push(iterator(L, s, v.Stream, d))
@@ -129,16 +129,15 @@ func pushGo(L *lua.LState, s *declare.Spec, v any) int {
 func declaredTable(L *lua.LState, s *declare.Spec, out reflect.Type, v any) lua.LValue {
 	value := vm.ToLua(L, v)
 	t, ok := value.(*lua.LTable)
-	if !ok || out == nil || out.Kind() != reflect.Struct || t.Metatable != lua.LNil {
+	if !ok || out == nil || out.Kind() != reflect.Struct || out.NumField() == 0 || t.Metatable != lua.LNil {
 		return value
 	}
-	var names []string
-	for _, f := range client.FieldsOf(out) {
-		names = append(names, f.Name)
-	}
-	if len(names) > 0 {
-		vm.Declared(L, t, "the result of "+s.FullName(), names)
-	}
+	vm.Declared(L, t, "the result of "+s.FullName(), func() (names []string) {
+		for _, f := range client.FieldsOf(out) {
+			names = append(names, f.Name)
+		}
+		return names
+	})
 	return value
 }
 

@@ -113,11 +113,12 @@ func isID(text string) bool {
 }
 
 // Declared makes reading what a result does not have doubtful. what names the result,
-// fields are those that it has.
-func Declared(L *lua.LState, t *lua.LTable, what string, fields []string) {
+// known lists the fields that it has; it is called once.
+func Declared(L *lua.LState, t *lua.LTable, what string, known func() []string) {
 	in := Of(L)
 	meta := in.results[what]
 	if meta == nil {
+		fields := known()
 		meta = L.NewTable()
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 			if p, at, ok := reading(L); ok && asked(p, at) {

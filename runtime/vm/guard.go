@@ -43,9 +43,7 @@ func (g *guard) Err() error { return g.clock.Err() }
 // raise is called with the stack as it was when the error arose, its value on top.
 func (g *guard) raise(L *lua.LState) {
 	v := L.Get(-1)
-	if message, ok := v.(lua.LString); ok && g.in.exact {
-		g.in.exact = false
-	} else if ok {
+	if message, ok := v.(lua.LString); ok && message != g.in.exact {
 		v = lua.LString(g.in.explain(L, string(message)))
 	}
 	if g.traced {

@@ -184,8 +184,8 @@ type Interp struct {
 	doubted map[string]bool                          // what Doubt has said
 	results map[string]*lua.LTable                   // metatables of results, by what they are of
 
-	exact bool // the text that is raised is a script's own
-	last  last // error that was a text and of which more is known
+	exact lua.LString // the last text that a script raised itself
+	last  last        // error that was a text and of which more is known
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the

@@ -28,7 +28,9 @@ func Raise(L *lua.LState, err error) {
 
 // RaiseValue raises a value as it is. It does not return.
 func RaiseValue(L *lua.LState, v lua.LValue) {
-	_, Of(L).exact = v.(lua.LString)
+	if text, ok := v.(lua.LString); ok {
+		Of(L).exact = text
+	}
 	L.Error(v, 0)
 }
 

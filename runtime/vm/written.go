@@ -54,69 +54,63 @@ func NilArguments(L *lua.LState, arguments *lua.LTable, function string) (list [
 
 // noteArguments notes the named arguments of calls whose values should not be nil.
 func (in *Interp) noteArguments(file string, chunk []ast.Stmt) {
-	if len(in.named) >= maxChunks {
+	if len(in.named) >= maxChunks || strings.HasPrefix(file, "@") { // ready scripts are known
 		return
 	}
-	known, calls := namesOf(chunk), map[writtenCall][]NilArgument{}
-	walk(reflect.ValueOf(chunk), func(v reflect.Value) {
-		if v.Kind() != reflect.Pointer {
-			return
-		}
-		call, ok := v.Interface().(*ast.FuncCallExpr)
-		if !ok || len(call.Args) == 0 {
-			return
-		}
-		table, _ := call.Args[len(call.Args)-1].(*ast.TableExpr)
-		at := writtenCall{call.Line(), called(call)}
-		if table == nil || at.function == "" {
-			return
-		}
-		if _, several := calls[at]; several {
-			calls[at] = []NilArgument{} // which of them runs cannot be told
-			return
-		}
-		calls[at] = nil
-		for _, f := range table.Fields {
-			if key, ok := f.Key.(*ast.StringExpr); ok && !known.mayBeNil(f.Value) {
-				calls[at] = append(calls[at], NilArgument{key.Value, known.search(f.Value)})
-			}
-		}
-	})
-	in.named[file] = calls
-}
-
-// chunkNames is what the names of a chunk are, by all of their declarations.
-type chunkNames struct {
-	optional map[string]bool     // parameters, what a script's arguments are in, locals that begin as nil
-	first    map[string]ast.Expr // what a local begins as
-}
-
-func namesOf(chunk []ast.Stmt) chunkNames {
-	n := chunkNames{map[string]bool{"arg": true}, map[string]ast.Expr{}}
+	known := chunkNames{map[string]bool{"arg": true}, map[string]ast.Expr{}}
+	written := map[writtenCall]*ast.TableExpr{}
 	walk(reflect.ValueOf(chunk), func(v reflect.Value) {
 		if v.Kind() != reflect.Pointer {
 			return
 		}
 		switch e := v.Interface().(type) {
+		case *ast.FuncCallExpr:
+			at := writtenCall{e.Line(), called(e)}
+			if len(e.Args) == 0 || at.function == "" {
+				return
+			}
+			if table, ok := e.Args[len(e.Args)-1].(*ast.TableExpr); ok {
+				if _, several := written[at]; several {
+					table = &ast.TableExpr{} // which of them runs cannot be told
+				}
+				written[at] = table
+			}
 		case *ast.FunctionExpr:
 			for _, name := range e.ParList.Names {
-				n.optional[name] = true
+				known.optional[name] = true
 			}
 		case *ast.GenericForStmt:
 			for _, name := range e.Names {
-				n.optional[name] = true
+				known.optional[name] = true
 			}
 		case *ast.LocalAssignStmt:
-			for i, name := range e.Names {
-				if len(e.Exprs) != len(e.Names) || n.first[name] != nil {
-					n.optional[name] = true
-					continue
-				}
-				n.first[name] = e.Exprs[i]
-			}
+			known.locals(e)
 		}
 	})
-	return n
+	in.named[file] = map[writtenCall][]NilArgument{}
+	for at, table := range written {
+		for _, f := range table.Fields {
+			if key, ok := f.Key.(*ast.StringExpr); ok && !known.mayBeNil(f.Value) {
+				in.named[file][at] = append(in.named[file][at], NilArgument{key.Value, known.search(f.Value)})
+			}
+		}
+	}
+}
+
+// chunkNames is what the names of a chunk are, by all of their declarations.
+type chunkNames struct {
+	optional map[string]bool     // parameters, variables of loops, locals that begin as nil or are several
+	first    map[string]ast.Expr // what a local begins as
+}
+
+func (n chunkNames) locals(s *ast.LocalAssignStmt) {
+	for i, name := range s.Names {
+		if len(s.Exprs) != len(s.Names) || n.first[name] != nil {
+			n.optional[name] = true
+		} else {
+			n.first[name] = s.Exprs[i]
+		}
+	}
 }
 
 // maxDepth bounds how many names are followed to what a value is.
