@@ -42,7 +42,7 @@ const (
 // read. Where there can be no socket, the run goes on without.
 func (p *progress) admit() net.Listener {
 	store := History(p.run.process)
-	path := filepath.Join(store.Dir, p.run.summary.ID+socketKind)
+	path := filepath.Join(store.Dir, p.started.ID+socketKind)
 	if err := os.MkdirAll(store.Dir, 0o700); err != nil {
 		return nil
 	}
@@ -54,14 +54,13 @@ func (p *progress) admit() net.Listener {
 		_ = l.Close()
 		return nil
 	}
-	summary := *p.run.summary
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go p.show(c, &summary)
+			go p.show(c, &p.started)
 		}
 	}()
 	return l

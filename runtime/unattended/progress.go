@@ -18,6 +18,7 @@ const progressInterval = time.Second
 type progress struct {
 	run     *run
 	of      *runtime.Execution
+	started history.Summary // as it was then: the run may write its end at any moment
 	samples history.Samples
 	stop    chan struct{}
 	over    sync.WaitGroup
@@ -26,7 +27,7 @@ type progress struct {
 }
 
 func (r *run) watch(x *runtime.Execution) *progress {
-	p := &progress{run: r, of: x, stop: make(chan struct{})}
+	p := &progress{run: r, of: x, started: *r.summary, stop: make(chan struct{})}
 	p.over.Go(p.follow)
 	return p
 }
@@ -61,7 +62,7 @@ func (p *progress) end() {
 
 func (p *progress) sample() history.Sample {
 	sent, received := p.of.Transferred()
-	now := p.run.process.Now().Sub(p.run.summary.Started)
+	now := p.run.process.Now().Sub(p.started.Started)
 	return history.Sample{Seconds: now.Round(time.Millisecond).Seconds(), Sent: sent, Received: received}
 }
 
