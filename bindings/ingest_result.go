@@ -88,8 +88,8 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 		t.RawSetString("dry_run", lua.LTrue)
 	}
 	failures := L.CreateTable(len(r.Failures), 0)
-	for _, o := range r.Failures {
-		failures.Append(outcomeTable(L, o))
+	for i, o := range r.Failures {
+		failures.RawSetInt(i+1, outcomeTable(L, o))
 	}
 	t.RawSetString("failures", failures)
 	if report, err := plainJSON(r.Preflight); err == nil {

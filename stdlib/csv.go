@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/module"
+	"transect/runtime/vm/table"
 	"transect/stdlib/csvtext"
 )
 
@@ -68,8 +69,8 @@ func csvFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				b := c.In.NewText("csv.encode")
 				w, rows := newRowWriter(c, b), c.Table("rows")
-				for i := 1; i <= rows.Len(); i++ {
-					w.write(c, rows.RawGetInt(i))
+				for i := 1; i <= table.Length(rows); i++ {
+					w.write(c, table.Element(rows, i))
 				}
 				err := w.out.Flush()
 				return b.String(), err

@@ -16,6 +16,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 	"transect/stdlib/csvtext"
 )
 
@@ -86,14 +87,14 @@ func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 }
 
 func (r *rowWriter) list(c *module.Call, t *lua.LTable) {
-	n := t.Len()
+	n := table.Length(t)
 	if most := len(r.columns); most > 0 {
 		if n > most {
 			c.Raise(fault.Of(&fault.ParameterError{}, "row %d has %d fields, there are %d columns", r.rows, n, most))
 		}
 		n = most
 	}
-	r.record(c, n, func(i int) (string, lua.LValue) { return strconv.Itoa(i + 1), t.RawGetInt(i + 1) })
+	r.record(c, n, func(i int) (string, lua.LValue) { return strconv.Itoa(i + 1), table.Element(t, i+1) })
 }
 
 // record writes n fields, each with the name of its column.

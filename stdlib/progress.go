@@ -7,6 +7,7 @@ import (
 	"transect/client/human"
 	"transect/runtime/meter"
 	"transect/runtime/module"
+	"transect/runtime/vm/table"
 )
 
 var amounts = []module.Param{
@@ -95,7 +96,7 @@ var progressEach = module.Func{
 		next := itemsFrom(c, "items")
 		total := c.Int("total")
 		if list := c.Table("items"); list != nil && !c.Has("total") {
-			total = list.Len()
+			total = table.Length(list)
 		}
 		m := startMeter(c, meter.Options{TotalFiles: int64(total)})
 		c.In.OnClose(m.Finish) // where the loop is left

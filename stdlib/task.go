@@ -11,6 +11,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 var taskType = &module.Type{
@@ -122,8 +123,8 @@ func taskFuncs() []module.Func {
 func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 	list := c.Table("list")
 	tasks := make([]*vm.Task, 0, list.Len())
-	for i := 1; i <= list.Len(); i++ {
-		v := list.RawGetInt(i)
+	for i := 1; i <= table.Length(list); i++ {
+		v := table.Element(list, i)
 		if f, ok := v.(*lua.LFunction); ok {
 			tasks = append(tasks, vm.Spawn(c.L, f))
 			continue
@@ -229,8 +230,8 @@ func taskMap(c *module.Call) (any, error) {
 		return results, nil
 	}
 	list := c.L.NewTable()
-	for _, i := range slices.Sorted(maps.Keys(failures)) {
-		list.Append(failures[i])
+	for n, i := range slices.Sorted(maps.Keys(failures)) {
+		list.RawSetInt(n+1, failures[i])
 	}
 	return []lua.LValue{results, list}, nil
 }
@@ -248,10 +249,10 @@ func itemsFrom(c *module.Call, name string) func(L *lua.LState) []lua.LValue {
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
 		i := 0
 		return func(*lua.LState) []lua.LValue {
-			if i++; i > list.Len() {
+			if i++; i > table.Length(list) {
 				return nil
 			}
-			return []lua.LValue{list.RawGetInt(i), lua.LNumber(i)}
+			return []lua.LValue{table.Element(list, i), lua.LNumber(i)}
 		}
 	}
 	if source.Type() != lua.LTFunction && c.L.GetMetaField(source, "__call") == lua.LNil {

@@ -12,6 +12,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 	"transect/stdlib/mustache"
 )
 
@@ -92,7 +93,7 @@ func (f *filling) field(v lua.LValue, name string) lua.LValue {
 			return found
 		}
 		if n, err := strconv.Atoi(name); err == nil {
-			return v.RawGetInt(n)
+			return table.Element(v, n)
 		}
 	case *lua.LUserData:
 		if v != vm.Null {
@@ -203,8 +204,8 @@ func (f *filling) section(p mustache.Piece) error {
 		}
 		return nil
 	case isTable && list.Len() > 0:
-		for i := 1; i <= list.Len(); i++ {
-			if err := f.inside(list.RawGetInt(i), p.Inner); err != nil {
+		for i := 1; i <= table.Length(list); i++ {
+			if err := f.inside(table.Element(list, i), p.Inner); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package luastd
 
 import (
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 	"transect/runtime/vm/mistake"
 )
 
@@ -346,7 +346,7 @@ const maxUnpack = 1 << 16
 
 func unpack(L *lua.LState) int {
 	t, from := checkTable(L, 1), optInt(L, 2, 1)
-	to := optInt(L, 3, t.Len())
+	to := optInt(L, 3, table.Length(t))
 	if from > to {
 		return 0
 	}
@@ -356,7 +356,7 @@ func unpack(L *lua.LState) int {
 	}
 	vm.Values(L, n)
 	for i := from; i <= to; i++ {
-		L.Push(t.RawGetInt(i))
+		L.Push(table.Element(t, i))
 	}
 	return n
 }
@@ -365,10 +365,10 @@ func next(L *lua.LState) int {
 	t := checkTable(L, 1)
 	last := L.Get(2)
 	vm.Key(L, last)
-	if t.RawGet(last) == lua.LNil && last != lua.LNil && !known(t, last) {
+	if last != lua.LNil && t.RawGet(last) == lua.LNil && !table.Had(t, last) {
 		raiseBare(L, "invalid key to 'next'")
 	}
-	key, v := t.Next(last)
+	key, v := table.Next(t, last)
 	if L.Push(key); key == lua.LNil {
 		return 1
 	}
@@ -381,7 +381,7 @@ func nextOfPairs(L *lua.LState) int {
 	t := checkTable(L, 1)
 	last := L.Get(2)
 	vm.Key(L, last)
-	key, v := t.Next(last)
+	key, v := table.Next(t, last)
 	if L.Push(key); key == lua.LNil {
 		return 1
 	}
@@ -389,21 +389,10 @@ func nextOfPairs(L *lua.LState) int {
 	return 2
 }
 
-// known reports whether a key without a value was in a table: a loop may remove
-// what it has come to. The engine does not tell otherwise.
-func known(t *lua.LTable, key lua.LValue) bool {
-	fields := reflect.ValueOf(t).Elem()
-	if n, ok := key.(lua.LNumber); ok && n >= 1 && n <= lua.LNumber(fields.FieldByName("array").Len()) &&
-		n == lua.LNumber(int(n)) {
-		return true
-	}
-	return fields.FieldByName("k2i").MapIndex(reflect.ValueOf(&key).Elem()).IsValid()
-}
-
 // nextElement is what ipairs returns.
 func nextElement(L *lua.LState) int {
 	t, i := checkTable(L, 1), checkInt(L, 2)+1
-	v := t.RawGetInt(i)
+	v := table.Element(t, i)
 	if v == lua.LNil {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 // sortTable is table.sort. It makes the comparisons that Lua 5.1 makes, so that equal
@@ -14,9 +15,9 @@ func sortTable(L *lua.LState) int {
 	if given(L, 2) {
 		s.order = checkFunction(L, 2)
 	}
-	s.values = make([]lua.LValue, list.Len())
+	s.values = make([]lua.LValue, table.Length(list))
 	for i := range s.values {
-		s.values[i] = list.RawGetInt(i + 1)
+		s.values[i] = table.Element(list, i+1)
 	}
 	defer func() { // also when a comparison raises
 		for i, v := range s.values {
@@ -45,7 +46,7 @@ func (s *sorter) less(a, b lua.LValue) bool {
 // at is an element. An invalid order leads past the ends.
 func (s *sorter) at(i int) lua.LValue {
 	if i < 0 || i >= len(s.values) {
-		return s.list.RawGetInt(i + 1)
+		return table.Element(s.list, i+1)
 	}
 	return s.values[i]
 }

@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 func (l *library) openTable(L *lua.LState) {
@@ -21,11 +22,11 @@ func (l *library) openTable(L *lua.LState) {
 func (l *library) concat(L *lua.LState) int {
 	sep, list := optString(L, 2, ""), checkTable(L, 1)
 	first := optInt(L, 3, 1)
-	last := optInt(L, 4, list.Len())
+	last := optInt(L, 4, table.Length(list))
 	b := l.text(L, "concat")
 	for i := first; i <= last; i++ {
 		vm.Work(L, 1)
-		v := list.RawGetInt(i)
+		v := table.Element(list, i)
 		text, ok := asText(v)
 		if !ok {
 			vm.RaiseText(L, "invalid value (%s) at index %d in table for 'concat'", v.Type(), i)
@@ -43,7 +44,7 @@ const slotsPerWork = 32
 
 func insert(L *lua.LState) int {
 	list := checkTable(L, 1)
-	n := list.Len()
+	n := table.Length(list)
 	switch L.GetTop() {
 	case 2:
 		list.RawSetInt(n+1, L.Get(2))
@@ -53,14 +54,14 @@ func insert(L *lua.LState) int {
 		vm.RaiseText(L, "wrong number of arguments to 'insert'")
 	}
 	at, v := checkInt(L, 2), L.Get(3)
-	if at >= 1 && at <= n {
+	if at >= 1 && at <= n && n < lua.MaxArrayIndex-1 {
 		vm.Work(L, (n-at)/slotsPerWork)
 		list.Insert(at, v)
 		return 0
 	}
 	for i := n + 1; i > at; i-- {
 		vm.Work(L, 1)
-		list.RawSetInt(i, list.RawGetInt(i-1))
+		list.RawSetInt(i, table.Element(list, i-1))
 	}
 	list.RawSetInt(at, v)
 	return 0
@@ -68,25 +69,33 @@ func insert(L *lua.LState) int {
 
 func removeElement(L *lua.LState) int {
 	list := checkTable(L, 1)
-	n := list.Len()
+	n := table.Length(list)
 	at := optInt(L, 2, n)
 	if at < 1 || at > n {
 		return 0
 	}
-	vm.Work(L, (n-at)/slotsPerWork)
-	L.Push(list.RawGetInt(at))
-	list.Remove(at)
+	L.Push(table.Element(list, at))
+	if n < lua.MaxArrayIndex {
+		vm.Work(L, (n-at)/slotsPerWork)
+		list.Remove(at)
+		return 1
+	}
+	for ; at < n; at++ {
+		vm.Work(L, 1)
+		list.RawSetInt(at, table.Element(list, at+1))
+	}
+	list.RawSetInt(n, lua.LNil)
 	return 1
 }
 
 func getN(L *lua.LState) int {
-	return vm.Push(L, lua.LNumber(checkTable(L, 1).Len()))
+	return vm.Push(L, lua.LNumber(table.Length(checkTable(L, 1))))
 }
 
 func maxN(L *lua.LState) int {
 	most := lua.LNumber(0)
 	t := checkTable(L, 1)
-	vm.Work(L, t.Len()/16)
+	vm.Work(L, table.Length(t)/16)
 	t.ForEach(func(key, _ lua.LValue) {
 		if n, ok := key.(lua.LNumber); ok && n > most {
 			most = n
@@ -97,7 +106,7 @@ func maxN(L *lua.LState) int {
 
 func forEach(L *lua.LState) int {
 	t, f := checkTable(L, 1), checkFunction(L, 2)
-	for key, v := t.Next(lua.LNil); key != lua.LNil; key, v = t.Next(key) {
+	for key, v := table.Next(t, lua.LNil); key != lua.LNil; key, v = table.Next(t, key) {
 		if result := vm.Call(L, f, key, v); result != lua.LNil {
 			return vm.Push(L, result)
 		}
@@ -107,9 +116,9 @@ func forEach(L *lua.LState) int {
 
 func forEachElement(L *lua.LState) int {
 	t, f := checkTable(L, 1), checkFunction(L, 2)
-	n := t.Len()
+	n := table.Length(t)
 	for i := 1; i <= n; i++ {
-		if result := vm.Call(L, f, lua.LNumber(i), t.RawGetInt(i)); result != lua.LNil {
+		if result := vm.Call(L, f, lua.LNumber(i), table.Element(t, i)); result != lua.LNil {
 			return vm.Push(L, result)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/schema"
+	"transect/runtime/vm/table"
 )
 
 var errTrailing = errors.New("text after the end of the JSON value")
@@ -140,7 +141,7 @@ func (c *converter) table(t *lua.LTable) (any, error) {
 	case keys > 0:
 		items := make([]any, keys)
 		for i := range items {
-			e := t.RawGetInt(i + 1)
+			e := table.Element(t, i+1)
 			if e == lua.LNil {
 				return nil, c.unconvertible(fmt.Sprintf("the list has a gap at [%d]", i+1))
 			}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"transect/runtime/vm"
 )
 
@@ -86,10 +84,6 @@ func TestLanguage(t *testing.T) {
 	if err != nil || module == "" {
 		t.Skipf("the source of the interpreter is not here: %v", err)
 	}
-	// As under a memory limit: a value at a high index takes no array of a gigabyte.
-	most := glua.MaxArrayIndex
-	t.Cleanup(func() { glua.MaxArrayIndex = most })
-	glua.MaxArrayIndex = 1 << 20
 	for folder, names := range map[string]string{
 		"_lua5.1-tests": "api attrib calls checktable closure code constructs errors events files literals locals math nextvar pm sort strings " +
 			"vararg verybig",

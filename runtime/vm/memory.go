@@ -210,10 +210,8 @@ func (t *Text) WriteString(piece string) (int, error) {
 }
 
 // BoundMemory prepares the process for a memory limit; call it before there is an
-// interpreter. Tables use no array larger than it: storing one value at a high index
-// would otherwise allocate all slots before it, a gigabyte in one instruction. A list
-// that fits into memory must fit into the array, as # counts nothing beyond. And the Go
-// runtime keeps little more than the limit for garbage.
+// interpreter. The Go runtime keeps little more than the limit for garbage, and tables
+// use no array larger than it.
 func BoundMemory(limit int64) {
 	const slot = 16 // bytes
 	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/slot, 1<<16)))

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm/table"
 )
 
 // Printer writes values as Lua would read them, within limits; 0 is none.
@@ -137,9 +139,9 @@ func (p *Printer) table(t *lua.LTable, depth int) {
 // key, then the other keys, sorted.
 func Entries(t *lua.LTable) iter.Seq2[lua.LValue, lua.LValue] {
 	return func(yield func(k, v lua.LValue) bool) {
-		n := t.Len()
+		n := table.Length(t)
 		for i := 1; i <= n; i++ {
-			if !yield(lua.LNil, t.RawGetInt(i)) {
+			if !yield(lua.LNil, table.Element(t, i)) {
 				return
 			}
 		}
