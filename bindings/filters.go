@@ -46,6 +46,13 @@ func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, erro
 	return &why, nil
 }
 
+// warnOfNothing says what a search that found nothing may have found nothing by.
+func warnOfNothing(L *lua.LState, s *declare.Spec, args declare.Args) {
+	if why := filters.Unlikely(s, args.Values); why != "" {
+		warnOnce(L, s.FullName()+" found nothing: "+why)
+	}
+}
+
 // warnOnce warns of a place in the script once.
 func warnOnce(L *lua.LState, message string) {
 	if known := misspelt(L); !known[message] {

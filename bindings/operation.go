@@ -88,19 +88,19 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d 
 	case declare.ShapeResource:
 		L.Push(newResource(L, kindOf(s, s.Out), v.JSON))
 	case declare.ShapeResources:
-		L.Push(resources(L, s, v.Items, d))
+		L.Push(resources(L, s, args, v.Items, d))
 	case declare.ShapePage:
 		if args.Values["return_total"] != true {
-			L.Push(resources(L, s, v.Items, d))
+			L.Push(resources(L, s, args, v.Items, d))
 			break
 		}
 		page := L.NewTable()
 		page.RawSetString("total", lua.LNumber(v.Total))
-		page.RawSetString("results", resources(L, s, v.Items, d))
+		page.RawSetString("results", resources(L, s, args, v.Items, d))
 		vm.Declared(L, page, s.FullName()+" with return_total", func() []string { return []string{"total", "results"} })
 		L.Push(page)
 	case declare.ShapeIterator:
-		L.Push(iterator(L, s, v.Stream, d))
+		L.Push(iterator(L, s, args, v.Stream, d))
 	case declare.ShapeObject:
 		L.Push(declaredTable(L, s, s.Out, rawJSON(v.JSON)))
 	default:
@@ -150,7 +150,7 @@ func kindOf(s *declare.Spec, record reflect.Type) string {
 	return cmp.Or(client.ManagerOf(record), s.Manager)
 }
 
-func resources(L *lua.LState, s *declare.Spec, items [][]byte, d doubt) *lua.LTable {
+func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte, d doubt) *lua.LTable {
 	meta := metaOf(L)
 	t := L.CreateTable(len(items), 0)
 	for i, raw := range items {
@@ -158,6 +158,7 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte, d doubt) *lua.LTa
 	}
 	if len(items) == 0 {
 		vm.NothingFound(L, t, s.FullName())
+		warnOfNothing(L, s, args)
 	}
 	return t
 }
@@ -165,8 +166,8 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte, d doubt) *lua.LTa
 // iterator makes a function for a for loop. After an error, calling it again
 // retries the same page. A record that is buffered is returned without releasing
 // the interpreter lock.
-func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream, d doubt) *lua.LFunction {
-	meta := metaOf(L)
+func iterator(L *lua.LState, s *declare.Spec, args declare.Args, stream *declare.Stream, d doubt) *lua.LFunction {
+	meta, found := metaOf(L), false
 	return L.NewClosure(func(L *lua.LState) int {
 		if vm.Stopping(L) {
 			vm.Checkpoint(L)
@@ -183,12 +184,16 @@ func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream, d doubt) *
 		case err != nil:
 			vm.Raise(L, fault.In(s.FullName(), err))
 		case !ok:
+			if !found {
+				warnOfNothing(L, s, args)
+			}
 			L.Push(lua.LNil)
 		case s.Records:
 			L.Push(resourceWith(L, meta, s.Manager, record, d))
 		default:
 			L.Push(vm.ToLua(L, rawJSON(record)))
 		}
+		found = found || ok
 		return 1
 	}, &lua.LUserData{Value: iterates(s.FullName())})
 }

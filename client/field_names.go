@@ -27,6 +27,17 @@ func MisspeltField(manager, name string) string {
 	return suggest.Misspelt(name, fieldNames(r.Fields, ""))
 }
 
+// NestedFields lists the fields of a manager's records that have a name within another,
+// such as ingestion.status for status.
+func NestedFields(manager, name string) (found []string) {
+	for _, known := range fieldNames(RecordTypeOf(manager).Fields, "") {
+		if strings.HasSuffix(known, "."+name) {
+			found = append(found, known)
+		}
+	}
+	return found
+}
+
 // fieldNames lists the names of fields, dotted when nested.
 func fieldNames(fields []RecordField, at string) (names []string) {
 	for _, f := range fields {

@@ -182,6 +182,48 @@ func wrongValue(f *client.RecordField, v any) (text, hint string) {
 	return "", ""
 }
 
+// Unlikely says what in the filter of a search that found nothing is not documented, though the platform
+// may know it: a field of its records, a value of a state; "" where there is no such thing.
+func Unlikely(s *declare.Spec, values map[string]any) (why string) {
+	record := client.RecordTypeOf(s.Manager)
+	if values["filter"] == nil || !searches(s) || record == nil {
+		return ""
+	}
+	asked := askedFor(values["filter"])
+	each(values["filter"], func(name string, condition any) {
+		switch f := record.Field(name); {
+		case why != "" || asked[name]:
+		case f == nil:
+			why = fmt.Sprintf("%s is not known to have a field %s", schema.Article(declare.Singular(s.Manager)), name)
+			if nested := client.NestedFields(s.Manager, name); len(nested) > 0 {
+				why += "; did you mean " + strings.Join(nested, " or ") + "?"
+			}
+		default:
+			if written, ok := unlisted(f, condition); ok {
+				why = fmt.Sprintf("%s is not known to be %q; it is the %s", name, written, described(f))
+			}
+		}
+	})
+	return why
+}
+
+// unlisted is a value of a condition that is none of those documented for a state or a kind.
+func unlisted(f *client.RecordField, condition any) (string, bool) {
+	if operators, ok := condition.(map[string]any); ok {
+		condition = operators["$eq"]
+	}
+	written, ok := condition.(string)
+	return written, ok && (len(f.Choices) > 0 || f.Name == "status") &&
+		!slices.Contains(strings.FieldsFunc(described(f), func(r rune) bool { return strings.ContainsRune(" ,;:", r) }), written)
+}
+
+func described(f *client.RecordField) string {
+	if len(f.Choices) == 0 {
+		return f.Doc
+	}
+	return f.Doc + ": " + strings.Join(f.Choices, ", ")
+}
+
 // lookUp says how to find the id of a name.
 func lookUp(field, name string) string {
 	for _, m := range client.Declarations() {

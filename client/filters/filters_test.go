@@ -57,6 +57,28 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// What a search that found nothing may have found nothing by is said.
+func TestUnlikely(t *testing.T) {
+	type object = map[string]any
+	for _, c := range []struct {
+		manager string
+		filter  object
+		want    string // how the text begins
+	}{
+		{"datasets", object{"status": "done"}, "a dataset is not known to have a field status; did you mean components.status or ingestion.status"},
+		{"datasets", object{"weather": object{"$exists": true}}, ""},
+		{"datasets", object{"type": "points"}, `type is not known to be "points"; it is the kind of dataset: file, image,`},
+		{"datasets", object{"type": "image", "properties.x": "done", "name": "done", "ingestion.status": "complete"}, ""},
+		{"products", object{"$or": []any{object{"status": object{"$eq": "done"}}}}, `status is not known to be "done"; it is the state`},
+		{"products", object{"status": "available"}, ""},
+		{"products", object{"status": object{"$ne": "done"}}, ""},
+	} {
+		if got := Unlikely(search(c.manager), object{"filter": c.filter}); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %v: got %q, want %q", c.manager, c.filter, got, c.want)
+		}
+	}
+}
+
 func TestDoubtful(t *testing.T) {
 	type object = map[string]any
 	for _, c := range []struct {
