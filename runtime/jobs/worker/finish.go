@@ -20,6 +20,8 @@ const (
 	codeTemporary = 5
 	codeLocked    = 6
 	codeTimeLimit = 10
+
+	codeInterrupted, codeKilled, codeTerminated = 130, 137, 143
 )
 
 // lockDelay is how long a job waits for a lock that another run holds.
@@ -51,6 +53,22 @@ func endOf(code int, message string) end {
 	}
 	return e
 }
+
+// told is the end of an attempt whose process was told to end by somebody else than its
+// worker. Where both are, as systemd does when it stops a service, this is no attempt.
+func (a *attempt) told(code int, by string) end {
+	select {
+	case <-a.s.stopping:
+		return end{outcome: jobs.Released}
+	case <-time.After(toldTogether):
+	}
+	e := endOf(code, by)
+	e.outcome = jobs.Retrying
+	return e
+}
+
+// toldTogether is within what time a worker learns that it is to stop when its jobs are.
+const toldTogether = time.Second
 
 // finish notes the end of an attempt, unless the job is another's by now. While the
 // database does not answer it is tried again.

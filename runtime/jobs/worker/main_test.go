@@ -134,6 +134,20 @@ func asJob() int {
 			_ = p.Kill()
 		}
 		time.Sleep(time.Hour)
+	case "told": // ends when it is told to, as transect does, or when the file is there
+		told := make(chan os.Signal, 1)
+		signal.Notify(told, syscall.SIGTERM)
+		fmt.Println(os.Getpid())
+		for {
+			select {
+			case <-told:
+				return 143
+			case <-time.After(10 * time.Millisecond):
+			}
+			if _, err := os.Stat(args[0]); err == nil {
+				return 0
+			}
+		}
 	case "once": // fails temporarily at its first attempt
 		if f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 			_ = f.Close()

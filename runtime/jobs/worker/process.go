@@ -177,7 +177,9 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 		return end{outcome: jobs.Released}
 	case signal != "":
 		a.log.say("%s", signal)
-		return endOf(code, signal)
+		return a.told(code, signal)
+	case code == codeTerminated || code == codeInterrupted || code == codeKilled:
+		return a.told(code, fmt.Sprintf("its process was told to end (exit code %d)", code))
 	}
 	return endOf(code, a.last.get())
 }

@@ -25,6 +25,7 @@ type session struct {
 	pilot  *pilot
 	client client
 
+	stopping chan struct{}   // closed when the worker was told to stop
 	fenced   chan struct{}   // closed when the lease is lost for good
 	release  chan struct{}   // closed when running jobs must end
 	over     context.Context // ends when nothing can be noted any longer
@@ -41,8 +42,8 @@ func newSession(w *Worker) *session {
 	if err != nil {
 		id = uuid.New()
 	}
-	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}),
-		release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, stopping: make(chan struct{}),
+		fenced: make(chan struct{}), release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
 	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{},
@@ -115,6 +116,7 @@ func (s *session) config() *river.Config {
 
 // drain lets running jobs end within the grace period, then gives them back.
 func (s *session) drain(lost <-chan error) error {
+	close(s.stopping)
 	s.note("stopping = 1")
 	if n := s.running(); n > 0 {
 		s.log.Info(fmt.Sprintf("stopping: %d running jobs have %s to finish; a second signal stops at once", n, s.w.o.Grace))
@@ -180,6 +182,11 @@ func (s *session) running() int { return len(s.all()) }
 // free is the number of slots that no job uses. Jobs that wait for others use none,
 // else a worker of one slot would wait for ever.
 func (s *session) free() int {
+	select {
+	case <-s.stopping: // what it releases is for others
+		return 0
+	default:
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	free := s.w.o.Slots - len(s.fetched)
