@@ -143,14 +143,29 @@ func (a *app) noSecret(words []string) error {
 	if err := noPassword("in the database of jobs", words); err != nil {
 		return err
 	}
-	for _, name := range a.secretVariables() {
-		for _, word := range words {
-			if strings.Contains(word, a.process.Getenv(name)) {
+	secrets := map[string]string{}
+	for _, s := range runtime.Secrets(a.process, &runtime.Job{}) {
+		secrets[s] = "a secret of a login"
+	}
+	for _, name := range append(a.secretVariables(), "PGPASSWORD") {
+		secrets[a.process.Getenv(name)] = "the value of " + name
+	}
+	delete(secrets, "")
+	for _, word := range words {
+		for secret, what := range secrets {
+			if holdsSecret(word, secret) {
 				return fault.Hinted(fault.Of(&fault.UsageError{},
-					"an argument contains the value of %s, which would be stored in the jobs database", name),
+					"an argument contains %s, which would be stored in the jobs database", what),
 					"the worker needs a login of its own: transect login there, or a file that --password-file names")
 			}
 		}
 	}
 	return nil
+}
+
+// holdsSecret reports whether a word of a command is a secret, or its value is; a long
+// secret may also stand within. A short one may be an ordinary word.
+func holdsSecret(word, secret string) bool {
+	_, value, _ := strings.Cut(word, "=")
+	return word == secret || value == secret || len(secret) >= 8 && strings.Contains(word, secret)
 }
