@@ -97,25 +97,47 @@ func (l *Ledger) Append(at int64, b []byte) error {
 }
 
 // retryingLedger is a ledger that waits for its database.
-type retryingLedger struct{ *Ledger }
+type retryingLedger struct {
+	*Ledger
+	Patience
+}
 
 func (l retryingLedger) Read(from int64) (b []byte, err error) {
-	err = retryTransient(l.ctx, func() error { b, err = l.Ledger.Read(from); return err })
+	err = l.retry(l.ctx, func(ctx context.Context) error { b, err = l.within(ctx).Read(from); return err })
 	return b, err
 }
 
 func (l retryingLedger) Append(at int64, b []byte) error {
-	return retryTransient(l.ctx, func() error { return l.Ledger.Append(at, b) })
+	return l.retry(l.ctx, func(ctx context.Context) error { return l.within(ctx).Append(at, b) })
 }
 
-// retryTransient calls f until it succeeds or is refused. The lease of the job bounds
-// it: who cannot reach the database does not renew it.
-func retryTransient(ctx context.Context, f func() error) error {
+func (l *Ledger) within(ctx context.Context) *Ledger { return &Ledger{l.store, ctx, l.job, l.epoch} }
+
+// Patience is how the questions of a job's process are put to the database.
+type Patience struct {
+	Try  time.Duration                    // how long one try may take: a connection may have gone silent
+	Slow func(since time.Time, why error) // told once of a question that takes longer, and with nil of its answer
+}
+
+// retry calls f until it succeeds or is refused. The lease of the job bounds it: who
+// cannot reach the database does not renew it.
+func (p Patience) retry(ctx context.Context, f func(context.Context) error) error {
+	began, told := time.Now(), false
 	for n := 1; ; n++ {
-		err := f()
+		try, cancel := context.WithTimeout(ctx, p.Try)
+		err := f(try)
+		silent := try.Err() != nil && ctx.Err() == nil
+		cancel()
 		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk
-		if err == nil || !fault.Transient(err) && !broken {
+		if err == nil || !silent && !broken && !fault.Transient(err) {
+			if told {
+				p.Slow(began, nil)
+			}
 			return err
+		}
+		if !told && time.Since(began) >= p.Try {
+			told = true
+			p.Slow(began, err)
 		}
 		if wait.Sleep(ctx, wait.Backoff(n, 50*time.Millisecond, 2*time.Second)) != nil {
 			return err

@@ -171,36 +171,37 @@ func (s Spec) Part() Spec {
 // Answers are the handlers for the process of an attempt. They try again while the
 // database does not answer. They call waits whenever the process looked for the end
 // of other jobs and found none.
-func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) link.Handlers {
+func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p Patience) link.Handlers {
 	h := link.Handlers{
-		callSubmit: link.Handler(func(ctx context.Context, p Part) (id int64, err error) {
-			err = retryTransient(ctx, func() error {
+		callSubmit: link.Handler(func(ctx context.Context, part Part) (id int64, err error) {
+			own := part.Spec.Run
+			err = p.retry(ctx, func(ctx context.Context) error {
 				parent, err := s.Get(ctx, job)
 				if err != nil {
 					return err
 				}
-				p.Spec.Parent, p.Spec.User, p.Spec.Submitter = job, parent.User, parent.Submitter
-				common := parent.Part()
-				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, common.Run...), common.Env, parent.Folder
-				id, err = s.submitPart(ctx, p, job, epoch)
+				to, common := &part.Spec, parent.Part()
+				to.Parent, to.User, to.Submitter = job, parent.User, parent.Submitter
+				to.Run, to.Env, to.Folder = slices.Concat(own, common.Run), common.Env, parent.Folder
+				id, err = s.submitPart(ctx, part, job, epoch)
 				return err
 			})
 			return id, err
 		}),
 		callEnded: link.Handler(func(ctx context.Context, ids []int64) (ended []Ended, err error) {
-			err = retryTransient(ctx, func() error { ended, err = s.EndedParts(ctx, ids); return err })
+			err = p.retry(ctx, func(ctx context.Context) error { ended, err = s.EndedParts(ctx, ids); return err })
 			if err == nil && len(ended) == 0 {
 				waits()
 			}
 			return ended, err
 		}),
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
-			return nil, retryTransient(ctx, func() error { return s.PutResult(ctx, job, epoch, value) })
+			return nil, p.retry(ctx, func(ctx context.Context) error { return s.PutResult(ctx, job, epoch, value) })
 		}),
 		callRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
-			return nil, retryTransient(ctx, func() error { return s.putRecord(ctx, job, epoch, record) })
+			return nil, p.retry(ctx, func(ctx context.Context) error { return s.putRecord(ctx, job, epoch, record) })
 		}),
 	}
-	link.ServeLedger(h, retryingLedger{s.Ledger(ctx, job, epoch)})
+	link.ServeLedger(h, retryingLedger{s.Ledger(ctx, job, epoch), p})
 	return h
 }

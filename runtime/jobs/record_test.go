@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
@@ -36,7 +37,7 @@ func TestRecord(t *testing.T) {
 		}
 		says := func(epoch int64, record string) {
 			t.Helper()
-			if _, err := s.Answers(t.Context(), id, epoch, func() {})["record"](t.Context(), json.RawMessage(record)); err != nil {
+			if _, err := s.Answers(t.Context(), id, epoch, func() {}, jobs.Patience{Try: time.Minute})["record"](t.Context(), json.RawMessage(record)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -56,5 +57,37 @@ func TestRecord(t *testing.T) {
 		is(history.Ended, "survey.lua", 3)
 		says(2, `{"summary":{"script":"late"}}`)
 		is(history.Ended, "survey.lua", 3)
+	})
+}
+
+// A question that the database does not answer, while it answers others, is asked again,
+// and said once.
+func TestSilentDatabase(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		id := submitted(t, s)
+		startRun(t, s, id, "alpha", 1)
+		lock, err := s.DB().BeginTx(t.Context(), nil)
+		if err == nil { // as a connection that has gone silent in the middle
+			_, err = lock.Exec("update tr_run set record = '{}' where job_id = $1", id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := make(chan error, 9)
+		patience := jobs.Patience{Try: 200 * time.Millisecond, Slow: func(_ time.Time, why error) {
+			if told <- why; why != nil {
+				_ = lock.Rollback()
+			}
+		}}
+		if _, err := s.Answers(t.Context(), id, 1, func() {}, patience)["record"](t.Context(), json.RawMessage(`{"summary":{"script":"late"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if why, answered := <-told, <-told; why == nil || answered != nil || len(told) > 0 {
+			t.Errorf("told %v, then %v, and %d more", why, answered, len(told))
+		}
+		if r, err := s.Record(t.Context(), id); err != nil || r.Summary.Script != "late" {
+			t.Errorf("%+v %v", r, err)
+		}
 	})
 }

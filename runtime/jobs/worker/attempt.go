@@ -64,6 +64,18 @@ func (a *attempt) waits() {
 	a.waited = time.Now()
 }
 
+// patience is how long the questions of the process may take, and says who waits.
+func (a *attempt) patience() jobs.Patience {
+	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: func(since time.Time, why error) {
+		text := "waits for the database since " + since.Format(time.TimeOnly)
+		if why == nil {
+			text = "the database has answered, asked at " + since.Format(time.TimeOnly)
+		}
+		a.log.say("%s", text)
+		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job, text), "error", why)
+	}}
+}
+
 // idle reports whether the script waits for other jobs: it needs no slot then.
 func (a *attempt) idle() bool {
 	a.mu.Lock()

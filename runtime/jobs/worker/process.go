@@ -70,7 +70,7 @@ func (a *attempt) execute(w *work) end {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits)); err != nil {
+		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits, a.patience())); err != nil {
 			s.log.Debug("the link to a job broke", "job", a.job, "error", err)
 		}
 	}()
