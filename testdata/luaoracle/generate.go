@@ -367,7 +367,7 @@ func (g *generator) formatted() *node {
 		return tree(value, `string.format("%q", `, g.value(text), ")")
 	}
 	return g.caught(func() *node {
-		return tree(value, `string.format("%`+g.pick("", "3", "-3")+`c|%s|%%", 65 + #(`, g.value(text), ") % 20, ", g.value(number), ")")
+		return tree(value, `string.format("%`+g.pick("", "3", "-3")+`c|%s|%%", 65 + #(`, g.value(text), ") % 20, Z(", g.value(number), "))")
 	})
 }
 
