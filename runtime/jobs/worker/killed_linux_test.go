@@ -195,6 +195,15 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 			return slices.ContainsFunc(readEffects(t, work), func(d effect) bool { return d.job == v.job && d.pid != first[v.job] })
 		})
 	}
+	all, err := store.Workers(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range all {
+		if strings.HasPrefix(w.Name, "victim") && !w.Died {
+			t.Errorf("the worker %s is told to have left", w.Name)
+		}
+	}
 	for _, v := range victims {
 		switch v.kind {
 		case "stop":

@@ -117,9 +117,9 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	var taken []orphan
 	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		for id, until := range silent {
-			if _, err := tx.ExecContext(ctx,
-				"update tr_worker set dead_at = "+r.store.Now+" where id = $1 and dead_at is null and lease_until = $2", id,
-				until); err != nil {
+			now := r.store.Now // the clocks may differ: who left has a lease beyond its end
+			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+now+", lease_until = case when lease_until > "+
+				now+" then "+now+" else lease_until end where id = $1 and dead_at is null and lease_until = $2", id, until); err != nil {
 				return err
 			}
 		}

@@ -63,8 +63,13 @@ func (s *session) work(ctx context.Context) error {
 	}
 	beside, stopBeside := context.WithCancel(s.over)
 	defer stopBeside()
-	for _, each := range append([]func(context.Context){s.watch, s.reap, s.prune, s.look, s.listen}, s.w.o.Beside...) {
+	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.look, s.listen} {
 		s.services.Go(func() { each(beside) })
+	}
+	firing, stopFiring := context.WithCancel(beside)
+	defer context.AfterFunc(ctx, stopFiring)()
+	for _, each := range s.w.o.Beside {
+		s.services.Go(func() { each(firing) })
 	}
 	var err error
 	select {

@@ -55,7 +55,7 @@ type Options struct {
 	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the usual
 	// answers that ledgers need not keep, see jobs.ShortenLedgers; may be nil
 	Readable func(op string, r *ledger.Result) bool
-	Beside   []func(context.Context) // run until their context ends, such as the schedules
+	Beside   []func(context.Context) // run until the worker is told to stop, such as the schedules
 }
 
 // backoff is 10 s, 20 s, 40 s … up to 15 minutes, and a little by chance.
