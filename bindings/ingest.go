@@ -144,8 +144,10 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")),
 			cmp.Or(result.Mission, givenName(c, "mission"))
 		opt := c.In.Options()
-		summary{Result: result, url: connection.BaseURL(), dryRun: dry || opt.DryRun, stopped: err != nil,
-			report: in.Report, command: opt.Command}.print(opt)
+		s := summary{Result: result, url: connection.BaseURL(), dryRun: dry || opt.DryRun, stopped: err != nil,
+			report: in.Report, command: opt.Command}
+		s.print(opt)
+		c.In.AddFindings(s.found())
 	}
 	if err != nil {
 		if vm.Stopping(c.L) {

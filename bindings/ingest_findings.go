@@ -23,6 +23,15 @@ type finding struct {
 	names []string
 }
 
+// found is what is worth knowing about files that were sent, and about the survey.
+func (s summary) found() string {
+	var b strings.Builder
+	if s.list(&b, s.Notes, 0); s.Preflight != nil {
+		writeFindings(&b, s.Preflight)
+	}
+	return b.String()
+}
+
 // writeFindings writes what a check found that decides about no file, errors first.
 // Files with the same finding share it.
 func writeFindings(b *strings.Builder, report *preflight.Report) {

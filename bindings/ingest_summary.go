@@ -75,10 +75,7 @@ func (s summary) text() string {
 		fmt.Fprintf(&b, "  verified: the platform has %s with the same checksum\n", human.Count(s.Verified, "file"))
 	}
 	s.list(&b, s.Failures, s.Counts.Bad())
-	s.list(&b, s.Notes, 0)
-	if s.Preflight != nil {
-		writeFindings(&b, s.Preflight)
-	}
+	b.WriteString(s.found())
 	if s.Pending > 0 {
 		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n",
 			human.Count(s.Pending, "file"))

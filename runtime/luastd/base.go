@@ -8,8 +8,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 	"transect/runtime/vm/mistake"
+	"transect/runtime/vm/table"
 )
 
 // openBase sets the basic functions but those of errors and coroutines, which are

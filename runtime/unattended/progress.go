@@ -76,7 +76,7 @@ func (p *progress) write(displays []any) {
 		history.Progress
 		Displays []any `json:"displays,omitempty"`
 	}{history.Progress{ItemsDone: items.Done, ItemsFailed: items.Failed, Files: items.Verdicts,
-		Ingests: p.of.Interp.Ingests(),
+		Ingests: p.of.Interp.Ingests(), Findings: p.of.Interp.Findings(),
 		Samples: p.samples.With(p.sample())}, displays})
 	if err == nil {
 		_ = p.run.entry.WriteProgress(text) // a failure of the history is not one of the run

@@ -3,6 +3,7 @@ package vm
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -14,6 +15,7 @@ type itemCounter struct {
 	unaccounted int64 // by FailItems, before SetItems
 	temporary   int64 // failed items that may succeed later
 	ingests     []string
+	found       string
 	displays    []*func() any
 }
 
@@ -127,6 +129,26 @@ func (in *Interp) Ingests() []string {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
 	return slices.Clone(in.items.ingests)
+}
+
+// maxFound bounds what is kept of the findings of checks.
+const maxFound = 16 << 10
+
+// AddFindings keeps what a check has found about files, lines for people.
+func (in *Interp) AddFindings(lines string) {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	if room := maxFound - len(in.items.found); len(lines) > room {
+		lines = lines[:strings.LastIndexByte(lines[:room], '\n')+1]
+	}
+	in.items.found += lines
+}
+
+// Findings returns what checks have found so far.
+func (in *Interp) Findings() string {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	return in.items.found
 }
 
 // AddDisplay adds a display of progress until remove is called. read returns what

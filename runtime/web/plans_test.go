@@ -293,6 +293,12 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			t.Errorf("the page lacks %q: %s", want, plainText(body))
 		}
 	}
+	if err := entry.WriteProgress([]byte(`{"findings":"  warning: a.jpg: no position\n"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := get(t, browser, at+"/runs/"+run.ID); !strings.Contains(body, "What the check found") || !strings.Contains(body, "a.jpg: no position") {
+		t.Errorf("the run lacks what the check found: %s", plainText(body))
+	}
 	if status := post(good); status != http.StatusForbidden || len(started) != 2 {
 		t.Errorf("a second start at the same time: %d, %v", status, started)
 	}

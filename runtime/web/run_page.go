@@ -29,6 +29,7 @@ type runView struct {
 	Displays        []history.Display
 	Verdicts        []verdictCount
 	Files           *runFiles // nil for a run without an ingest
+	Findings        string    // about files, lines for people
 	Curve           *curve
 	Sent, Received  int64
 	Writes, Reads   []callCount
@@ -91,7 +92,7 @@ func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *h
 }
 
 func (s *Server) runView(run *history.Summary, progress *history.Progress, values url.Values) (*runView, error) {
-	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples),
+	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples), Findings: progress.Findings,
 		Again: again(run)}
 	if n := len(progress.Samples); n > 0 {
 		p.Sent, p.Received = progress.Samples[n-1].Sent, progress.Samples[n-1].Received

@@ -21,6 +21,7 @@ type Progress struct {
 	ItemsFailed int64            `json:"items_failed"`
 	Files       map[string]int64 `json:"files,omitempty"`    // of the ingests that ended, by verdict
 	Ingests     []string         `json:"ingests,omitempty"`  // their IDs
+	Findings    string           `json:"findings,omitempty"` // about files, lines for people
 	Displays    []Display        `json:"displays,omitempty"` // of progress, while it runs
 	Samples     []Sample         `json:"samples"`
 }
