@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -64,18 +65,27 @@ func warnOnce(L *lua.LState, message string) {
 // checkKinds refuses a record of one kind where an id of another is wanted.
 func checkKinds(s *declare.Spec, args declare.Args) error {
 	for name, v := range args.Values {
-		r, ok := v.(*resource)
-		if !ok || client.RecordTypeOf(r.kind) == nil || strings.HasSuffix(declare.Singular(r.kind), name) {
-			continue
-		}
-		for _, t := range client.RecordTypes() {
-			if slices.ContainsFunc(t.Managers, func(m string) bool { return declare.Singular(m) == name }) {
-				return fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %s was given (%s), not %s", name,
-					schema.Article(declare.Singular(r.kind)), r.ResourceID(), schema.Article(name)))
+		if r, ok := v.(*resource); ok {
+			if why := wrongKind(r, name); why != "" {
+				return fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %s", name, why))
 			}
 		}
 	}
 	return nil
+}
+
+// wrongKind says that a record is not one of the kind that a name tells; "" where it may be.
+func wrongKind(r *resource, name string) string {
+	if client.RecordTypeOf(r.kind) == nil || strings.HasSuffix(declare.Singular(r.kind), name) {
+		return ""
+	}
+	for _, t := range client.RecordTypes() {
+		if slices.ContainsFunc(t.Managers, func(m string) bool { return declare.Singular(m) == name }) {
+			return fmt.Sprintf("%s was given (%s), not %s", schema.Article(declare.Singular(r.kind)), r.ResourceID(),
+				schema.Article(name))
+		}
+	}
+	return ""
 }
 
 // checkDoubts refuses to delete or change a record that a doubtful search found. An id is

@@ -112,6 +112,13 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 		}))
 		return 1
 	}))
+	vm.Declared(L, t, "the result of ingest.run", func() []string {
+		names := []string{"id", "total", "bad", "bytes", "seconds", "dry_run", "failures", "preflight", "files"}
+		for _, v := range verdict.All {
+			names = append(names, string(v))
+		}
+		return names
+	})
 	return t
 }
 

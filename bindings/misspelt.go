@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"fmt"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -29,6 +30,13 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 	known[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
 		vm.Doubt(L, "", "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
+	} else if record := client.RecordTypeOf(r.kind); record != nil && record.Field(name) == nil && !vm.Asked(L) {
+		// the platform may send more than is documented, for some records
+		text := schema.Article(declare.Singular(r.kind)) + " is not known to have a field " + name
+		if nested := client.NestedFields(r.kind, name); len(nested) > 0 {
+			text += "; did you mean " + strings.Join(nested, " or ") + "?"
+		}
+		warnOnce(L, text+" (record:fields() lists what it has)")
 	}
 }
 

@@ -3,6 +3,7 @@ package bindings
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 
 	lua "github.com/yuin/gopher-lua"
@@ -26,6 +27,9 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			err = cmp.Or(checkKinds(s, args), checkDoubts(s, args))
 		}
 		vm.Must(L, err)
+		for _, text := range s.Unnamed(args.Values) {
+			warnOnce(L, text+" (extra = { … } says that it is meant)")
+		}
 		in := vm.Of(L)
 		task := uint64(0)
 		if s.Effect != declare.Read {
@@ -155,6 +159,10 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 	t := L.CreateTable(len(items), 0)
 	for i, raw := range items {
 		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, d))
+	}
+	if len(items) == s.Served && s.Served > 0 && args.Values["limit"] == nil && args.Values["page"] == nil {
+		warnOnce(L, fmt.Sprintf("%s returned %d, as many as it does without a limit: there may be more "+
+			"(search_generator goes through all, limit = %d says that so many are meant)", s.FullName(), s.Served, s.Served))
 	}
 	if len(items) == 0 {
 		vm.NothingFound(L, t, s.FullName())

@@ -101,7 +101,13 @@ func comparisons() []module.Func {
 					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"),
 						"exists(property, false) finds what lacks a property")
 				}
-				return condition(c.String("property"), "$"+o.name, c.Value("value")), nil
+				property := c.String("property")
+				if ud, ok := c.Value("value").(*lua.LUserData); ok {
+					if r, ok := ud.Value.(*resource); ok && wrongKind(r, property) != "" {
+						return nil, fault.Of(&fault.ParameterError{}, "%s", wrongKind(r, property))
+					}
+				}
+				return condition(property, "$"+o.name, c.Value("value")), nil
 			},
 		})
 	}

@@ -54,7 +54,8 @@ func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool 
 	case record && known == 0:
 		return false
 	case len(last.Keys) == 0:
-		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
+		return !positional[at].Required() || s.Params[0].Name != positional[at].Name ||
+			positional[at].Type.Kinds()&schema.EmptyTable == 0
 	case known == len(last.Keys):
 		return true
 	case geometric(positional[at].Type):

@@ -234,7 +234,9 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 			p.Default = int64(limit)
 		}
 		if p.Name == "limit" && limit == 0 && s.Shape == ShapePage {
-			p.Doc += "; the platform returns up to " + cmp.Or(tag["served"], "50") + " when absent"
+			served := cmp.Or(tag["served"], "50")
+			s.Served, _ = strconv.Atoi(served)
+			p.Doc += "; the platform returns up to " + served + " when absent"
 		}
 		if p.Name == "page" {
 			p.Doc += fmt.Sprintf("; the first is %d", s.FirstPage)

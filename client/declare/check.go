@@ -93,6 +93,25 @@ func (s *Spec) Checked(a Args) (Args, error) {
 	return out, nil
 }
 
+// Unnamed lists the arguments of a call that no declaration names, which are sent
+// unchanged, each with what was possibly meant.
+func (s *Spec) Unnamed(values map[string]any) (found []string) {
+	for _, name := range schema.SortedKeys(values) {
+		if s.Param(name) != nil || values[name] == nil || len(s.Params) == 0 {
+			continue
+		}
+		text := s.FullName() + " has no argument " + name + ", which is sent unchanged"
+		for _, known := range s.ParamNames() {
+			if len(name) > 4 && strings.HasPrefix(known, name[:5]) || strings.HasSuffix(known, "_"+name) {
+				text += "; did you mean " + known + "?"
+				break
+			}
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
 // further adds an argument that no declaration names to the extra ones.
 func (a *Args) further(s *Spec, name string, v any) error {
 	if v == nil {

@@ -76,6 +76,8 @@ type Spec struct {
 	Out        reflect.Type // Go type of the result
 	FirstPage  int          // first page number of a search
 
+	Served int // records that the platform returns at most without a limit; 0 where none is taken
+
 	generatorLimit int64
 	paged          bool // it goes through the pages of a search
 	does           Verb // in place of what the effect says; "" for that

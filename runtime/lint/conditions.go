@@ -125,6 +125,22 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	}
 }
 
+// bothFilters reports filters that are joined by an operator of Lua, which keeps one.
+func (w *walk) bothFilters(e *ast.LogicalOpExpr) {
+	for _, side := range []ast.Expr{e.Lhs, e.Rhs} {
+		call, ok := side.(*ast.FuncCallExpr)
+		if !ok || !strings.HasPrefix(w.facts[call.Func].full, "query.") {
+			return
+		}
+	}
+	kept, meant := "second", "all"
+	if e.Operator == "or" {
+		kept, meant = "first", "any"
+	}
+	w.report(w.at(e.Rhs), SameAlways, "of two filters joined by "+e.Operator+" only the "+kept+" one counts", "query."+meant+
+		"(…, …) joins them")
+}
+
 // isField reports whether an expression reads these fields, one of the other.
 func isField(e ast.Expr, names ...string) bool {
 	for _, name := range slices.Backward(names) {

@@ -113,6 +113,7 @@ func (w *walk) visit(e ast.Expr) fact {
 	case *ast.LogicalOpExpr:
 		w.asked(e.Lhs)
 		w.expression(e.Rhs)
+		w.bothFilters(e)
 	case *ast.RelationalOpExpr:
 		w.compared(e, w.expression(e.Lhs), w.expression(e.Rhs))
 		return fact{kind: "boolean"}

@@ -70,6 +70,8 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 		return fact{records: args[0].records, each: 2, name: name}
 	}
 	switch name {
+	case "table.sort", "table.insert":
+		return fact{noValue: true, name: name}
 	case "string.format":
 		w.format(args, at)
 	case "string.find", "string.match", "string.gmatch", "string.gsub":

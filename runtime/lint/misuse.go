@@ -74,7 +74,11 @@ func (w *walk) indexed(object fact, key string, at position) {
 	case object.isDocumented(), object.each != 0, object.script != nil:
 		w.report(at, WrongType, "a function has no field "+key, "call it first: "+object.name+"(…)."+key)
 	case object.kind == "number", object.kind == "boolean", object.kind == "nil":
-		w.report(at, WrongType, object.article()+" has no field "+key, "")
+		hint := ""
+		if object.name == "ipairs" {
+			hint = "ipairs gives the index before the item: for _, item in ipairs(…) do"
+		}
+		w.report(at, WrongType, object.article()+" has no field "+key, hint)
 	case object.kind == "string" || slices.Contains([]string{"id", "string", "date", "number", "integer"}, object.field):
 		if slices.Contains(w.env.libraries["string"], key) {
 			return
@@ -159,7 +163,8 @@ func (w *walk) tried(by string, first argument) {
 			name = f.name
 		}
 	}
-	known := first.noValue || first.list || first.resource || first.kind != "" && first.kind != "function"
+	known := first.noValue || first.list || first.resource || first.kind != "" && first.kind != "function" ||
+		called && w.facts[call.Func].function != nil && !strings.Contains(w.facts[call.Func].function.Returns, "function")
 	switch {
 	case name != "" && (known || w.facts[call.Func].operation != nil):
 		w.report(first.at, WrongCall, by+" receives the result of "+name+", after the call",

@@ -128,7 +128,7 @@ func (w *walk) members(f fact) (known []string) {
 func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
 	n, number := index.constant.(lua.LNumber)
 	switch {
-	case !number || !object.list:
+	case !number || !object.list && !strings.HasPrefix(object.field, "list of "):
 		return fact{}
 	case n == 0:
 		w.report(w.at(e.Key), WrongValue, "a list has no element 0", mistake.Zero)

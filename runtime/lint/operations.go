@@ -87,6 +87,8 @@ func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[s
 		case p == nil:
 			if f := fault.Find(s.Undeclared(name)); f != nil {
 				w.report(v.at, UnknownArgument, s.FullName()+": "+f.Facts().Message, f.Facts().Hint)
+			} else if unnamed := s.Unnamed(map[string]any{name: true}); len(unnamed) > 0 {
+				w.report(v.at, UnknownArgument, unnamed[0], "extra = { … } says that it is meant")
 			}
 			continue
 		}

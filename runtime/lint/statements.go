@@ -127,6 +127,9 @@ func (w *walk) loop(s *ast.GenericForStmt) {
 		if len(facts) > 0 && facts[0].records != "" && i == facts[0].each-1 {
 			known = fact{resource: true, records: facts[0].records, name: name}
 		}
+		if call, ok := s.Exprs[0].(*ast.FuncCallExpr); ok && i == 0 && w.facts[call.Func].builtin == "ipairs" {
+			known = fact{kind: "number", name: "ipairs"}
+		}
 		// The first one is needed for the loop itself.
 		w.declare(name, positions[i], declaration{s, i}, known).optional = i == 0
 	}

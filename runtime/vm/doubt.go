@@ -47,7 +47,7 @@ func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 }
 
 // asked reports whether what an instruction reads is asked for at once, as by "if not
-// t[1]": then the script knows that it may be nil.
+// t[1]" or "if t[1] == nil": then the script knows that it may be nil.
 func asked(p place, at compile.Operands) bool {
 	for pc := p.pc + 1; pc < len(p.fn.Proto.Code); pc++ {
 		switch next := compile.At(p.fn.Proto, pc); next.Op {
@@ -58,11 +58,24 @@ func asked(p place, at compile.Operands) bool {
 		case lua.OP_TESTSET:
 			return next.B == at.A
 		case lua.OP_EQ:
-			return next.B == at.A || next.C == at.A
+			return next.B == at.A && p.mayBeNil(next.C) || next.C == at.A && p.mayBeNil(next.B)
 		}
 		break
 	}
 	return false
+}
+
+// Asked reports whether the script asks at once for what the running function reads for
+// it, as by "if not record.x", or does not read a field of its own.
+func Asked(L *lua.LState) bool {
+	p, at, ok := reading(L)
+	return !ok || asked(p, at)
+}
+
+// mayBeNil reports whether an operand is no constant, or nil.
+func (p place) mayBeNil(operand int) bool {
+	const isConstant = 1 << 8
+	return operand&isConstant == 0 || p.fn.Proto.Constants[operand&^isConstant] == lua.LNil
 }
 
 // DoubtText makes reading a field that texts do not have doubtful: the text is often an

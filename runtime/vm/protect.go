@@ -22,7 +22,11 @@ func (in *Interp) openProtect() {
 			return pcall(L, handler)
 		},
 		"try": func(L *lua.LState) int { // f's values, or nil and the error
-			values, caught := Try(L, checkAny(L, 1), Args(L, 2)...)
+			f := checkAny(L, 1)
+			if f.Type() != lua.LTFunction && L.GetMetaField(f, "__call") == lua.LNil {
+				RaiseText(L, "try takes a function and its arguments, try(f, …), got a %s", f.Type())
+			}
+			values, caught := Try(L, f, Args(L, 2)...)
 			if caught != nil {
 				Work(L, catchWork)
 				values = []lua.LValue{lua.LNil, caught.Value}
