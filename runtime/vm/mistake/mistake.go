@@ -21,12 +21,13 @@ var forms = []struct{ form, hint string }{
 	{`&&`, "Lua writes and"},
 	{`\|\|`, "Lua writes or"},
 	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
-	{`\bcontinue\b`,
-		"Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
+	{`\bcontinue\b`, goOn},
 	{`^\s*raise\b`, "error(…) raises an error"},
 	{`^\s*global\b`, "a variable without local is global"},
 	{`\blambda\b|=>`, "functions without a name are written function(x) return … end"},
 	{`[=(,]\s*("[^"]*"|'[^']*'|[\w.]+)\s+if\b.*\belse\b`, "a choice is written condition and a or b"},
+	{`["']\s*%\s*[\w(]`, `texts are formatted with ("%d files"):format(n)`},
+	{`^\s*(if|elseif|while)\b[^"']*:(\s|$)`, blocks},
 	{`\b(if|elseif|while|not|and|or|return|print)\b[^=]*\bin\b`,
 		"Lua has no in: a loop looks through a list, t[key] ~= nil asks for a key"},
 	{`\bis\s+(not\s+)?\w`, "== compares, ~= is its opposite, and Lua writes nil"},
@@ -55,6 +56,8 @@ var forms = []struct{ form, hint string }{
 	{`\bprint\s+["'\w].*\.\.`, "print needs parentheses here: print(a .. b)"},
 	{`\s#\s`, "comments begin with --"},
 }
+
+const goOn = "Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"
 
 // opening is a line that opens a block of Python.
 const (
@@ -90,6 +93,10 @@ func Line(code string, number int) string {
 	case number == 1:
 	case block().MatchString(before):
 		return blocks
+	case strings.TrimRight(strings.TrimSpace(before), ";") == "continue":
+		return goOn
+	case without().MatchString(before) && !strings.Contains(before, "then") && !strings.Contains(before, "--"):
+		return "a then is missing: if condition then … end"
 	case returned().MatchString(before):
 		return "return ends its block: an end is missing before this line"
 	}
@@ -122,6 +129,7 @@ var (
 	imported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:import|from)\s+(\w+)`) })
 	block    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(opening) })
 	returned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*return\b`) })
+	without  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(if|elseif)\b.*[\w)\]}"']\s*$`) })
 	lambda   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[=(,]\s*lambda\b.*:`) })
 )
 
