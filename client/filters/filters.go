@@ -8,6 +8,7 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -198,6 +199,9 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 			if nested := client.NestedFields(s.Manager, name); len(nested) > 0 {
 				why += "; did you mean " + strings.Join(nested, " or ") + "?"
 			}
+		case strings.ContainsAny(compareText(condition), "*^%"):
+			why = fmt.Sprintf("%s is compared with %q as it stands: there are no patterns; $match takes part of a text",
+				name, compareText(condition))
 		default:
 			if written, ok := unlisted(f, condition); ok {
 				why = fmt.Sprintf("%s is not known to be %q; it is the %s", name, written, described(f))
@@ -205,6 +209,17 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 		}
 	})
 	return why
+}
+
+// compareText is the text that a condition compares with, whole or in part.
+func compareText(condition any) string {
+	operators, ok := condition.(map[string]any)
+	if !ok {
+		operators = map[string]any{"$eq": condition}
+	}
+	whole, _ := operators["$eq"].(string)
+	part, _ := operators["$match"].(string)
+	return cmp.Or(part, whole)
 }
 
 // unlisted is a value of a condition that is none of those documented for a state or a kind.
