@@ -21,17 +21,21 @@ func misspelt(L *lua.LState) map[string]bool {
 }
 
 // warnOfField warns of a field that a record does not have when its name is a
-// misspelling: it reads as nil, and nothing else says so.
+// misspelling: it reads as nil, and nothing else says so. The platform may send more than
+// is documented, for some records: other names are let pass where the script asks.
 func warnOfField(L *lua.LState, r *resource, name string) {
 	known, key := misspelt(L), r.kind+" "+name
-	if known[key] {
+	if told, before := known[key]; told || before && vm.Asked(L) {
 		return
 	}
 	known[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
 		vm.Doubt(L, "", "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
-	} else if record := client.RecordTypeOf(r.kind); record != nil && record.Field(name) == nil && !vm.Asked(L) {
-		// the platform may send more than is documented, for some records
+	} else if record := client.RecordTypeOf(r.kind); record != nil && record.Field(name) == nil {
+		if vm.Asked(L) {
+			known[key] = false
+			return
+		}
 		text := schema.Article(declare.Singular(r.kind)) + " is not known to have a field " + name
 		if nested := client.NestedFields(r.kind, name); len(nested) > 0 {
 			text += "; did you mean " + strings.Join(nested, " or ") + "?"

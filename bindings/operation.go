@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/client/lookup"
 	"transect/client/recovery"
+	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/profile"
 )
@@ -27,9 +28,6 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			err = cmp.Or(checkKinds(s, args), checkDoubts(s, args))
 		}
 		vm.Must(L, err)
-		for _, text := range s.Unnamed(args.Values) {
-			warnOnce(L, text+" (extra = { … } says that it is meant)")
-		}
 		in := vm.Of(L)
 		task := uint64(0)
 		if s.Effect != declare.Read {
@@ -67,6 +65,9 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 				err = fault.Called(s.FullName(), err)
 			}
 			vm.Raise(L, fault.In(s.FullName(), err))
+		}
+		for _, text := range s.Unnamed(args.Values) {
+			warnOnce(L, text+" (extra = { … } says that it is meant)")
 		}
 		return push(L, s, args, value, doubt)
 	}
@@ -160,7 +161,7 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 	for i, raw := range items {
 		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, d))
 	}
-	if len(items) == s.Served && s.Served > 0 && args.Values["limit"] == nil && args.Values["page"] == nil {
+	if len(items) == s.Served && s.Served > 0 && cutShort(args) {
 		warnOnce(L, fmt.Sprintf("%s returned %d, as many as it does without a limit: there may be more "+
 			"(search_generator goes through all, limit = %d says that so many are meant)", s.FullName(), s.Served, s.Served))
 	}
@@ -169,6 +170,18 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 		warnOfNothing(L, s, args)
 	}
 	return t
+}
+
+// cutShort reports whether a search may find more than it returned: it neither says how
+// many are wanted, nor asks how many there are, nor for which by their ids.
+func cutShort(args declare.Args) bool {
+	for _, name := range []string{"limit", "page", "return_total"} {
+		if args.Values[name] != nil {
+			return false
+		}
+	}
+	filter, _ := schema.AsObject(args.Values["filter"])
+	return filter["_id"] == nil && filter["id"] == nil
 }
 
 // iterator makes a function for a for loop. After an error, calling it again

@@ -126,8 +126,8 @@ func (c *Client) downloadOutputs(ctx context.Context, in DownloadOutputs) ([]Out
 	}
 	ids := outputIDs(product)
 	if len(ids) == 0 && !ended[product.Status] {
-		return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s is %s: it has no outputs yet", in.Product, product.Status),
-			"wait for its end: products.wait")
+		return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s is %s: it has no outputs yet", in.Product,
+			product.Status), "wait for its end: products.wait")
 	}
 	if len(ids) == 0 {
 		return []Output{}, nil

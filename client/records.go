@@ -175,7 +175,7 @@ type (
 		Company         string          `json:"company" type:"id" doc:"company that owns it"`
 		Project         string          `json:"project" type:"id" doc:"project it belongs to"`
 		Mission         string          `json:"mission" type:"id" doc:"mission it belongs to"`
-		Status          string          `json:"status" doc:"state, such as pending or running; available, failed and rejected are the last ones"`
+		Status          string          `json:"status" doc:"state, such as queued, pending or running; available, failed, rejected, cancelled and canceled are the last ones"`
 		Inputs          json.RawMessage `json:"inputs" type:"table" doc:"inputs by name"`
 		Parameters      json.RawMessage `json:"parameters" type:"table" doc:"parameters by name"`
 		Deliverables    json.RawMessage `json:"deliverables" type:"table" doc:"datasets it made, by name of the deliverable"`

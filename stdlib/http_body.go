@@ -20,6 +20,7 @@ import (
 	"transect/client/transport/httpcore"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 // httpBody reads the option that gives the body.
@@ -73,12 +74,12 @@ func namedValues(c *module.Call, option string, files bool) (fields []field) {
 		case isTable && files && t.RawGetString("file") != lua.LNil:
 			fields = append(fields, field{name: name, file: formFile(c, name, t)})
 		case isTable:
-			if k, _ := t.Next(lua.LNil); files && t.Len() == 0 && k != lua.LNil {
+			if k, _ := t.Next(lua.LNil); files && table.Length(t) == 0 && k != lua.LNil {
 				c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name),
 					`a file is { file = "photo.jpg" }, several values are a list`))
 			}
-			for i := 1; i <= t.Len(); i++ {
-				add(name, t.RawGetInt(i))
+			for i := 1; i <= table.Length(t); i++ {
+				add(name, table.Element(t, i))
 			}
 		default:
 			c.Raise(fault.Of(&fault.ParameterError{}, "option %s: %s must be %s, got a %s", option, name, allowed, v.Type()))

@@ -11,6 +11,7 @@ import (
 	"transect/client/formats/imagery"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
+	"transect/runtime/vm/table"
 )
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude " +
@@ -166,8 +167,8 @@ func eachPhoto(c *module.Call) (any, error) {
 	var problems []imagery.Problem
 	name := filepath.Base
 	if list := c.Table("source"); list != nil {
-		for i := 1; i <= list.Len(); i++ {
-			v := list.RawGetInt(i)
+		for i := 1; i <= table.Length(list); i++ {
+			v := table.Element(list, i)
 			if v.Type() != lua.LTString {
 				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i,
 					v.Type())

@@ -13,6 +13,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 var (
@@ -133,7 +134,7 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 	for item := next(); item != nil; item = next() {
 		if most > 0 && len(rows) == most {
 			if isList {
-				return rows, fmt.Sprintf("\n… %d more", list.Len()-most)
+				return rows, fmt.Sprintf("\n… %d more", table.Length(list)-most)
 			}
 			return rows, "\n… and more" // an iterator is not followed to its end
 		}
@@ -173,8 +174,8 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 
 func columnsOf(c *module.Call, rows []lua.LValue) (columns []string) {
 	if t := c.Table("columns"); t != nil {
-		for i := 1; i <= t.Len(); i++ {
-			columns = append(columns, t.RawGetInt(i).String())
+		for i := 1; i <= table.Length(t); i++ {
+			columns = append(columns, table.Element(t, i).String())
 		}
 	} else if len(rows) > 0 {
 		columns = fieldsOf(c.L, rows[0])
@@ -202,8 +203,8 @@ func fieldsOf(L *lua.LState, row lua.LValue) (names []string) {
 		return nil
 	}
 	list, ok := vm.Call(L, method, row).(*lua.LTable)
-	for i := 1; ok && i <= list.Len(); i++ {
-		names = append(names, list.RawGetInt(i).String())
+	for i := 1; ok && i <= table.Length(list); i++ {
+		names = append(names, table.Element(list, i).String())
 	}
 	return names
 }

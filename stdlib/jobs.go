@@ -12,6 +12,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 // jobFields are the options of a job that submit and map share: its settings, as
@@ -202,8 +203,8 @@ func oneOrList(v lua.LValue) (list []lua.LValue) {
 	if !ok && v != lua.LNil {
 		return []lua.LValue{v}
 	}
-	for i := 1; ok && i <= t.Len(); i++ {
-		list = append(list, t.RawGetInt(i))
+	for i := 1; ok && i <= table.Length(t); i++ {
+		list = append(list, table.Element(t, i))
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 	"transect/client/wait"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 // policy says how often and how long to try.
@@ -82,8 +83,8 @@ func readPolicy(c *module.Call) *policy {
 		c.Raise(fault.Of(&fault.ParameterError{}, "option timeout must be positive"))
 	}
 	if names := c.Table("on"); names != nil {
-		for i := 1; i <= names.Len(); i++ {
-			name := names.RawGetInt(i).String()
+		for i := 1; i <= table.Length(names); i++ {
+			name := table.Element(names, i).String()
 			if !slices.Contains(fault.Names(), name) {
 				c.Raise(fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name,
 					suggest.Suffix(name, fault.Names())))

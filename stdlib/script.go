@@ -10,6 +10,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 	"transect/scripts"
 	"transect/stdlib/lock"
 )
@@ -120,8 +121,8 @@ func scriptFuncs() []module.Func {
 			Returns: "the name; nil when none is like it",
 			Call: func(c *module.Call) (any, error) {
 				var known []string
-				for t, i := c.Table("known"), 1; i <= t.Len(); i++ {
-					known = append(known, t.RawGetInt(i).String())
+				for t, i := c.Table("known"), 1; i <= table.Length(t); i++ {
+					known = append(known, table.Element(t, i).String())
 				}
 				if near := suggest.Nearest(c.String("name"), known); near != "" {
 					return near, nil

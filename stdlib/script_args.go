@@ -14,6 +14,7 @@ import (
 	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 	"transect/stdlib/argparse"
 )
 
@@ -131,8 +132,8 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 			s.Args[name], err = readArg(name, v)
 		}
 	}
-	for i := 1; i <= t.Len() && err == nil; i++ {
-		name := t.RawGetInt(i).String()
+	for i := 1; i <= table.Length(t) && err == nil; i++ {
+		name := table.Element(t, i).String()
 		if s.Args[name] == nil {
 			s.Args[name] = newArg(name)
 		}
@@ -181,13 +182,13 @@ func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
 	if !ok {
 		return a, a.SetType(v.String())
 	}
-	if kind := t.RawGetInt(1); kind != lua.LNil {
+	if kind := table.Element(t, 1); kind != lua.LNil {
 		if err := a.SetType(kind.String()); err != nil {
 			return nil, err
 		}
 	}
-	if t.Len() > 1 {
-		return nil, readArgKey(a, "2", t.RawGetInt(2))
+	if table.Length(t) > 1 {
+		return nil, readArgKey(a, "2", table.Element(t, 2))
 	}
 	for _, key := range textKeys(t) {
 		if err := readArgKey(a, key, t.RawGetString(key)); err != nil {
@@ -225,11 +226,11 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		a.Default = value
 	case "choices":
 		list, ok := v.(*lua.LTable)
-		if !ok || list.Len() == 0 {
+		if !ok || table.Length(list) == 0 {
 			return fault.Of(&fault.ParameterError{}, "argument %s: choices must be a list, got a %s", a.Name, v.Type())
 		}
-		for i := 1; i <= list.Len(); i++ {
-			a.Choices = append(a.Choices, list.RawGetInt(i).String())
+		for i := 1; i <= table.Length(list); i++ {
+			a.Choices = append(a.Choices, table.Element(list, i).String())
 		}
 	default:
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,

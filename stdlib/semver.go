@@ -10,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/client/semrange"
 	"transect/runtime/module"
+	"transect/runtime/vm/table"
 )
 
 // version is a semantic version in Lua. Its methods are its interface, so the
@@ -125,9 +126,9 @@ func sortVersions(c *module.Call) (any, error) {
 		given  lua.LValue
 		parsed *semver.Version
 	}
-	items := make([]item, list.Len())
+	items := make([]item, table.Length(list))
 	for i := range items {
-		given := list.RawGetInt(i + 1)
+		given := table.Element(list, i+1)
 		parsed, err := versionOf(given)
 		if err != nil {
 			return nil, fault.Of(&fault.ValueError{}, "item %d of versions: %w", i+1, err)

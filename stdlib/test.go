@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 // Suite is what a test file declared: its cases, and what runs around each.
@@ -82,8 +83,8 @@ func testFuncs() []module.Func {
 			},
 			Call: func(c *module.Call) (any, error) {
 				rows := c.Table("rows")
-				for i := 1; i <= rows.Len(); i++ {
-					name, row := fmt.Sprint(i), rows.RawGetInt(i)
+				for i := 1; i <= table.Length(rows); i++ {
+					name, row := fmt.Sprint(i), table.Element(rows, i)
 					if t, ok := row.(*lua.LTable); ok && t.RawGetString("name") != lua.LNil {
 						name = t.RawGetString("name").String()
 					}

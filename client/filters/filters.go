@@ -193,17 +193,16 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 	asked := askedFor(values["filter"])
 	each(values["filter"], func(name string, condition any) {
 		switch f := record.Field(name); {
-		case why != "" || asked[name]:
+		case why != "" || asked[name] || name == "search": // which looks into several fields
 		case f == nil:
 			why = fmt.Sprintf("%s is not known to have a field %s", schema.Article(declare.Singular(s.Manager)), name)
 			if nested := client.NestedFields(s.Manager, name); len(nested) > 0 {
 				why += "; did you mean " + strings.Join(nested, " or ") + "?"
 			}
-		case strings.ContainsAny(compareText(condition), "*^%"):
-			why = fmt.Sprintf("%s is compared with %q as it stands: there are no patterns; $match takes part of a text",
-				name, compareText(condition))
+		case strings.Contains(compareText(condition), "*") || strings.HasPrefix(compareText(condition), "^"):
+			why = name + " is compared with the text as it stands: there are no patterns; $match takes part of a text"
 		default:
-			if written, ok := unlisted(f, condition); ok {
+			if written, ok := unlisted(f, condition); ok && (name == f.Name || strings.HasSuffix(name, "."+f.Name)) {
 				why = fmt.Sprintf("%s is not known to be %q; it is the %s", name, written, described(f))
 			}
 		}
@@ -228,8 +227,9 @@ func unlisted(f *client.RecordField, condition any) (string, bool) {
 		condition = operators["$eq"]
 	}
 	written, ok := condition.(string)
-	return written, ok && (len(f.Choices) > 0 || f.Name == "status") &&
-		!slices.Contains(strings.FieldsFunc(described(f), func(r rune) bool { return strings.ContainsRune(" ,;:", r) }), written)
+	listed := strings.FieldsFunc(described(f), func(r rune) bool { return strings.ContainsRune(" ,;:", r) })
+	return written, ok && (len(f.Choices) > 0 || f.Name == "status" && strings.ContainsAny(f.Doc, ",:")) &&
+		!slices.Contains(listed, written)
 }
 
 func described(f *client.RecordField) string {

@@ -71,8 +71,11 @@ func TestUnlikely(t *testing.T) {
 		{"datasets", object{"type": "image", "properties.x": "done", "name": "done", "ingestion.status": "complete"}, ""},
 		{"products", object{"$or": []any{object{"status": object{"$eq": "done"}}}}, `status is not known to be "done"; it is the state`},
 		{"products", object{"status": "available"}, ""},
-		{"datasets", object{"name": object{"$match": "^raw_"}}, `name is compared with "^raw_" as it stands: there are no patterns`},
-		{"datasets", object{"name": "raw_*"}, `name is compared with "raw_*"`},
+		{"datasets", object{"name": object{"$match": "^raw_"}}, `name is compared with the text as it stands: there are no patterns`},
+		{"datasets", object{"name": "raw_*"}, `name is compared with the text`},
+		{"datasets", object{"name": "IMG (100%).jpg", "search": object{"$match": "x"}}, ""},
+		{"products", object{"status": "canceled"}, ""},
+		{"flights", object{"status.name": "done"}, ""},
 		{"products", object{"status": object{"$ne": "done"}}, ""},
 	} {
 		if got := Unlikely(search(c.manager), object{"filter": c.filter}); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {

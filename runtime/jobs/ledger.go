@@ -124,9 +124,10 @@ type Patience struct {
 func (p Patience) retry(ctx context.Context, f func(context.Context) error) error {
 	began, told := time.Now(), false
 	for n := 1; ; n++ {
-		try, cancel := context.WithTimeout(ctx, p.Try)
+		try, cancel := context.WithTimeout(ctx, p.Try<<min(n-1, 6)) // it may be a slow line
 		err := f(try)
-		silent := try.Err() != nil && ctx.Err() == nil
+		_, taken := errors.AsType[*fault.CancelledError](err)
+		silent := try.Err() != nil && ctx.Err() == nil && !taken
 		cancel()
 		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk
 		if err == nil || !silent && !broken && !fault.Transient(err) {

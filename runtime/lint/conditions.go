@@ -137,8 +137,8 @@ func (w *walk) bothFilters(e *ast.LogicalOpExpr) {
 	if e.Operator == "or" {
 		kept, meant = "first", "any"
 	}
-	w.report(w.at(e.Rhs), SameAlways, "of two filters joined by "+e.Operator+" only the "+kept+" one counts", "query."+meant+
-		"(…, …) joins them")
+	w.report(w.at(e.Rhs), SameAlways, "of two filters joined by "+e.Operator+" only the "+kept+" one counts",
+		"query."+meant+"(…, …) joins them")
 }
 
 // isField reports whether an expression reads these fields, one of the other.

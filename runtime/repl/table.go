@@ -10,6 +10,7 @@ import (
 	"transect/bindings"
 	"transect/client/human"
 	"transect/runtime/vm"
+	"transect/runtime/vm/table"
 )
 
 const (
@@ -37,13 +38,13 @@ var usual = []column{
 // records formats a list of records as a table; nil for other lists. The first
 // rows decide about the columns.
 func (p *printer) records(t *lua.LTable) *page {
-	n := t.Len()
+	n := table.Length(t)
 	if n == 0 {
 		return nil
 	}
 	var some [][]byte
 	for i := 1; i <= min(n, 50); i++ {
-		r, ok := bindings.RecordOf(t.RawGetInt(i))
+		r, ok := bindings.RecordOf(table.Element(t, i))
 		if !ok {
 			return nil
 		}
@@ -61,7 +62,7 @@ func (p *printer) records(t *lua.LTable) *page {
 			}
 			line := make([]string, 1, len(columns)+1)
 			line[0] = strconv.Itoa(i + 1)
-			r, _ := bindings.RecordOf(t.RawGetInt(i + 1)) // a hole has empty cells
+			r, _ := bindings.RecordOf(table.Element(t, i+1)) // a hole has empty cells
 			for _, c := range columns {
 				line = append(line, c.cell(r.JSON))
 			}

@@ -51,8 +51,12 @@ func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 func asked(p place, at compile.Operands) bool {
 	for pc := p.pc + 1; pc < len(p.fn.Proto.Code); pc++ {
 		switch next := compile.At(p.fn.Proto, pc); next.Op {
-		case lua.OP_LOADNIL: // what it is compared with
+		case lua.OP_LOADNIL, lua.OP_LOADBOOL, lua.OP_LOADK: // what it is compared with
 			continue
+		case lua.OP_RETURN: // the caller asks, or not
+			return next.A == at.A
+		case lua.OP_NOT:
+			return next.B == at.A
 		case lua.OP_TEST:
 			return next.A == at.A
 		case lua.OP_TESTSET:

@@ -92,8 +92,8 @@ func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *h
 }
 
 func (s *Server) runView(run *history.Summary, progress *history.Progress, values url.Values) (*runView, error) {
-	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples), Findings: progress.Findings,
-		Again: again(run)}
+	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples),
+		Findings: progress.Findings, Again: again(run)}
 	if n := len(progress.Samples); n > 0 {
 		p.Sent, p.Received = progress.Samples[n-1].Sent, progress.Samples[n-1].Received
 	}

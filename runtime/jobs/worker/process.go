@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,11 +156,12 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 	if state != nil {
 		code = state.ExitCode()
 	}
-	signal := ""
+	signal, asked := "", false
 	if code < 0 {
 		code, signal = codeTemporary, "its process was killed"
 		if status, ok := state.Sys().(syscall.WaitStatus); ok {
 			signal = fmt.Sprintf("its process was killed (%s)", status.Signal())
+			asked = status.Signal() == syscall.SIGTERM || status.Signal() == syscall.SIGINT
 		}
 	}
 	switch {
@@ -177,9 +179,12 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 		return end{outcome: jobs.Released}
 	case signal != "":
 		a.log.say("%s", signal)
-		return a.told(code, signal)
+		if asked {
+			return a.told(code, signal)
+		}
+		return endOf(code, signal)
 	case code == codeTerminated || code == codeInterrupted || code == codeKilled:
-		return a.told(code, fmt.Sprintf("its process was told to end (exit code %d)", code))
+		return a.told(code, cmp.Or(a.last.get(), fmt.Sprintf("its process was told to end (exit code %d)", code)))
 	}
 	return endOf(code, a.last.get())
 }

@@ -119,7 +119,8 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 		for id, until := range silent {
 			now := r.store.Now // the clocks may differ: who left has a lease beyond its end
 			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+now+", lease_until = case when lease_until > "+
-				now+" then "+now+" else lease_until end where id = $1 and dead_at is null and lease_until = $2", id, until); err != nil {
+				now+" - 1000 then "+now+" - 1000 else lease_until end where id = $1 and dead_at is null and lease_until = $2",
+				id, until); err != nil {
 				return err
 			}
 		}

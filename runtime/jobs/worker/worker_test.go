@@ -320,66 +320,6 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// systemd tells all processes of a service to end at once, in any order: the jobs of a
-// worker are released. A job that somebody else ends is tried again, as often as it may.
-func TestToldToEnd(t *testing.T) {
-	t.Parallel()
-	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
-		t.Parallel()
-		const n = 10
-		o := options(t.TempDir(), "first", slog.DiscardHandler)
-		o.Slots = n + 1
-		first := run(t, store, o)
-		finish := filepath.Join(t.TempDir(), "finish")
-		var ids []int64
-		for range n {
-			ids = append(ids, submit(t, store, jobs.Spec{Script: "told"}, finish))
-		}
-		process := func(id int64) (pid int) {
-			t.Helper()
-			become(t, store, id, func(*jobs.Job) bool {
-				var err error
-				pid, err = strconv.Atoi(strings.TrimSpace(output(t, store, id)))
-				return err == nil
-			})
-			return pid
-		}
-		var pids []int
-		for _, id := range ids {
-			pids = append(pids, process(id))
-		}
-		for i, pid := range pids {
-			if i == n/2 {
-				go first.stop()
-			}
-			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-				t.Error(err)
-			}
-		}
-		for _, id := range ids {
-			become(t, store, id, func(j *jobs.Job) bool { return j.State == jobs.Waiting })
-			if list := attempts(t, store, id); !slices.Equal(list, []string{"released"}) {
-				t.Errorf("job %d: %v", id, list)
-			}
-		}
-		o.Folder = filepath.Join(t.TempDir(), "jobs")
-		run(t, store, o)
-		failed := submit(t, store, jobs.Spec{Script: "told", Settings: setting.Settings{Retries: 0}}, finish)
-		if err := syscall.Kill(process(failed), syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		if job := ended(t, store, failed); job.State != jobs.Failed || *job.ExitCode != 143 {
-			t.Errorf("%+v", job)
-		}
-		touch(t, filepath.Dir(finish), "finish")
-		for _, id := range ids {
-			if job := ended(t, store, id); job.State != jobs.Done || job.Tries != 0 {
-				t.Errorf("%+v", job)
-			}
-		}
-	})
-}
-
 // Jobs go on when the disk of the database was full for a while.
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()

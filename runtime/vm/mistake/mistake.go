@@ -26,7 +26,7 @@ var forms = []struct{ form, hint string }{
 	{`^\s*global\b`, "a variable without local is global"},
 	{`\blambda\b|=>`, "functions without a name are written function(x) return … end"},
 	{`[=(,]\s*("[^"]*"|'[^']*'|[\w.]+)\s+if\b.*\belse\b`, "a choice is written condition and a or b"},
-	{`["']\s*%\s*[\w(]`, `texts are formatted with ("%d files"):format(n)`},
+	{`^(?:[^"]*"[^"]*")+\s*%\s*[\w(]`, `texts are formatted with ("%d files"):format(n)`},
 	{`^\s*(if|elseif|while)\b[^"']*:(\s|$)`, blocks},
 	{`\b(if|elseif|while|not|and|or|return|print)\b[^=]*\bin\b`,
 		"Lua has no in: a loop looks through a list, t[key] ~= nil asks for a key"},
@@ -95,7 +95,7 @@ func Line(code string, number int) string {
 		return blocks
 	case strings.TrimRight(strings.TrimSpace(before), ";") == "continue":
 		return goOn
-	case without().MatchString(before) && !strings.Contains(before, "then") && !strings.Contains(before, "--"):
+	case without().MatchString(before) && !strings.Contains(before+line, "then") && !strings.Contains(before, "--"):
 		return "a then is missing: if condition then … end"
 	case returned().MatchString(before):
 		return "return ends its block: an end is missing before this line"

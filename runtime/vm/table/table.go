@@ -82,9 +82,9 @@ func Length(t *lua.LTable) int {
 	return low
 }
 
-// Element is the value at an index of a list, also of a long one.
+// Element is the value at an index, also at one that is not in the array.
 func Element(t *lua.LTable, i int) lua.LValue {
-	if i < lua.MaxArrayIndex {
+	if i >= 1 && i < lua.MaxArrayIndex {
 		return t.RawGetInt(i)
 	}
 	return t.RawGetH(lua.LNumber(i))
