@@ -163,7 +163,7 @@ func (w *walk) required(args []argument) fact {
 	}
 	if file != "" {
 		if w.env.has(name) {
-			w.report(at, OwnModule, file+" is read in place of the built-in module "+name,
+			w.report(at, OwnModule, file+" is read in place of the built-in module "+name+" if it returns something",
 				`require("transect.`+name+`") is the built-in one`)
 		}
 		w.tokens.at(at).Module = name

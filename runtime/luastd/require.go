@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -14,6 +16,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 
@@ -220,7 +223,11 @@ func (l *library) builtIn(L *lua.LState, name string) lua.LValue {
 	})
 }
 
-// inFile finds a module in a file.
+// declaresModule matches code that makes itself a module without returning it.
+var declaresModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bmodule\s*\(|package\.loaded`) })
+
+// inFile finds a module in a file. One that is a script, and returns nothing, does not
+// stand for the built-in module of its name.
 func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 	lib, _ := L.GetGlobal("package").(*lua.LTable)
 	patterns, ok := lua.LString(""), false
@@ -239,9 +246,6 @@ func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 		vm.RaiseAsText(L, err.Error(), err)
 	case path == "":
 		return lua.LString(tried)
-	case l.has(name):
-		l.Options().Logger.Debug("require reads a file in place of a module of Transect, which is still "+full+name,
-			"module", name, "file", path)
 	}
 	code, err := l.ReadModule(path, l.folders)
 	if err != nil {
@@ -253,6 +257,15 @@ func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 	fn, err := l.Compile(L, path, code)
 	if err != nil {
 		vm.RaiseAsText(L, "error loading module '"+name+"' from file '"+path+"':\n\t"+err.Error(), err)
+	}
+	switch log := l.Options().Logger; {
+	case !l.has(name):
+	case !compile.Returns(fn.Proto) && !declaresModule().Match(code): // a script that has the name
+		log.Warn("require takes the built-in module "+name+": the file of that name returns nothing", "file", path)
+		return lua.LString("\n\tno module in file '" + path + "'")
+	default:
+		log.Debug("require reads a file in place of a module of Transect, which is still "+full+name, "module", name,
+			"file", path)
 	}
 	return fn
 }

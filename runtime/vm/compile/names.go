@@ -17,6 +17,16 @@ func At(p *lua.FunctionProto, pc int) Operands {
 	return Operands{opOf(i), aOf(i), bOf(i), cOf(i)}
 }
 
+// Returns reports whether a function may return values.
+func Returns(p *lua.FunctionProto) bool {
+	for _, i := range p.Code {
+		if opOf(i) == lua.OP_RETURN && bOf(i) != 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // Constant returns the value of an operand that is a constant.
 func Constant(p *lua.FunctionProto, operand int) (lua.LValue, bool) {
 	if operand&isConstant == 0 || operand&^isConstant >= len(p.Constants) {
