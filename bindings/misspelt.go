@@ -2,7 +2,6 @@ package bindings
 
 import (
 	"fmt"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -36,11 +35,7 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 			known[key] = false
 			return
 		}
-		text := schema.Article(declare.Singular(r.kind)) + " is not known to have a field " + name
-		if nested := client.NestedFields(r.kind, name); len(nested) > 0 {
-			text += "; did you mean " + strings.Join(nested, " or ") + "?"
-		}
-		warnOnce(L, text+" (record:fields() lists what it has)")
+		warnOnce(L, client.UnknownField(r.kind, name)+" (record:fields() lists what it has)")
 	}
 }
 

@@ -103,8 +103,10 @@ func comparisons() []module.Func {
 				}
 				property := c.String("property")
 				if ud, ok := c.Value("value").(*lua.LUserData); ok {
-					if r, ok := ud.Value.(*resource); ok && wrongKind(r, property) != "" {
-						return nil, fault.Of(&fault.ParameterError{}, "%s", wrongKind(r, property))
+					if r, ok := ud.Value.(*resource); ok {
+						if why := wrongKind(r, property); why != "" {
+							return nil, fault.Of(&fault.ParameterError{}, "%s", why)
+						}
 					}
 				}
 				return condition(property, "$"+o.name, c.Value("value")), nil

@@ -27,15 +27,19 @@ func MisspeltField(manager, name string) string {
 	return suggest.Misspelt(name, fieldNames(r.Fields, ""))
 }
 
-// NestedFields lists the fields of a manager's records that have a name within another,
-// such as ingestion.status for status.
-func NestedFields(manager, name string) (found []string) {
+// UnknownField says that a manager's records are not known to have a field, and which ones
+// have its name within another, such as ingestion.status for status.
+func UnknownField(manager, name string) string {
+	text, nested := schema.Article(declare.Singular(manager))+" is not known to have a field "+name, []string{}
 	for _, known := range fieldNames(RecordTypeOf(manager).Fields, "") {
 		if strings.HasSuffix(known, "."+name) {
-			found = append(found, known)
+			nested = append(nested, known)
 		}
 	}
-	return found
+	if len(nested) > 0 {
+		text += "; did you mean " + strings.Join(nested, " or ") + "?"
+	}
+	return text
 }
 
 // fieldNames lists the names of fields, dotted when nested.

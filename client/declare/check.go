@@ -96,8 +96,8 @@ func (s *Spec) Checked(a Args) (Args, error) {
 // Unnamed lists the arguments of a call that no declaration names, which are sent
 // unchanged, each with what was possibly meant.
 func (s *Spec) Unnamed(values map[string]any) (found []string) {
-	for _, name := range schema.SortedKeys(values) {
-		if s.Param(name) != nil || values[name] == nil || len(s.Params) == 0 {
+	for name, v := range values {
+		if s.Param(name) != nil || v == nil || len(s.Params) == 0 {
 			continue
 		}
 		text := s.FullName() + " has no argument " + name + ", which is sent unchanged"
@@ -109,6 +109,7 @@ func (s *Spec) Unnamed(values map[string]any) (found []string) {
 		}
 		found = append(found, text)
 	}
+	slices.Sort(found)
 	return found
 }
 

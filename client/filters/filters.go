@@ -195,10 +195,7 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 		switch f := record.Field(name); {
 		case why != "" || asked[name] || name == "search": // which looks into several fields
 		case f == nil:
-			why = fmt.Sprintf("%s is not known to have a field %s", schema.Article(declare.Singular(s.Manager)), name)
-			if nested := client.NestedFields(s.Manager, name); len(nested) > 0 {
-				why += "; did you mean " + strings.Join(nested, " or ") + "?"
-			}
+			why = client.UnknownField(s.Manager, name)
 		case strings.Contains(compareText(condition), "*") || strings.HasPrefix(compareText(condition), "^"):
 			why = name + " is compared with the text as it stands: there are no patterns; $match takes part of a text"
 		default:

@@ -78,8 +78,8 @@ func Asked(L *lua.LState) bool {
 
 // mayBeNil reports whether an operand is no constant, or nil.
 func (p place) mayBeNil(operand int) bool {
-	const isConstant = 1 << 8
-	return operand&isConstant == 0 || p.fn.Proto.Constants[operand&^isConstant] == lua.LNil
+	v, constant := compile.Constant(p.fn.Proto, operand)
+	return !constant || v == lua.LNil
 }
 
 // DoubtText makes reading a field that texts do not have doubtful: the text is often an
