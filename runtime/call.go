@@ -47,7 +47,7 @@ func Call(ctx context.Context, p *Process, job Job, req Request) error {
 // work returns or a signal comes. label names the platform.
 func Connected(ctx context.Context, p *Process, job Job,
 	work func(ctx context.Context, c *client.Client, label string) error) error {
-	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c, err := x.connector.connect(ctx, nil)
 		if err != nil {
 			return err

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"transect/bindings"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
@@ -109,6 +111,67 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		err = c.checked(ctx, connection, settings.URL)
 	}
 	return connection, err
+}
+
+// Connections lets a prompt name, trace and replace the connection of its run.
+type Connections struct {
+	connector *connector
+	binding   *bindings.Binding
+	first     Connection
+}
+
+// Connections returns the connections that a binding opens.
+func (x *Execution) Connections(b *bindings.Binding) *Connections {
+	x.connector.traceable = true
+	x.connector.tracing.Store(x.job.Trace)
+	return &Connections{connector: x.connector, binding: b, first: x.connector.named}
+}
+
+// Label names the platform.
+func (c *Connections) Label() string { return c.connector.label() }
+
+// Trace turns the printing of requests on or off.
+func (c *Connections) Trace(on bool) { c.connector.tracing.Store(on) }
+
+// Profiles lists the profiles of the configuration, and the one in use.
+func (c *Connections) Profiles() (names []string, current string) {
+	named := c.connector.named
+	return client.Profiles(c.connector.process.Path(named.Config)), named.Profile
+}
+
+// Use connects with a profile from now on; "-" is the first connection.
+func (c *Connections) Use(profile string) error {
+	named := c.first
+	if profile != "-" {
+		named = Connection{Profile: profile}.over(c.first)
+		var s client.Settings
+		if err := c.connector.fill(&s, named); err != nil {
+			return err
+		}
+		if _, err := s.Resolve(); err != nil {
+			return err
+		}
+	}
+	c.connector.named = named
+	c.binding.Reconnect()
+	return nil
+}
+
+// label names the platform.
+func (c *connector) label() string {
+	if c.named.Local {
+		return "local"
+	}
+	s := client.Settings{URL: c.named.URL, ConfigPath: c.process.Path(c.named.Config), Profile: c.named.Profile}
+	s, _ = s.Resolve() // what is missing is reported when connecting
+	u, err := url.Parse(s.URL)
+	switch {
+	case err != nil || u.Host == "":
+		return "transect"
+	case c.named.Profile != "":
+		return c.named.Profile + "@" + u.Host
+	}
+	return u.Host
 }
 
 func (c *connector) close() error {

@@ -13,7 +13,7 @@ import (
 // The names of sources that are not files, in messages.
 const (
 	evalName  = "eval"
-	stdinName = "stdin"
+	StdinName = "stdin"
 )
 
 // eval runs the code of the command line and prints the values of an
@@ -25,7 +25,7 @@ func (x *Execution) eval() error {
 	}
 	values, err := x.Interp.RunString(evalName, code)
 	if err != nil || len(values) == 0 {
-		return withSource(evalName, x.job.Code, x.complete(err))
+		return WithSource(evalName, x.job.Code, x.complete(err))
 	}
 	return x.complete(x.Interp.NewSession().Do(func(L *lua.LState) error {
 		texts := make([]string, len(values))

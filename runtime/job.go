@@ -24,6 +24,7 @@ type Job struct {
 	Script string        // path of the script; "-" is standard input
 	Code   string        // Lua source to run when Script is empty
 	Args   []string      // arguments of the script
+	Stdin  io.Reader     // read by the script; the input of the process when nil
 	Path   []string      // additional folders for require
 
 	Connection Connection // from the command line
@@ -49,7 +50,7 @@ type Job struct {
 	printsPlan bool // of a dry run, at its end
 
 	policy *sandbox.Policy // nil without a sandbox
-	stdin  io.Reader       // for the script, when not that of the process
+
 }
 
 // Jobs says where the jobs are that a script submits, and what they have in common.

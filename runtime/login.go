@@ -29,7 +29,7 @@ func Login(ctx context.Context, p *Process, job Job, kind string) error {
 		}
 	}
 	job.Connection.Profile, job.Connection.Config = "", ""
-	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c := x.connector
 		named := c.named
 		named.Local, named.Config, named.Profile = false, "", ""

@@ -2,8 +2,8 @@
 // its exit code.
 //
 // cmd/transect fills a Process (what a run may use of the operating system)
-// and a Job (the script and its settings) and calls Run, Repl, Test or Call.
-// Each of them goes through perform in run.go: it resolves the connection and
+// and a Job (the script and its settings) and calls Run, Test or Call.
+// Each of them goes through Perform in run.go: it resolves the connection and
 // the sandbox, makes the interpreter (runtime/vm) with the toolbox (stdlib)
 // and the client (bindings), and cancels the run on signals and timeouts.
 // Connections are opened in connect.go when the script asks for one. Report

@@ -24,11 +24,11 @@ import (
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
 // script asked for, an *Interrupted, or an error that Report can print.
 func Run(ctx context.Context, p *Process, job Job) error {
-	return perform(ctx, p, &job, (*Execution).script)
+	return Perform(ctx, p, &job, (*Execution).script)
 }
 
-// perform does the work of a job, within its timeout and until a signal.
-func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) (err error) {
+// Perform does the work of a job, within its timeout and until a signal.
+func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	job.Limits.Exceeded = stop
@@ -108,8 +108,8 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	if job.Debugger != nil {
 		job.Debugger.Attach(&opt)
 	}
-	if job.stdin != nil {
-		opt.Stdin = job.stdin
+	if job.Stdin != nil {
+		opt.Stdin = job.Stdin
 	}
 	if job.policy != nil {
 		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
@@ -210,14 +210,20 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 	return err
 }
 
-// loadModules makes the toolbox and the client available to scripts.
-func (x *Execution) loadModules() *bindings.Binding {
+// Process returns what the run may use of the operating system.
+func (x *Execution) Process() *Process { return x.process }
+
+// Job returns the settings of the run.
+func (x *Execution) Job() *Job { return x.job }
+
+// Open makes the toolbox and the client available to scripts.
+func (x *Execution) Open() *bindings.Binding {
 	module.Preload(x.Interp, stdlib.Modules()...)
 	return bindings.Open(x.Interp, x.connector.connect)
 }
 
 func (x *Execution) script(ctx context.Context) error {
-	x.loadModules()
+	x.Open()
 	switch name := x.job.Script; {
 	case name == "":
 		return x.eval()
@@ -233,8 +239,8 @@ func (x *Execution) script(ctx context.Context) error {
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
 		}
-		values, err := x.Interp.RunString(stdinName, string(code))
-		return withSource(stdinName, string(code), x.complete(x.keepResult(ctx, values, err)))
+		values, err := x.Interp.RunString(StdinName, string(code))
+		return WithSource(StdinName, string(code), x.complete(x.keepResult(ctx, values, err)))
 	}
 	if _, err := os.Stat(x.process.Path(x.job.Script)); errors.Is(err, os.ErrNotExist) {
 		_, err := x.process.scriptCode(x.job.Script)
@@ -252,7 +258,7 @@ func (x *Execution) complete(err error) error {
 		x.Interp.Options().Logger.Warn(fmt.Sprintf("finished, but %d of %d items failed", failed, items.Done+items.Failed))
 		return x.Interp.FailedItems(failed)
 	}
-	return withoutSuccess(err)
+	return WithoutSuccess(err)
 }
 
 // scriptCode reads a script: a file, or @NAME of the binary.
@@ -280,8 +286,8 @@ func (p *Process) scriptCode(name string) ([]byte, error) {
 		suggest.Suffix(name, known)), "transect scripts lists them")
 }
 
-// withoutSuccess drops the "error" of a script that called os.exit(0).
-func withoutSuccess(err error) error {
+// WithoutSuccess drops the "error" of a script that called os.exit(0).
+func WithoutSuccess(err error) error {
 	if exit, ok := errors.AsType[*vm.Exit](err); ok && exit.Code == ExitOK {
 		return nil
 	}

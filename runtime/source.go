@@ -45,7 +45,7 @@ type sourceError struct {
 
 func (e *sourceError) Unwrap() error { return e.error }
 
-func withSource(name, code string, err error) error {
+func WithSource(name, code string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ func ending(ctx context.Context, err error) error {
 // names lists the tests of the file by loading it.
 func (job TestJob) names(ctx context.Context, p *Process) (names []string, err error) {
 	err = job.isolated(ctx, p, func(x *Execution) error {
-		if _, err := x.Interp.RunFile(job.Script); withoutSuccess(err) != nil {
+		if _, err := x.Interp.RunFile(job.Script); WithoutSuccess(err) != nil {
 			return err
 		}
 		for _, c := range stdlib.SuiteOf(x.Interp).Cases {
@@ -93,7 +93,7 @@ func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestR
 	started := time.Now()
 	err = job.isolated(ctx, &buffered, func(x *Execution) error {
 		stdlib.SuiteOf(x.Interp).Run = x.runOther
-		if _, err := x.Interp.RunFile(job.Script); withoutSuccess(err) != nil {
+		if _, err := x.Interp.RunFile(job.Script); WithoutSuccess(err) != nil {
 			return err
 		}
 		err := runPart(x, "before", n)
@@ -134,7 +134,7 @@ func runPart(x *Execution, part string, n int) error {
 	if script, ok := errors.AsType[*vm.ScriptError](err); ok { // the line that calls the test is of no interest
 		script.Frames = slices.DeleteFunc(script.Frames, func(f vm.Frame) bool { return f.File == caseName })
 	}
-	return withoutSuccess(err)
+	return WithoutSuccess(err)
 }
 
 // isolated gives work an interpreter, a platform and a state folder of its own.
@@ -148,9 +148,9 @@ func (job TestJob) isolated(ctx context.Context, p *Process, work func(*Executio
 	own.Connection = Connection{Local: true}
 	isolated := *p
 	isolated.Env = testEnvironment(p.Env, state)
-	return perform(ctx, &isolated, &own, func(x *Execution, _ context.Context) error {
+	return Perform(ctx, &isolated, &own, func(x *Execution, _ context.Context) error {
 		x.connector.local.inMemory = true
-		x.loadModules()
+		x.Open()
 		return work(x)
 	})
 }

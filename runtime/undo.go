@@ -133,7 +133,7 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 // overWrites connects, and calls f with the writes of a run that were done.
 func overWrites(ctx context.Context, p *Process, job Job, run string,
 	f func(ctx context.Context, c *client.Client, rows []written, ingests []string) error) error {
-	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
 		c, err := x.connector.connect(ctx, nil)
 		if err != nil {
 			return err

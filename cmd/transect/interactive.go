@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/repl"
 	"transect/runtime/unattended"
 )
 
@@ -75,7 +76,7 @@ without a prompt, up to the first error.
 				return err
 			}
 			job.Hooks.Attach = a.attach
-			return runtime.Repl(cmd.Context(), a.process, job)
+			return repl.Run(cmd.Context(), a.process, job)
 		},
 	}
 	a.addRunOptions(cmd.Flags(), &job, &unattended.Options{}, onCall|onLua)

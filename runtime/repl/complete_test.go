@@ -27,7 +27,7 @@ func offline(t *testing.T, dir string, out io.Writer) *Session {
 		t.Error("it connects")
 		return nil, io.EOF
 	})
-	return New(Config{Interp: in, Name: "test", Input: Plain(strings.NewReader(""), io.Discard), Out: NewEdge(out),
+	return newSession(Config{Interp: in, Name: "test", Input: plainInput(strings.NewReader(""), io.Discard), Out: NewEdge(out),
 		Profiles: func() ([]string, string) { return []string{"production", "staging"}, "" }})
 }
 

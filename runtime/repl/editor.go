@@ -30,9 +30,9 @@ func (e *editor) remember(entries ...string) {
 	e.add = append(e.add, entries...)
 }
 
-// Editing reads lines from the process's terminal with editing. It returns nil
+// editingInput reads lines from the process's terminal with editing. It returns nil
 // when the terminal does not support it.
-func Editing() *Input {
+func editingInput() *Input {
 	if !liner.TerminalSupported() {
 		return nil
 	}

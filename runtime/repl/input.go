@@ -37,8 +37,8 @@ type typed struct {
 	err  error
 }
 
-// Plain reads lines without editing. Prompts, if any, go to out.
-func Plain(from io.Reader, out io.Writer) *Input {
+// plainInput reads lines without editing. Prompts, if any, go to out.
+func plainInput(from io.Reader, out io.Writer) *Input {
 	in := newInput()
 	lines := bufio.NewReader(from)
 	in.prompt = func(text string) { _, _ = io.WriteString(out, text) } // a failure shows in the read that follows

@@ -2,7 +2,7 @@
 // values. On a terminal it edits, completes and keeps a history; in a pipe it is
 // a filter.
 //
-// Repl in package runtime makes a Config and calls New and Session.Run. Run
+// Run makes a Config and a session and calls Session.Run, which
 // reads complete inputs (reading.go, input.go, editor.go), executes them
 // (commands.go, session.go) and prints their values (print.go, table.go,
 // page.go). complete.go finds completions with scan.go and members.go. Begin

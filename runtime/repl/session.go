@@ -56,8 +56,8 @@ type Session struct {
 	stuck       atomic.Bool                     // the current input cannot be cancelled
 }
 
-// New makes a session.
-func New(cfg Config) *Session {
+// newSession makes a session.
+func newSession(cfg Config) *Session {
 	s := &Session{cfg: cfg, lua: cfg.Interp.NewSession(), known: maps.Clone(module.Preloaded(cfg.Interp))}
 	s.lua.Waits = s.waits
 	cfg.Input.onAbort = s.interrupt
