@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"regexp"
 	"strings"
@@ -8,7 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/runtime/lint"
+	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/argparse"
 )
@@ -57,9 +58,8 @@ func PreflightScript(p *Process, job Job) (code []byte, err error) {
 // checkArguments refuses arguments that the script does not declare. Scripts
 // that declare none accept any.
 func checkArguments(p *Process, job Job, code []byte) error {
-	if found := lint.New().Script(job.Script, code); len(found) > 0 && found[0].Rule == lint.Syntax {
-		return fault.Hinted(fault.Of(&fault.SyntaxError{}, "%s:%d: %s", found[0].File, found[0].Line, found[0].Message), "%s",
-			found[0].Hint)
+	if err := vm.Check(job.Script, bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))); err != nil {
+		return vm.SyntaxError(job.Script, code, err)
 	}
 	spec, err := stdlib.DeclaredArgs(job.Script, code)
 	if err != nil || spec == nil || spec.HelpAsked(job.Args) {

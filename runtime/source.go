@@ -45,6 +45,7 @@ type sourceError struct {
 
 func (e *sourceError) Unwrap() error { return e.error }
 
+// WithSource adds the code of a script that is not a file to its error, for Report.
 func WithSource(name, code string, err error) error {
 	if err == nil {
 		return nil
