@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -20,7 +21,6 @@ import (
 	"transect/client/journal"
 	"transect/client/transfer"
 	"transect/client/transport"
-	"transect/platform"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -32,23 +32,24 @@ type connector struct {
 	named        Connection // by the command line and the environment
 	in           *vm.Interp
 	policy       *sandbox.Policy // nil without a sandbox
-	local        *localPlatform
-	sharesLocal  bool // the local platform belongs to another connector
+	backend      Backend         // nil in a program without one
 	interceptors []declare.Interceptor
 	stats        *transfer.Stats  // shared by all connections
 	journal      *journal.Journal // of uploads
-	planned      planned
-	ledger       *runLedger   // nil without a run ID
-	leased       func() error // waits until a job is; nil of other runs
+	ledger       *runLedger       // nil without a run ID
+	leased       func() error     // waits until a job is; nil of other runs
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
 }
 
 func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connector {
-	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
+	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, backend: job.Backend,
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
+	}
+	if c.backend == nil && p.Backend != nil {
+		c.backend = p.Backend(p)
 	}
 	if job.Hooks.Interceptor != nil {
 		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
@@ -65,7 +66,7 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	if err := c.checkFiles(own); err != nil {
 		return nil, err
 	}
-	named := mergeScript(own, c.named)
+	named := c.mergeScript(own)
 	settings := *own
 	if err := c.fill(&settings, named); err != nil {
 		return nil, err
@@ -75,18 +76,21 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		options.MaxOutage = c.job.Transfers.MaxOutage
 	}
 	if named.Local {
-		p, err := c.platform(ctx, named)
+		if c.backend == nil {
+			return nil, fault.Of(&fault.ConfigError{}, "this program has no local platform")
+		}
+		login, answers, err := c.backend.Open(ctx, named.LocalDir, options.Logger)
 		if err != nil {
 			return nil, err
 		}
-		useLocal(&settings, p)
-		options.RoundTripper = p.RoundTripper()
+		useLocal(&settings, login)
+		options.RoundTripper = answers
 	}
 	if own.ForcePrompt {
 		if err := c.ask(ctx, &settings); err != nil {
 			return nil, err
 		}
-		if settings.URL != platform.Address {
+		if !c.isLocal(settings.URL) {
 			options.RoundTripper = nil // the answer is another platform
 		}
 	}
@@ -105,10 +109,15 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	if c.leased != nil {
 		holdBack(c.leased, &options)
 	}
-	c.lay(settings.URL, &options)
+	for part := range partsOf[Linker](c.job) {
+		part.Link(settings.URL, &options)
+	}
+	c.measure(&options)
 	connection, err := client.New(ctx, settings, options)
-	if err == nil {
-		err = c.checked(ctx, connection, settings.URL)
+	for part := range partsOf[Checker](c.job) {
+		if err == nil {
+			err = part.Check(ctx, connection, settings.URL)
+		}
 	}
 	return connection, err
 }
@@ -175,11 +184,14 @@ func (c *connector) label() string {
 }
 
 func (c *connector) close() error {
-	c.planned.close()
-	if c.sharesLocal {
-		return nil
+	var err error
+	for part := range partsOf[io.Closer](c.job) {
+		err = errors.Join(err, part.Close())
 	}
-	return c.local.close()
+	if c.job.Backend != nil || c.backend == nil { // its owner closes it
+		return err
+	}
+	return errors.Join(err, c.backend.Close())
 }
 
 // wouldDo prints a write of a dry run.
@@ -228,33 +240,27 @@ func (c *connector) options() client.Options {
 	return options
 }
 
-func (c *connector) platform(ctx context.Context, named Connection) (*platform.Platform, error) {
-	dir, err := c.process.LocalDir(named.LocalDir)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := c.process.KeepDeleted()
-	if err != nil {
-		return nil, err
-	}
-	return c.local.open(ctx, platform.Options{Dir: dir, KeepDeleted: keep, Logger: c.in.Options().Logger})
+// isLocal reports whether an address is that of the backend.
+func (c *connector) isLocal(address string) bool {
+	return c.backend != nil && address == c.backend.Address()
 }
 
 // mergeScript merges a script's settings with the command line's. When the
 // script names a platform of its own, the platform and the login of the
 // command line do not apply.
-func mergeScript(own *client.Settings, named Connection) Connection {
-	c := Connection{
+func (c *connector) mergeScript(own *client.Settings) Connection {
+	named := c.named
+	script := Connection{
 		URL: own.URL, User: own.User, Password: own.Password, ClientID: own.ClientID, ClientSecret: own.ClientSecret,
 		AccessToken: own.AccessToken, Config: own.ConfigPath, Profile: own.Profile, Proxy: own.ProxyURL, CACert: own.CACert,
 	}
-	other := c.URL != "" && c.URL != named.URL || c.Config != "" || c.Profile != "" && named.Local
-	if local := named.Local && c.URL == platform.Address; other && !local {
+	other := script.URL != "" && script.URL != named.URL || script.Config != "" || script.Profile != "" && named.Local
+	if local := named.Local && c.isLocal(script.URL); other && !local {
 		named = Connection{Proxy: named.Proxy, CACert: named.CACert, Revision: named.Revision}
 	} else if local {
-		c.URL = ""
+		script.URL = ""
 	}
-	return c.over(named)
+	return script.over(named)
 }
 
 // fill completes settings with a connection and the secrets of its files.
@@ -290,18 +296,16 @@ func (c *connector) fill(s *client.Settings, named Connection) error {
 	return nil
 }
 
-// useLocal completes settings with the credentials of the local platform.
-func useLocal(s *client.Settings, p *platform.Platform) {
-	s.URL = platform.Address
-	made := p.Credentials()
+// useLocal completes settings with the login of the local platform.
+func useLocal(s *client.Settings, login client.Settings) {
+	s.URL = login.URL
 	if s.User != "" || s.ClientID != "" || s.AccessToken != "" {
-		if s.User == made.User && s.Password == "" {
-			s.Password = made.Password
+		if s.User == login.User && s.Password == "" {
+			s.Password = login.Password
 		}
 		return
 	}
-	s.User, s.Password = made.User, made.Password
-	s.ClientID, s.ClientSecret = made.ClientID, made.ClientSecret
+	s.User, s.Password, s.ClientID, s.ClientSecret = login.User, login.Password, login.ClientID, login.ClientSecret
 }
 
 // tracer prints exchanges, for people or as JSON lines.

@@ -73,7 +73,7 @@ func TestScriptsOwnConnection(t *testing.T) {
 		{"the local platform by its address", client.Settings{URL: platform.Address}, local, local},
 		{"another platform beside the local one", client.Settings{URL: "b", User: "v"}, local, Connection{URL: "b", User: "v"}},
 	} {
-		if diff := cmp.Diff(c.want, mergeScript(&c.own, c.named)); diff != "" {
+		if diff := cmp.Diff(c.want, (&connector{named: c.named, backend: &testBackend{}}).mergeScript(&c.own)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transfer"
-	"transect/runtime/plan"
 	"transect/runtime/vm"
 )
 
@@ -42,12 +41,16 @@ func ExitCode(err error) int {
 	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
 		return interrupted.code()
 	}
+	if own, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
+		return own.ExitCode()
+	}
 	response, _ := errors.AsType[*fault.ResponseError](err)
 	switch {
 	case err == nil:
 		return ExitOK
-	case is[*plan.Drift](err):
-		return ExitDrift
 	case is[*timeoutError](err):
 		return ExitTimeLimit
 	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err),

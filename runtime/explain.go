@@ -59,8 +59,10 @@ func Explain(p *Process, flags Connection) (settings, files []Setting, err error
 		settings = append(settings, ofFile(given, resolved)...)
 	}
 	files = append(files, Setting{"configuration", exists(resolved.ConfigFile, client.LoginFile(named.Config)), ""})
-	if dir, err := p.LocalDir(named.LocalDir); err == nil {
-		files = append(files, Setting{"local platform", exists("", dir), ""})
+	if p.Backend != nil {
+		if dir, err := p.Backend(p).Folder(named.LocalDir); err == nil {
+			files = append(files, Setting{"local platform", exists("", dir), ""})
+		}
 	}
 	files = append(files, Setting{"state and history", exists("", p.StateDir()), ""})
 	return settings, files, ready

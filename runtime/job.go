@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"transect/client/declare"
-	"transect/runtime/debug"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
-	"transect/runtime/plan"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -40,14 +38,10 @@ type Job struct {
 	Version    string // of the program, for the User-Agent
 	Hooks      Hooks
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
-	Debugger   *debug.Debugger             // that follows the script; nil for none
+	Parts      []Part                      // features that take part in the run
+	Backend    Backend                     // answers local connections; one of the process when nil, closed with the run
 
-	Profile  Profile        // what of the run is measured
-	Recorder *plan.Recorder // of a dry run; one that is not kept when nil
-	Gate     *plan.Gate     // of a run that carries out a plan
-
-	Planned    bool // scripts that a test runs are planned first, and carried out by their plan
-	printsPlan bool // of a dry run, at its end
+	Profile Profile // what of the run is measured
 
 	policy *sandbox.Policy // nil without a sandbox
 

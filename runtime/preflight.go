@@ -49,7 +49,7 @@ func PreflightScript(p *Process, job Job) (code []byte, err error) {
 	if _, err := job.Sandbox.policy(p, job.Script); err != nil {
 		return nil, err
 	}
-	if code, err = p.scriptCode(job.Script); err != nil {
+	if code, err = p.ScriptCode(job.Script); err != nil {
 		return nil, err
 	}
 	return code, checkArguments(p, job, code)
@@ -76,7 +76,7 @@ func MisplacedFlag(p *Process, script string, args []string, command string, isF
 	if len(args) == 0 || script == "-" {
 		return nil
 	}
-	code, err := p.scriptCode(script)
+	code, err := p.ScriptCode(script)
 	if err != nil {
 		return nil // the run reports it
 	}

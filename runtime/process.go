@@ -32,8 +32,9 @@ type Process struct {
 	Now            func() time.Time
 	Dir            string // relative paths start here; "" is the working directory
 	IsTerminal     func(stream any) bool
-	Signals        <-chan os.Signal // nil for none
-	Exit           func(code int)   // exits at once
+	Signals        <-chan os.Signal         // nil for none
+	Exit           func(code int)           // exits at once
+	Backend        func(p *Process) Backend // makes the backend of a run; nil for a program without one
 
 	waiting *atomic.Int32 // how many read Signals
 }

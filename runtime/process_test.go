@@ -3,11 +3,16 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"transect/client"
+	"transect/platform"
 )
 
 // memory is a process in memory, with what it wrote.
@@ -28,6 +33,7 @@ func newMemory(t *testing.T, env map[string]string) *memory {
 		IsTerminal: func(any) bool { return false },
 		Signals:    m.signals,
 		Exit:       func(code int) { m.exited <- code },
+		Backend:    func(p *Process) Backend { return &testBackend{dir: p.Dir} },
 	}
 	return m
 }
@@ -82,14 +88,26 @@ func TestSecondSignalExitsAtOnce(t *testing.T) {
 	}
 }
 
-func TestHomeIsNeededForTheLocalPlatform(t *testing.T) {
-	t.Parallel()
-	m := newMemory(t, nil)
-	if dir, err := m.LocalDir("given"); err != nil || dir != filepath.Join(m.Dir, "given") {
-		t.Errorf("%q %v", dir, err)
+// testBackend is the local platform in a folder of the process.
+type testBackend struct {
+	dir    string
+	opened *platform.Platform
+}
+
+func (*testBackend) Address() string               { return platform.Address }
+func (*testBackend) Folder(string) (string, error) { return "", nil }
+
+func (b *testBackend) Open(ctx context.Context, dir string, _ *slog.Logger) (s client.Settings, t http.RoundTripper, err error) {
+	if b.opened, err = platform.Open(ctx, platform.Options{Dir: filepath.Join(b.dir, dir)}); err != nil {
+		return s, nil, err
 	}
-	m = newMemory(t, map[string]string{"TRANSECT_LOCAL_DIR": "named"})
-	if dir, err := m.LocalDir(""); err != nil || dir != filepath.Join(m.Dir, "named") {
-		t.Errorf("%q %v", dir, err)
+	c := b.opened.Credentials()
+	return client.Settings{URL: platform.Address, User: c.User, Password: c.Password}, b.opened.RoundTripper(), nil
+}
+
+func (b *testBackend) Close() error {
+	if b.opened == nil {
+		return nil
 	}
+	return b.opened.Close()
 }

@@ -12,6 +12,7 @@ import (
 
 	"transect/bindings"
 	"transect/client/fault"
+	"transect/client/ledger"
 	"transect/client/recovery"
 	"transect/client/suggest"
 	"transect/runtime/luastd"
@@ -82,6 +83,14 @@ func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	}
 }
 
+// RunInside runs the script of another job within a run, on the same platform and under the same rules, with
+// streams of its own.
+func (x *Execution) RunInside(ctx context.Context, p *Process, job Job) error {
+	job.Backend, job.policy = x.connector.backend, x.job.policy
+	other := newExecution(ctx, p, &job, x.connector.named)
+	return stopReason(other.run(ctx, (*Execution).script))
+}
+
 // Execution is a job in progress.
 type Execution struct {
 	Interp    *vm.Interp
@@ -89,7 +98,6 @@ type Execution struct {
 	job       *Job
 	connector *connector
 	jobs      *scriptJobs
-	planned   int // scripts that a test has planned
 }
 
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
@@ -104,9 +112,8 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Profile: job.Profile.begin(),
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
-	planning(job, &opt)
-	if job.Debugger != nil {
-		job.Debugger.Attach(&opt)
+	for part := range partsOf[Preparer](job) {
+		part.Prepare(&opt)
 	}
 	if job.Stdin != nil {
 		opt.Stdin = job.Stdin
@@ -124,20 +131,28 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	opt.Jobs = x.jobs.forScripts()
 	var notes *runLedger
 	if job.Run.ID != "" && (!job.DryRun || job.Run.Known && p.hasLedger(job.Run.ID)) {
-		notes = newRunLedger(p, job)
+		notes = newRunLedger(p, job, opt.Agreed)
 		opt.InRun = notes.forScripts(p, job.Run.ID, job.Run.Known)
 	}
 	in := luastd.New(ctx, opt)
 	x.Interp, x.jobs.in, x.jobs.notes = in, in, notes
-	x.see()
 	x.connector = newConnector(p, job, named, in)
 	x.connector.leased = leased
 	if notes != nil {
 		notes.log = in.Options().Logger
 		x.connector.ledger = notes
 	}
+	for part := range partsOf[Maker](job) {
+		part.Made(x)
+	}
 	return x
 }
+
+// Ledger opens the ledger of the run.
+func (x *Execution) Ledger() (*ledger.Ledger, error) { return x.connector.ledger.open() }
+
+// Backend returns what answers the local connections of the run.
+func (x *Execution) Backend() Backend { return x.connector.backend }
 
 // Transferred is the number of bytes of files sent and received so far.
 func (x *Execution) Transferred() (sent, received int64) {
@@ -169,9 +184,11 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = vm.Internal(p)
 		}
 	}()
-	if x.job.DryRun {
-		defer func() { x.printPlan(err) }()
-	}
+	defer func() {
+		for part := range partsOf[Ender](x.job) {
+			part.End(err)
+		}
+	}()
 	defer func() {
 		if failed := x.writeManifest(); err == nil {
 			err = failed
@@ -192,8 +209,10 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			return err
 		}
 	}
-	if done, err := x.openGate(); done || err != nil {
-		return err
+	for part := range partsOf[Beginner](x.job) {
+		if done, err := part.Begin(ctx); done || err != nil {
+			return err
+		}
 	}
 	if before := x.job.Hooks.Before; before != nil {
 		if err := before(ctx, x); err != nil {
@@ -201,8 +220,10 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		}
 	}
 	err = work(x, ctx)
-	if g := x.job.Gate; g != nil && err == nil {
-		err = g.End()
+	for part := range partsOf[Finisher](x.job) {
+		if err == nil {
+			err = part.Finish()
+		}
 	}
 	if x.connector.ledger != nil && ctx.Err() == nil && !fault.Transient(err) {
 		x.connector.ledger.lookAgain(ctx)
@@ -228,7 +249,7 @@ func (x *Execution) script(ctx context.Context) error {
 	case name == "":
 		return x.eval()
 	case scripts.IsRef(name):
-		code, err := x.process.scriptCode(name)
+		code, err := x.process.ScriptCode(name)
 		if err != nil {
 			return err
 		}
@@ -243,7 +264,7 @@ func (x *Execution) script(ctx context.Context) error {
 		return WithSource(StdinName, string(code), x.complete(x.keepResult(ctx, values, err)))
 	}
 	if _, err := os.Stat(x.process.Path(x.job.Script)); errors.Is(err, os.ErrNotExist) {
-		_, err := x.process.scriptCode(x.job.Script)
+		_, err := x.process.ScriptCode(x.job.Script)
 		return err
 	}
 	values, err := x.Interp.RunFile(x.job.Script)
@@ -261,8 +282,8 @@ func (x *Execution) complete(err error) error {
 	return WithoutSuccess(err)
 }
 
-// scriptCode reads a script: a file, or @NAME of the binary.
-func (p *Process) scriptCode(name string) ([]byte, error) {
+// ScriptCode reads a script: a file, or @NAME of the binary.
+func (p *Process) ScriptCode(name string) ([]byte, error) {
 	if !scripts.IsRef(name) {
 		code, err := os.ReadFile(p.Path(name))
 		if err != nil {

@@ -21,7 +21,6 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
-	"transect/runtime/debug"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -65,17 +64,17 @@ func (p *Process) LedgerFolder() string { return filepath.Join(p.StateDir(), "ru
 
 // runLedger is the ledger of a run, opened at its first write.
 type runLedger struct {
-	open     func() (*ledger.Ledger, error)
-	key      func() ([]byte, error)
-	stats    recovery.WriteStats
-	log      *slog.Logger
-	settle   time.Duration
-	debugger *debug.Debugger // nil for none
-	began    time.Time
-	folder   string // of files that stay as long as the run
-	dry      bool   // a dry run: the ledger is only read
-	taken    bool   // over from a start whose end nobody saw
-	plan     bool   // is carried out; its result lists what was not done
+	open      func() (*ledger.Ledger, error)
+	key       func() ([]byte, error)
+	stats     recovery.WriteStats
+	log       *slog.Logger
+	settle    time.Duration
+	taken     func(operation string) // sees writes whose result the ledger gives; nil for none
+	began     time.Time
+	folder    string // of files that stay as long as the run
+	dry       bool   // a dry run: the ledger is only read
+	takenOver bool   // over from a start whose end nobody saw
+	plan      bool   // is carried out; its result lists what was not done
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -83,8 +82,8 @@ type runLedger struct {
 	noted  bool            // it holds writes, at the end
 }
 
-func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{debugger: job.Debugger, settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), plan: job.Gate != nil,
+func newRunLedger(p *Process, job *Job, plan bool) *runLedger {
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), plan: plan,
 		folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
@@ -93,11 +92,14 @@ func newRunLedger(p *Process, job *Job) *runLedger {
 		begin = func(ledger.Start) (*ledger.Ledger, error) { return ledger.OpenToRead(p.LedgerFolder(), job.Run.ID) }
 	}
 	if job.Link != nil {
-		r.taken, r.folder = job.Link.TakenOver, cmp.Or(job.Link.Files, r.folder)
+		r.takenOver, r.folder = job.Link.TakenOver, cmp.Or(job.Link.Files, r.folder)
 		r.key = sync.OnceValues(r.sharedKey)
 		begin = func(s ledger.Start) (*ledger.Ledger, error) {
 			return ledger.OpenRemote(job.Run.ID, job.Link.Ledger(context.Background()), s)
 		}
+	}
+	for part := range partsOf[interface{ TakenFromLedger(operation string) }](job) {
+		r.taken = part.TakenFromLedger
 	}
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
 		host, _ := os.Hostname() // not all systems have a name
@@ -120,7 +122,7 @@ func codeHash(p *Process, job *Job) string {
 	code := []byte(job.Code)
 	if job.Script != "" && job.Script != "-" {
 		var err error
-		if code, err = p.scriptCode(job.Script); err != nil {
+		if code, err = p.ScriptCode(job.Script); err != nil {
 			return "" // the run says so
 		}
 	}
@@ -180,10 +182,8 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 
 func (r *runLedger) options() *recovery.Options {
 	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Stats: &r.stats}
-	if r.debugger != nil {
-		o.Taken = r.debugger.TakenFromLedger
-	}
-	if r.taken {
+	o.Taken = r.taken
+	if r.takenOver {
 		o.TakenOver = r.began
 	}
 	return o

@@ -11,7 +11,6 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/platform"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
@@ -159,7 +158,7 @@ func (c *connector) isUsers(own *client.Settings, s client.Settings) bool {
 		return hostPort(own.URL) == hostPort(c.named.URL)
 	}
 	if c.named.Local {
-		return own.URL == platform.Address
+		return c.isLocal(own.URL)
 	}
 	var users client.Settings
 	if err := c.fill(&users, c.named); err != nil {

@@ -173,7 +173,7 @@ func (q *scriptJobs) key(p jobs.Part) (string, error) {
 // pack packs a script with its modules, once in a run; nil for one of the binary.
 func (q *scriptJobs) pack(name string) (*packed, error) {
 	if scripts.IsRef(name) {
-		_, err := q.process.scriptCode(name)
+		_, err := q.process.ScriptCode(name)
 		return nil, err
 	}
 	file := q.find(name)

@@ -51,7 +51,7 @@ type written struct {
 // Undo deletes what a run created, newest first, and restores what it deleted.
 func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
 	dry := job.DryRun
-	job.DryRun = false // it asks the platform, and sends nothing
+	job.DryRun, job.Parts = false, nil // it asks the platform, and sends nothing
 	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written,
 		ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})

@@ -9,6 +9,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/jobs/setting"
+	"transect/runtime/planrun"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended"
 	"transect/runtime/vm"
@@ -239,6 +240,9 @@ func (a *app) complete(flags *pflag.FlagSet, job *runtime.Job) error {
 	}
 	if err := a.applyEnvironment(flags); err != nil {
 		return err
+	}
+	if job.DryRun {
+		*job = job.With(planrun.DryRun())
 	}
 	if job.Limits.Memory > 0 {
 		vm.BoundMemory(job.Limits.Memory)

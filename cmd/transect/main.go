@@ -18,6 +18,7 @@ import (
 
 	"transect/runtime"
 	"transect/runtime/debug"
+	"transect/runtime/local"
 	"transect/runtime/vm"
 )
 
@@ -31,7 +32,7 @@ func newProcess() *runtime.Process {
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
-		Exit: os.Exit,
+		Exit: os.Exit, Backend: local.Backend,
 	}
 	p.Relay(signals)
 	return p

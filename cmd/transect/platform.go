@@ -15,6 +15,7 @@ import (
 	"transect/client/fault"
 	"transect/client/transport/httpserve"
 	"transect/platform"
+	"transect/runtime/local"
 	"transect/runtime/web"
 )
 
@@ -60,7 +61,7 @@ served is left alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, release := a.process.CancelOnSignal(cmd.Context())
 			defer release()
-			dir, err := a.process.LocalDir(dir)
+			dir, err := local.Dir(a.process, dir)
 			if err != nil {
 				return err
 			}
@@ -106,11 +107,11 @@ address opens one browser.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx, release := a.process.CancelOnSignal(cmd.Context())
 			defer release()
-			if dir, err = a.process.LocalDir(dir); err != nil {
+			if dir, err = local.Dir(a.process, dir); err != nil {
 				return err
 			}
 			if !cmd.Flags().Changed("keep-deleted") {
-				if keep, err = a.process.KeepDeleted(); err != nil {
+				if keep, err = local.KeepDeleted(a.process); err != nil {
 					return err
 				}
 			}

@@ -91,7 +91,9 @@ or begins a new one, as a job of cron does each day.
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
-			job.Debugger = a.debugger
+			if a.debugger != nil {
+				*job = job.With(a.debugger)
+			}
 			options.Planning.Options, options.Planning.By = given(cmd.Flags(), inPlan), a.submitter()
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},

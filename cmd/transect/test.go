@@ -14,6 +14,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime"
+	"transect/runtime/suite"
 	"transect/runtime/unattended"
 	"transect/runtime/vm"
 )
@@ -23,8 +24,9 @@ type testRun struct {
 	job            runtime.Job
 	only, junit    string
 	tap, coverage  bool
-	results        []runtime.TestResult
-	covered        runtime.Coverage
+	planned        bool
+	results        []suite.Result
+	covered        suite.Coverage
 	failed, passed int
 	skipped        int
 }
@@ -58,7 +60,7 @@ Exit codes: 0 all passed, 1 a test failed, 2 there are no tests.`,
 	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
 	addOptions(flags, option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", parse: toDuration(&f.job.Timeout),
 		doc: "limit `DURATION` of each test"})
-	addOptions(flags, option{name: "planned", kind: "bool", parse: toBool(&f.job.Planned),
+	addOptions(flags, option{name: "planned", kind: "bool", parse: toBool(&f.planned),
 		doc: "plan the scripts that tests run, and carry out their plans: what a plan says is what happens"})
 	a.addRunOptions(flags, &f.job, &unattended.Options{}, onLua)
 	return cmd
@@ -72,7 +74,7 @@ func (a *app) runTests(cmd *cobra.Command, args []string, f *testRun) error {
 	if err != nil {
 		return err
 	}
-	job := runtime.TestJob{Job: f.job, OnTest: func(r runtime.TestResult) { a.printResult(f, r) }}
+	job := suite.Job{Job: f.job, Planned: f.planned, OnTest: func(r suite.Result) { a.printResult(f, r) }}
 	if f.only != "" {
 		if job.Only, err = regexp.Compile(f.only); err != nil {
 			return fault.Of(&fault.UsageError{}, "--run is not a regular expression: %w", err)
@@ -84,7 +86,7 @@ func (a *app) runTests(cmd *cobra.Command, args []string, f *testRun) error {
 	started := time.Now()
 	for _, file := range files {
 		job.Script = file
-		if err := runtime.Test(cmd.Context(), a.process, job); err != nil {
+		if err := suite.Run(cmd.Context(), a.process, job); err != nil {
 			return err
 		}
 	}
@@ -114,7 +116,7 @@ func (a *app) testFiles(args []string) ([]string, error) {
 }
 
 // printResult prints the result of a test.
-func (a *app) printResult(f *testRun, r runtime.TestResult) {
+func (a *app) printResult(f *testRun, r suite.Result) {
 	f.results = append(f.results, r)
 	status, more := "ok", ""
 	switch {
@@ -129,7 +131,7 @@ func (a *app) printResult(f *testRun, r runtime.TestResult) {
 	}
 	out := a.stdout
 	if f.tap {
-		runtime.TAP(out, len(f.results), r)
+		suite.TAP(out, len(f.results), r)
 		return
 	}
 	if status == "ok" && a.output.Quiet {
@@ -150,7 +152,7 @@ func indented(text string) string {
 
 func (a *app) summary(f *testRun, files []string, took time.Duration) error {
 	if f.junit != "" {
-		text, err := runtime.JUnit(f.results)
+		text, err := suite.JUnit(f.results)
 		if err == nil {
 			err = os.WriteFile(a.process.Path(f.junit), text, 0o666)
 		}

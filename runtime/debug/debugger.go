@@ -89,8 +89,8 @@ func OnError(path func(string) string, show func(*Stop)) *Debugger {
 	return d
 }
 
-// Attach makes an interpreter with these options tell the debugger what happens.
-func (d *Debugger) Attach(opt *vm.Options) {
+// Prepare makes an interpreter with these options tell the debugger what happens.
+func (d *Debugger) Prepare(opt *vm.Options) {
 	opt.Raised = d.Raised
 	if !d.onlyErrors {
 		opt.Step = d.Step

@@ -146,7 +146,7 @@ func (r *run) offerResumption(code int) {
 	}
 	if r.recording.Wait(); r.entry != nil {
 		again := "transect run --resume=" + r.job.Run.ID
-		if g := r.job.Gate; g != nil && g.Refused() != nil {
+		if g := r.gate(); g != nil && g.Refused() != nil {
 			return // it would be refused once more: the error says what to do
 		} else if g != nil && g.File != "" {
 			if again = "transect apply "; !g.Plan.Own {

@@ -17,6 +17,7 @@ import (
 	"transect/client/ledger"
 	"transect/runtime"
 	"transect/runtime/plan"
+	"transect/runtime/planrun"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -59,8 +60,8 @@ func (a Agreed) load(p *runtime.Process) (*plan.Plan, error) {
 func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	o := options.Planning
 	options.Planning = Planning{}
-	rehearsal, inner := job, *p
-	rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
+	inner := *p
+	rehearsal, recorder := planrun.Record(job)
 	if o.ID != "" { // its ledger answers what earlier stages have done
 		rehearsal.Run = runtime.RunID{ID: o.ID, Known: true}
 	}
@@ -74,7 +75,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		fmt.Fprintln(p.Stderr, "transect: no plan was made")
 		return failed
 	}
-	made := rehearsal.Recorder.Plan()
+	made := recorder.Plan()
 	if err := complete(made, p, job, o); err != nil {
 		return err
 	}
@@ -167,17 +168,16 @@ func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 // apply carries out a plan: what is not in it is not sent.
 func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Options, agreed *plan.Plan,
 	o Planning) error {
-	job.DryRun, job.Recorder = false, nil
-	job.Gate = &plan.Gate{Plan: agreed, Allow: o.Effects || scripts.IsRef(agreed.Script)} // its own are harmless
-	job.Gate.File = o.Apply.File
+	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)} // its own are harmless
+	job = planrun.CarryOut(job, gate)
 	if job.Link == nil { // a job is a run of its own
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
 	err := Run(ctx, p, job, options)
-	if !job.Gate.Rest() || job.Link != nil {
+	if !gate.Rest() || job.Link != nil {
 		return err
 	}
-	if agreed.Stage > 0 && job.Gate.Result().Done == 0 {
+	if agreed.Stage > 0 && gate.Result().Done == 0 {
 		return fault.Hinted(fault.Of(&fault.PlanError{},
 			"the rest cannot be planned: it depends on what a program or a request answers, "+
 				"which is not known before it ran"), "keep the answer with run.once, or run the script without a plan")
@@ -188,8 +188,7 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	o.Options, o.By = agreed.Options, agreed.By
 	o.Ask, o.Only, o.Apply, o.Renew = p.IsTerminal(p.Stdin), false, Agreed{}, Agreed{}
 	options.Planning = o
-	job.Gate = nil
-	return planned(ctx, p, job, options)
+	return planned(ctx, p, planrun.Unplanned(job), options)
 }
 
 // restOf names the file of the rest of a plan.
@@ -205,10 +204,18 @@ func restOf(file string, stage int) string {
 	return fmt.Sprintf("%s-%d%s", name, stage+1, ending)
 }
 
+// gate returns the gate of a run that carries out a plan, else nil.
+func (r *run) gate() *plan.Gate {
+	if c := runtime.PartOf[*planrun.Carrying](r.job); c != nil {
+		return c.Gate
+	}
+	return nil
+}
+
 // gated is the error of a run that carried out a plan: a refusal counts, whatever the
 // script made of it, and so does what was planned and is not done.
 func (r *run) gated(err error) error {
-	g := r.job.Gate
+	g := r.gate()
 	if g == nil {
 		return err
 	}

@@ -98,8 +98,8 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	}
 	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count,
 		Interceptor: r.calls.intercept}
-	if options.DebugOnError && job.Debugger == nil {
-		job.Debugger = debug.OnError(p.AbsPath, r.keepFrames)
+	if options.DebugOnError && runtime.PartOf[*debug.Debugger](&job) == nil {
+		job = job.With(debug.OnError(p.AbsPath, r.keepFrames))
 	}
 	err := r.gated(runtime.Run(ctx, &inner, job))
 	flush()

@@ -1,4 +1,5 @@
-package runtime
+// Package suite runs the tests of scripts: transect test.
+package suite
 
 import (
 	"bytes"
@@ -12,20 +13,24 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/local"
 	"transect/runtime/plan"
+	"transect/runtime/planrun"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
 
-// TestJob says how test files are run.
-type TestJob struct {
-	Job
-	Only   *regexp.Regexp   // names of the tests to run; nil for all
-	OnTest func(TestResult) // called after each test
+// Job says how test files are run.
+type Job struct {
+	runtime.Job
+	Only    *regexp.Regexp // names of the tests to run; nil for all
+	OnTest  func(Result)   // called after each test
+	Planned bool           // scripts that a test runs are planned first, and carried out by their plan
 }
 
-// TestResult is the result of one test.
-type TestResult struct {
+// Result is the result of one test.
+type Result struct {
 	File, Name string
 	Skipped    string // the reason, or ""
 	Failure    string // the report of the error, or ""
@@ -33,16 +38,16 @@ type TestResult struct {
 	Duration   time.Duration
 }
 
-// Test runs the tests of one file, each in an interpreter of its own on a new
+// Run runs the tests of one file, each in an interpreter of its own on a new
 // local platform in memory. Failures are results, also that of a file that
 // cannot be loaded; the error is for a run that was cancelled.
-func Test(ctx context.Context, p *Process, job TestJob) error {
+func Run(ctx context.Context, p *runtime.Process, job Job) error {
 	names, err := job.names(ctx, p)
 	if ended := ending(ctx, err); ended != nil {
 		return ended
 	}
 	if err != nil {
-		job.OnTest(TestResult{File: job.Script, Name: "the file itself", Failure: reportText(p, err)})
+		job.OnTest(Result{File: job.Script, Name: "the file itself", Failure: reportText(p, err)})
 		return nil
 	}
 	for i, name := range names {
@@ -65,16 +70,16 @@ func ending(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
+	if interrupted, ok := errors.AsType[*runtime.Interrupted](err); ok {
 		return interrupted
 	}
 	return nil
 }
 
 // names lists the tests of the file by loading it.
-func (job TestJob) names(ctx context.Context, p *Process) (names []string, err error) {
-	err = job.isolated(ctx, p, func(x *Execution) error {
-		if _, err := x.Interp.RunFile(job.Script); WithoutSuccess(err) != nil {
+func (job Job) names(ctx context.Context, p *runtime.Process) (names []string, err error) {
+	err = job.isolated(ctx, p, func(x *runtime.Execution) error {
+		if _, err := x.Interp.RunFile(job.Script); runtime.WithoutSuccess(err) != nil {
 			return err
 		}
 		for _, c := range stdlib.SuiteOf(x.Interp).Cases {
@@ -86,14 +91,14 @@ func (job TestJob) names(ctx context.Context, p *Process) (names []string, err e
 }
 
 // runTest runs test number n.
-func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestResult, err error) {
+func (job Job) runTest(ctx context.Context, p *runtime.Process, n int) (result Result, err error) {
 	var out bytes.Buffer
 	buffered := *p
 	buffered.Stdout, buffered.Stderr = &out, &out
 	started := time.Now()
-	err = job.isolated(ctx, &buffered, func(x *Execution) error {
-		stdlib.SuiteOf(x.Interp).Run = x.runOther
-		if _, err := x.Interp.RunFile(job.Script); WithoutSuccess(err) != nil {
+	err = job.isolated(ctx, &buffered, func(x *runtime.Execution) error {
+		stdlib.SuiteOf(x.Interp).Run = job.other(x)
+		if _, err := x.Interp.RunFile(job.Script); runtime.WithoutSuccess(err) != nil {
 			return err
 		}
 		err := runPart(x, "before", n)
@@ -116,11 +121,11 @@ func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestR
 }
 
 // reportText is the error as Report prints it.
-func reportText(p *Process, err error) string {
+func reportText(p *runtime.Process, err error) string {
 	var out bytes.Buffer
 	buffered := *p
 	buffered.Stderr = &out
-	if Report(&buffered, Output{}, err); out.Len() == 0 {
+	if runtime.Report(&buffered, runtime.Output{}, err); out.Len() == 0 {
 		return err.Error() + "\n"
 	}
 	return out.String()
@@ -129,69 +134,72 @@ func reportText(p *Process, err error) string {
 // caseName is the source name of the code that calls a test.
 const caseName = "test"
 
-func runPart(x *Execution, part string, n int) error {
+func runPart(x *runtime.Execution, part string, n int) error {
 	_, err := x.Interp.RunString(caseName, stdlib.RunCase(part, n))
 	if script, ok := errors.AsType[*vm.ScriptError](err); ok { // the line that calls the test is of no interest
 		script.Frames = slices.DeleteFunc(script.Frames, func(f vm.Frame) bool { return f.File == caseName })
 	}
-	return WithoutSuccess(err)
+	return runtime.WithoutSuccess(err)
 }
 
 // isolated gives work an interpreter, a platform and a state folder of its own.
-func (job TestJob) isolated(ctx context.Context, p *Process, work func(*Execution) error) error {
+func (job Job) isolated(ctx context.Context, p *runtime.Process, work func(*runtime.Execution) error) error {
 	state, err := os.MkdirTemp("", "transect-state-")
 	if err != nil {
 		return fault.Of(&fault.FileError{}, "cannot create a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a leftover lies among the temporary files
-	own := job.Job
-	own.Connection = Connection{Local: true}
-	isolated := *p
+	isolated, own := *p, job.Job
 	isolated.Env = testEnvironment(p.Env, state)
-	return Perform(ctx, &isolated, &own, func(x *Execution, _ context.Context) error {
-		x.connector.local.inMemory = true
+	own.Connection = runtime.Connection{Local: true}
+	own.Backend = local.InMemory(&isolated)
+	defer own.Backend.Close()
+	return runtime.Perform(ctx, &isolated, &own, func(x *runtime.Execution, _ context.Context) error {
 		x.Open()
 		return work(x)
 	})
 }
 
-// runOther runs a script on the platform of a test, in its own interpreter.
-func (x *Execution) runOther(ctx context.Context, script string, args []string) stdlib.Outcome {
-	job := *x.job
-	job.Script, job.Args = script, args
-	if job.Planned {
-		rehearsal := job
-		rehearsal.DryRun, rehearsal.Recorder = true, plan.NewRecorder()
-		if x.runJob(ctx, &rehearsal).Code == ExitOK {
-			agreed := rehearsal.Recorder.Plan()
-			x.planned++
-			agreed.ID = fmt.Sprintf("plan-%d", x.planned)
-			job.Gate, job.Run = &plan.Gate{Plan: agreed, Allow: true}, RunID{ID: agreed.ID, Known: true}
+// other returns how a test runs a script on its platform, in an interpreter of its own.
+func (job Job) other(x *runtime.Execution) func(ctx context.Context, script string, args []string) stdlib.Outcome {
+	plans := 0
+	return func(ctx context.Context, script string, args []string) stdlib.Outcome {
+		other := *x.Job()
+		other.Script, other.Args = script, args
+		if !job.Planned {
+			return runJob(ctx, x, other)
 		}
+		rehearsal, recorder := planrun.Record(other)
+		if runJob(ctx, x, rehearsal).Code != runtime.ExitOK {
+			return runJob(ctx, x, other)
+		}
+		agreed := recorder.Plan()
+		plans++
+		agreed.ID = fmt.Sprintf("plan-%d", plans)
+		gate := &plan.Gate{Plan: agreed, Allow: true}
+		other.Run = runtime.RunID{ID: agreed.ID, Known: true}
+		outcome := runJob(ctx, x, planrun.CarryOut(other, gate))
+		if outcome.Code == runtime.ExitOK && len(gate.Result().Missing) > 0 {
+			outcome.Code, outcome.Errors = runtime.ExitPartial, outcome.Errors+gate.Result().Text()+"\n"
+		}
+		return outcome
 	}
-	outcome := x.runJob(ctx, &job)
-	if g := job.Gate; g != nil && outcome.Code == ExitOK && len(g.Result().Missing) > 0 {
-		outcome.Code, outcome.Errors = ExitPartial, outcome.Errors+g.Result().Text()+"\n"
-	}
-	return outcome
 }
 
-func (x *Execution) runJob(ctx context.Context, job *Job) stdlib.Outcome {
+func runJob(ctx context.Context, x *runtime.Execution, job runtime.Job) stdlib.Outcome {
 	var stdout, stderr bytes.Buffer
-	p := *x.process
+	p := *x.Process()
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), &stdout, &stderr
-	other := newExecution(ctx, &p, job, x.connector.named)
-	other.connector.local, other.connector.sharesLocal = x.connector.local, true
-	err := stopReason(other.run(ctx, (*Execution).script))
-	Report(&p, Output{}, err)
-	return stdlib.Outcome{Code: ExitCode(err), Output: stdout.String(), Errors: stderr.String()}
+	err := x.RunInside(ctx, &p, job)
+	runtime.Report(&p, runtime.Output{}, err)
+	return stdlib.Outcome{Code: runtime.ExitCode(err), Output: stdout.String(), Errors: stderr.String()}
 }
 
 // testEnvironment hides the variables of the connection and the state folder:
 // tests never touch real data.
 func testEnvironment(env func(string) (string, bool), state string) func(string) (string, bool) {
 	hidden := map[string]bool{}
-	for _, o := range new(Connection).Options() {
+	for _, o := range new(runtime.Connection).Options() {
 		hidden[o.Env] = true
 	}
 	return func(name string) (string, bool) {

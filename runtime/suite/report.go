@@ -1,4 +1,4 @@
-package runtime
+package suite
 
 import (
 	"cmp"
@@ -12,11 +12,12 @@ import (
 	"strings"
 	"sync"
 
+	"transect/runtime"
 	"transect/runtime/vm"
 )
 
 // TAP prints a result in the Test Anything Protocol, version 13.
-func TAP(out io.Writer, n int, r TestResult) {
+func TAP(out io.Writer, n int, r Result) {
 	if n == 1 {
 		fmt.Fprintln(out, "TAP version 13")
 	}
@@ -61,7 +62,7 @@ type (
 )
 
 // JUnit writes the results as JUnit XML, a suite for each file.
-func JUnit(results []TestResult) ([]byte, error) {
+func JUnit(results []Result) ([]byte, error) {
 	suites := map[string]*junitSuite{}
 	seconds := map[string]float64{}
 	for _, r := range results {
@@ -116,7 +117,7 @@ func (c *Coverage) Add(file string, line int) {
 }
 
 // Print prints how much of each script ran, without tests.
-func (c *Coverage) Print(p *Process, out io.Writer) {
+func (c *Coverage) Print(p *runtime.Process, out io.Writer) {
 	for _, file := range slices.Sorted(maps.Keys(c.lines)) {
 		code, err := os.ReadFile(p.Path(file))
 		if err != nil || strings.HasSuffix(file, "_test.lua") {

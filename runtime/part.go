@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"transect/client"
+	"transect/runtime/vm"
+)
+
+// Part is a feature that takes part in a run. It implements what it needs of Preparer, Maker, Beginner, Linker,
+// Checker, Finisher, io.Closer and Ender. The parts of a job are called in the order of Job.Parts. A part that is
+// made for one run belongs to that run; a listed one may be shared by several.
+type Part any
+
+// Preparer completes the options of the interpreter before it is made.
+type Preparer interface{ Prepare(o *vm.Options) }
+
+// Maker sees a run once its interpreter is made.
+type Maker interface{ Made(x *Execution) }
+
+// Beginner begins with a run, before its script. done means that there is nothing left to do.
+type Beginner interface {
+	Begin(ctx context.Context) (done bool, err error)
+}
+
+// Linker adds interceptors and transport wrappers to a connection before it is made.
+type Linker interface {
+	Link(address string, o *client.Options)
+}
+
+// Checker checks a connection once it is made.
+type Checker interface {
+	Check(ctx context.Context, c *client.Client, address string) error
+}
+
+// Finisher decides about a script that has ended without an error.
+type Finisher interface{ Finish() error }
+
+// Ender sees the error of a run, nil for none, once everything that the run has opened is closed.
+type Ender interface{ End(err error) }
+
+// Backend answers requests inside the process, in a platform's place.
+type Backend interface {
+	// Address is the address of its connections, which nothing resolves.
+	Address() string
+	// Folder is where it keeps its data: the given folder, else the default.
+	Folder(dir string) (string, error)
+	// Open returns the login to the platform in a folder, the default when "", and what answers its requests.
+	Open(ctx context.Context, dir string, log *slog.Logger) (login client.Settings, answers http.RoundTripper, err error)
+	// Close ends it. Opening it again is an error.
+	Close() error
+}
+
+// partsOf yields the parts of a job that implement an interface.
+func partsOf[T any](job *Job) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, part := range job.Parts {
+			if p, ok := part.(T); ok && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// PartOf returns the part of a job that has a type, the zero value when there is none.
+func PartOf[T Part](job *Job) (found T) {
+	for part := range partsOf[T](job) {
+		return part
+	}
+	return found
+}
+
+// With returns a job with another part.
+func (j Job) With(p Part) Job {
+	j.Parts = append(slices.Clip(j.Parts), p)
+	return j
+}
+
+// Without returns a job without the parts of a type.
+func Without[T Part](j Job) Job {
+	j.Parts = slices.DeleteFunc(slices.Clone(j.Parts), func(p Part) bool {
+		_, is := p.(T)
+		return is
+	})
+	return j
+}
