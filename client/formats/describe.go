@@ -41,7 +41,7 @@ type Info struct {
 }
 
 func describePhoto(ctx context.Context, f *file) (Info, error) {
-	if world, _ := f.position(ctx); world != "" {
+	if p := f.position(ctx); p.world != "" || p.auxWorld != "" {
 		return describeRaster(ctx, f)
 	}
 	p, err := imagery.ReadFrom(f.Data, f.Size)
