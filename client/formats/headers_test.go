@@ -263,6 +263,7 @@ func FuzzHeaders(f *testing.F) {
 	for name, data := range damagedHeaders(f) {
 		f.Add(name, data)
 	}
+	f.Add("0.jp2", []byte("\x00\x00\x00\fjP  00000000uuid\xb1K\xf8\xbd\b=KC\xa5\xae\x8c\xd7զ\xce\x030")) // a GeoTIFF that is none
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		showPanics = true
 		if _, err := describeHostile(name, data); err != nil && strings.Contains(err.Error(), "it is damaged (") {

@@ -99,7 +99,10 @@ func (j *jp2) readBox(kind string, begin, end int64, depth int) {
 		if j.inTIFF.noTransform != nil && string(j.bytes(begin, 16)) == geoTIFFUUID {
 			size := end - begin - 16
 			t, first, ok := tiff.NewReader(io.NewSectionReader(j.r, begin+16, size), size)
-			if d, found := t.Directory(first); ok && found {
+			if !ok {
+				return
+			}
+			if d, found := t.Directory(first); found {
 				j.inTIFF = georeferenceOf(t, d)
 			}
 		}
