@@ -68,6 +68,12 @@ func TestContentAndPreviews(t *testing.T) {
 			"the raster has no position", "any"},
 		{"grid", "raster", nil, map[string][2]string{"raster": {"a.asc", "ncols 4\nnrows 2\nxllcorner 500000\nyllcorner 5000000\ncellsize 10\n1 2 3 4\n5 6 7 8\n"},
 			"projection": {"a.prj", utm10}}, map[string]string{"width": "4", "format": "aaigrid"}, "Polygon", "", "files of this kind have none"},
+		{"raw raster with its header", "raster", nil, map[string][2]string{"raster": {"a.bil", "\x00\x01\x02\x03\x04\x05\x06\x07"}, "projection": {"a.prj", utm10},
+			"header": {"a.hdr", "NROWS 2\nNCOLS 4\nULXMAP 500000\nULYMAP 5000000\nXDIM 10\nYDIM 10\n"}},
+			map[string]string{"width": "4", "format": "ehdr"}, "Polygon", "", "files of this kind have none"},
+		{"ENVI with the file of GDAL", "raster", nil, map[string][2]string{"raster": {"a.dat", "\x00\x01\x02\x03\x04\x05\x06\x07"}, "header": {"a.hdr", "ENVI\nsamples = 4\nlines = 2\n"},
+			"worldfile": {"a.dat.aux.xml", "<PAMDataset><SRS>" + html.EscapeString(utm10) + "</SRS><GeoTransform>500000, 1, 0, 5000000, 0, -1</GeoTransform></PAMDataset>"}},
+			map[string]string{"width": "4", "format": "envi"}, "Polygon", "", "files of this kind have none"},
 		{"photo", "image", nil, map[string][2]string{"image": {"a.jpg", string(photo(t, asJPEG))}}, map[string]string{"width": "640"}, "", "", "jpeg"},
 		{"file", "file", nil, map[string][2]string{"file": {"a.txt", "hello"}}, nil, "", "", "files of this kind have none"},
 	} {

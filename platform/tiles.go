@@ -30,13 +30,13 @@ const overviews = ".overviews"
 
 // describeRaster adds what a raster file says of itself, and the state of its tiles.
 func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, file formats.File) {
-	r, err := p.openPositioned(ctx, file, store.Text(doc, "_id"))
+	r, format, err := p.openPositioned(ctx, file, store.Text(doc, "_id"))
 	if err != nil {
 		found["tiles"], found["ingestion.warning"] = failedFor(err), store.Doc{"message": errorText(err)}
 		return
 	}
 	e := r.Extent()
-	found["width"], found["height"], found["format"] = e.Width, e.Height, formatOf(file)
+	found["width"], found["height"], found["format"] = e.Width, e.Height, format
 	if e.System != nil {
 		found["horizontal_srs_wkt"] = e.System.WKT()
 	}
@@ -50,15 +50,6 @@ func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, fil
 	if err := r.Undrawn(); err != nil {
 		found["tiles"] = failedFor(err)
 	}
-}
-
-// formatOf returns the format of a raster file as datasets have it.
-func formatOf(file formats.File) string {
-	content := must(formats.Recognise(file))
-	if content.Format == "geotiff" {
-		return "tiff"
-	}
-	return content.Format
 }
 
 // tileMemory is how many bytes of decoded pixels are kept for tiles.
@@ -75,12 +66,13 @@ func (p *Platform) useRaster(file, made stored, f func(*raster.Raster) error) er
 	return f(r)
 }
 
-// maxSidecar is the longest text of a world or projection file.
-const maxSidecar = 64 << 10
+// maxSidecar is the longest file beside a raster that is read; those of GDAL have tables.
+const maxSidecar = 64 << 20
 
-// openPositioned opens the file of a raster. One without a position gets that of the
-// components beside it, or the reference system that the dataset was given.
-func (p *Platform) openPositioned(ctx context.Context, file formats.File, dataset string) (*raster.Raster, error) {
+// openPositioned opens the file of a raster with the components beside it, and returns its
+// format as datasets have it. One without a reference system gets that of the dataset.
+func (p *Platform) openPositioned(ctx context.Context, file formats.File, dataset string) (r *raster.Raster,
+	format string, err error) {
 	var given string
 	var components []stored
 	check(p.read(ctx, func(t tx) {
@@ -101,7 +93,13 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 		beside = append(beside, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
 	beside = append(beside, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
-	return formats.OpenRaster(ctx, file, beside...)
+	if content := must(formats.RecogniseWith(file, beside...)); content.Format == "geotiff" {
+		format = "tiff"
+	} else {
+		format = content.Format
+	}
+	r, err = formats.OpenRaster(ctx, file, beside...)
+	return r, format, err
 }
 
 // failedFor is the state of tiles that cannot be made, or of such a preview.
@@ -171,7 +169,7 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()
-	r, err := p.openPositioned(ctx, formats.File{Name: s.filename, Data: f, Size: s.size}, j.id)
+	r, _, err := p.openPositioned(ctx, formats.File{Name: s.filename, Data: f, Size: s.size}, j.id)
 	if err != nil {
 		return made, err
 	}

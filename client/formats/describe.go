@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"path"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
@@ -41,7 +43,7 @@ type Info struct {
 }
 
 func describePhoto(ctx context.Context, f *file) (Info, error) {
-	if world, _ := f.position(ctx); world != "" {
+	if p := f.position(ctx); p.world != "" || p.auxWorld != "" {
 		return describeRaster(ctx, f)
 	}
 	p, err := imagery.ReadFrom(f.Data, f.Size)
@@ -158,7 +160,7 @@ func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) 
 	}
 	i.Reason = errors.New("it names no reference system")
 	for _, b := range f.beside {
-		if !strings.EqualFold(path.Ext(b.Name), ".prj") || b.Size > 1<<16 {
+		if !strings.EqualFold(path.Ext(b.Name), ".prj") || b.Size > maxProjection {
 			continue
 		}
 		text, err := io.ReadAll(b.Reader(ctx))
@@ -167,6 +169,33 @@ func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) 
 		}
 		i.Reason = err
 	}
+}
+
+// isWKT matches the beginning of a well-known text, which not every projection file has.
+var isWKT = regexp.MustCompile(`^\s*[A-Z_]{6,}\s*\[`)
+
+// maxProjection is how long a projection file may be.
+const maxProjection = 1 << 16
+
+// ProjectionBeside returns the text of a projection file (.prj) beside a point cloud that
+// names no reference system itself, "" where it does.
+func ProjectionBeside(ctx context.Context, cloud, projection File) (text string) {
+	f := &file{cloud, nil}
+	_ = f.within(ctx, "", func(ctx context.Context, _ reader) error { // another reader says what is wrong
+		c, err := pointcloud.Open(f.Reader(ctx), f.Size)
+		if err != nil || projection.Size > maxProjection {
+			return err
+		}
+		if own, err := systemOf(c); own != nil || err != nil && !errors.Is(err, crs.ErrNoSystem) {
+			return err
+		}
+		b, err := io.ReadAll(projection.Reader(ctx))
+		if isWKT.Match(b) && utf8.Valid(b) {
+			text = strings.TrimSpace(string(b))
+		}
+		return err
+	})
+	return text
 }
 
 // place sets the outline.

@@ -50,7 +50,7 @@ func drawTIFF(ctx context.Context, f *file, side int) (image.Image, error) {
 func drawNothing(context.Context, *file, int) (image.Image, error) { return nil, ErrNone }
 
 func describeTIFF(ctx context.Context, f *file) (Info, error) {
-	if world, _ := f.position(ctx); world == "" && !f.isRaster() {
+	if p := f.position(ctx); p.world == "" && p.auxWorld == "" && !f.isRaster() {
 		return describePhoto(ctx, f)
 	}
 	return describeRaster(ctx, f)
@@ -61,7 +61,7 @@ func describeRaster(ctx context.Context, f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	content, err := Recognise(f.File)
+	content, err := f.recognise()
 	if err != nil {
 		return Info{}, err
 	}
@@ -85,34 +85,50 @@ func OpenRaster(ctx context.Context, main File, beside ...File) (*raster.Raster,
 }
 
 func (f *file) raster(ctx context.Context) (*raster.Raster, error) {
-	content, err := Recognise(f.File)
+	content, err := f.recognise()
 	if err != nil {
 		return nil, err
 	}
-	world, projection := f.position(ctx)
-	var r *raster.Raster
-	switch r, err = raster.Open(f.Reader(ctx), f.Size); {
-	case err == nil:
-	case content.Format == "aaigrid":
-		r, err = openGrid(f.Reader(ctx))
-	case content.Kind == "raster" && content.Format == "geopackage":
-		var t *vector.TileSet
-		if t, err = vector.Tiles(ctx, f.File); err == nil {
-			world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
-			r, projection = raster.Header(t.Width, t.Height, t.Bands, "", undrawn("GeoPackages")), t.Definition
-		}
-	case content.Format != "tiff" && content.Format != "geotiff" && content.flat:
-		var config image.Config
-		if config, _, err = image.DecodeConfig(f.Reader(ctx)); err == nil {
-			r = raster.Header(config.Width, config.Height, bandsOf(config), "",
-				undrawn(content.Format+" images"))
-		}
-	}
+	place := f.position(ctx)
+	r, err := f.openRaster(ctx, content, &place)
 	if err != nil {
 		return nil, err
 	}
-	r.SetPosition(world, projection)
+	place.give(r, content.Format)
 	return r, nil
+}
+
+// openRaster opens the main file. That of a GeoPackage gives its place as the one beside it.
+func (f *file) openRaster(ctx context.Context, content Content, place *placed) (*raster.Raster, error) {
+	in := f.Reader(ctx)
+	switch content.Format {
+	case "aaigrid":
+		return openGrid(in)
+	case "jp2", "j2k":
+		return raster.OpenJP2(in, f.Size, undrawn("JPEG 2000 images"))
+	case "hfa":
+		return raster.OpenHFA(in, undrawn("Erdas Imagine files"))
+	case "envi":
+		return raster.OpenENVI(f.header(maxHeader), undrawn("ENVI files"))
+	case "ehdr":
+		return raster.OpenEHdr(f.header(maxHeader), undrawn("raw files with a header"))
+	case "geopackage":
+		t, err := vector.Tiles(ctx, f.File)
+		if err != nil {
+			return nil, err
+		}
+		place.world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
+		place.projection = t.Definition
+		return raster.Header(t.Width, t.Height, t.Bands, "", undrawn("GeoPackages")), nil
+	}
+	if content.flat && content.Format != "tiff" && content.Format != "geotiff" {
+		config, _, err := image.DecodeConfig(in)
+		if err != nil {
+			return nil, err
+		}
+		return raster.Header(config.Width, config.Height, bandsOf(config), "", undrawn(content.Format+" images")), nil
+	}
+	return raster.Open(in, f.Size)
 }
 
 func undrawn(kind string) error {
@@ -163,37 +179,55 @@ func openGrid(in io.Reader) (*raster.Raster, error) {
 	return raster.Header(int(width), int(height), 1, world, undrawn("ASCII grids")), nil
 }
 
-// position returns what the files beside a raster say of its position: the text of a
-// world file and that of a projection, "" for none.
-func (f *file) position(ctx context.Context) (world, projection string) {
+// placed is what the files beside a raster say of its position: the texts of a world file
+// and of a projection, and both as GDAL keeps them in its own file; "" for none.
+type placed struct{ world, projection, auxWorld, auxProjection string }
+
+// position reads the files beside a raster.
+func (f *file) position(ctx context.Context) (p placed) {
 	_, ext := CutExtension(f.Name)
 	read := func(b File) string {
 		text, _ := io.ReadAll(io.LimitReader(b.Reader(ctx), 1<<20))
 		return string(text)
 	}
-	var otherWorld, otherProjection string
 	for _, b := range f.beside {
 		_, suffix := CutExtension(b.Name)
 		switch suffix = "." + strings.ToLower(suffix); {
 		case isWorldFile(ext, suffix):
-			world = read(b)
-		case suffix == ".prj" && projection == "":
-			projection = read(b)
+			p.world = read(b)
+		case suffix == ".prj" && p.projection == "":
+			p.projection = read(b)
 		case strings.HasSuffix(strings.ToLower(b.Name), ".aux.xml"):
-			otherWorld, otherProjection = auxiliary(read(b))
+			p.auxWorld, p.auxProjection = auxiliary(io.LimitReader(b.Reader(ctx), maxAuxiliary))
 		}
 	}
-	return cmp.Or(world, otherWorld), cmp.Or(projection, otherProjection)
+	return p
 }
+
+// give gives a raster its position in the order of GDAL, which differs by the format.
+func (p placed) give(r *raster.Raster, format string) {
+	switch format {
+	case "tiff", "geotiff", "jpeg", "jp2", "j2k":
+		r.ReplacePosition(p.auxWorld, p.auxProjection)
+		r.SetPosition(p.world, p.projection)
+	case "aaigrid", "ehdr":
+		r.SetPosition(cmp.Or(p.world, p.auxWorld), cmp.Or(p.projection, p.auxProjection))
+	default:
+		r.SetPosition(cmp.Or(p.world, p.auxWorld), cmp.Or(p.auxProjection, p.projection))
+	}
+}
+
+// maxAuxiliary is how much of a file of GDAL is read, which may have long tables.
+const maxAuxiliary = 64 << 20
 
 // auxiliary returns the position in a file of GDAL as texts of a world file and of a
 // projection.
-func auxiliary(text string) (world, projection string) {
+func auxiliary(in io.Reader) (world, projection string) {
 	var pam struct {
 		SRS          string
 		GeoTransform string
 	}
-	if xml.Unmarshal([]byte(text), &pam) != nil {
+	if xml.NewDecoder(in).Decode(&pam) != nil {
 		return "", ""
 	}
 	var v [6]float64

@@ -43,8 +43,8 @@ var readers = map[string]reader{
 	"jpeg": jpegs, "png": photos, "gif": photos, "bmp": photos, "webp": webps,
 	"tiff": tiffs, "geotiff": tiffs, "dng": tiffs,
 	"cr2": tiffs, "nef": tiffs, "arw": tiffs, "pef": tiffs, "srw": tiffs, "rwl": tiffs,
-	"aaigrid": grids,
-	"las":     clouds, "laz": clouds,
+	"aaigrid": grids, "jp2": grids, "j2k": grids, "hfa": grids, "envi": grids, "ehdr": grids,
+	"las": clouds, "laz": clouds,
 	"geojson": vectors, "shapefile": vectors, "geopackage": packages, "sqlite": vectors,
 	"kml": vectors, "kmz": vectors, "gpx": vectors, "zip": vectors,
 	"obj": meshes, "ply": meshes, "stl": meshes,
@@ -52,7 +52,7 @@ var readers = map[string]reader{
 
 // reader returns the reader of the file, without functions for other formats.
 func (f *file) reader() (reader, error) {
-	content, err := Recognise(f.File)
+	content, err := f.recognise()
 	if err != nil {
 		return reader{}, err
 	}

@@ -31,7 +31,9 @@ type Content struct {
 	camera bool // taken by a camera
 	flat   bool // an image that a world file can georeference
 
-	auxiliary bool // its position is in a file of GDAL beside it (.aux.xml)
+	// auxiliary is the component that a file of GDAL beside it (.aux.xml) fills, "" for one
+	// without a position.
+	auxiliary string
 }
 
 // headSize is what is read of every file: enough for magic numbers and the
@@ -47,7 +49,8 @@ var magics = []struct {
 	{0, "\xff\xd8\xff", "image", "jpeg"}, {0, "\x89PNG\r\n\x1a\n", "image", "png"}, {0, "GIF8", "image", "gif"},
 	{0, "FUJIFILMCCD-RAW", "image", "raf"}, {4, "ftypheic", "image", "heic"}, {4, "ftypheix", "image", "heic"},
 	{4, "ftypmif1", "image", "heif"}, {4, "ftypavif", "image", "avif"}, {4, "ftypcrx ", "image", "cr3"},
-	{0, "\x00\x00\x00\x0cjP  ", "raster", "jp2"}, {0, "EHFA_HEADER_TAG", "raster", "hfa"},
+	{0, "\x00\x00\x00\x0cjP  ", "raster", "jp2"}, {0, "\xff\x4f\xff\x51", "raster", "j2k"},
+	{0, "EHFA_HEADER_TAG", "raster", "hfa"},
 	{0, "ASTM-E57", "pcl", "e57"}, {0, "# .PCD", "pcl", "pcd"},
 	{0, "glTF", "mesh", "glb"}, {0, "Kaydara FBX Binary", "mesh", "fbx"}, {0, "fgb\x03fgb", "vector", "flatgeobuf"},
 	{0, "7z\xbc\xaf\x27\x1c", "file", "7z"}, {0, "Rar!\x1a\x07", "file", "rar"}, {0, "%PDF-", "file", "pdf"},
@@ -82,6 +85,35 @@ func Recognise(f File) (Content, error) {
 		c.Damage = "it is not " + promised.name + " but " + found
 	}
 	return c, nil
+}
+
+// RecogniseWith is Recognise for a file whose format may be in a header beside it.
+func RecogniseWith(main File, beside ...File) (Content, error) {
+	return (&file{main, beside}).recognise()
+}
+
+func (f *file) recognise() (Content, error) {
+	c, err := Recognise(f.File)
+	if err == nil && c.Kind == "file" && c.Format == "" {
+		if format := headerFormat([]byte(f.header(headSize))); format != "" {
+			c.Kind, c.Format = "raster", format
+		}
+	}
+	return c, err
+}
+
+// maxHeader is how much of the header of a raster is read.
+const maxHeader = 1 << 20
+
+// header returns the text of the header (.hdr) beside a file, "" without one.
+func (f *file) header(most int64) string {
+	for _, b := range f.beside {
+		if _, ext := CutExtension(b.Name); strings.EqualFold(ext, "hdr") {
+			text, _ := b.Head(most)
+			return string(text)
+		}
+	}
+	return ""
 }
 
 // recognise goes by the first bytes of a file.

@@ -18,8 +18,8 @@ var sidecarParts = map[string]map[string]string{
 	// World files depend on the raster's extension.
 	"raster": {
 		".prj": "projection", ".hdr": "header",
-		".aux.xml": NotSent, ".aux": NotSent, ".ovr": NotSent, ".rrd": NotSent, ".msk": NotSent, ".rpb": NotSent,
-		".rpc": NotSent,
+		".aux.xml": NotSent, ".aux": NotSent, ".ovr": NotSent, ".rrd": NotSent, ".ige": NotSent, ".msk": NotSent,
+		".rpb": NotSent, ".rpc": NotSent,
 		".qml": NotSent, ".sld": NotSent, ".stx": NotSent, ".clr": NotSent, ".tif.xml": NotSent, ".xmp": NotSent,
 		".qpj": NotSent,
 	},
@@ -41,7 +41,8 @@ var sidecars = func() map[string]bool {
 	for _, ext := range []string{
 		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w",
 		".sdw",
-		".eww", ".blw", ".bqw", ".bilw", // world files
+		".eww", ".blw", ".bqw", ".bilw", ".bpw", ".bipw", ".bsqw", ".fltw", ".ftw", ".igw", ".imgw", ".dtw", ".datw",
+		".jkw", ".j2kw", // world files
 		".cpg", ".sbn", ".sbx", ".ovr",
 	} {
 		all[ext] = true
@@ -125,8 +126,10 @@ func (c Content) Component(main, other string) string {
 		return sidecarParts["shapefile"][suffix]
 	case c.Kind == "raster" && isWorldFile(ext, suffix):
 		return "worldfile"
-	case appended && suffix == ".aux.xml" && c.auxiliary:
-		return "header"
+	case appended && suffix == ".aux.xml" && c.auxiliary != "":
+		return c.auxiliary
+	case suffix == ".hdr" && c.auxiliary == "header":
+		return NotSent
 	}
 	return sidecarParts[c.Kind][suffix]
 }
@@ -156,12 +159,12 @@ func hasPrefixFold(s, prefix string) bool {
 // Georeference makes a raster of a file that files beside it georeference; head
 // returns the first bytes of one of them.
 func (c *Content) Georeference(main string, beside []string, head func(name string) []byte) {
-	world, projection, header := false, false, ""
+	world, projection, auxiliary, header := false, false, false, ""
 	stem, ext := CutExtension(main)
 	for _, name := range beside {
 		if strings.EqualFold(name, main+".aux.xml") {
 			text := string(head(name))
-			c.auxiliary = strings.Contains(text, "<GeoTransform>") || strings.Contains(text, "<SRS")
+			auxiliary = strings.Contains(text, "<GeoTransform>") || strings.Contains(text, "<SRS")
 		}
 		other, suffix := CutExtension(name)
 		if suffix = "." + strings.ToLower(suffix); !strings.EqualFold(other, stem) && !strings.EqualFold(other, main) {
@@ -173,14 +176,20 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 			header = name
 		}
 	}
-	c.auxiliary = c.auxiliary && header == "" && (c.flat || c.Kind == "raster")
 	switch {
-	case c.Kind == "image" && c.flat && (world || c.auxiliary || c.Format == "tiff" && !c.camera && projection):
+	case c.Kind == "image" && c.flat && (world || auxiliary || c.Format == "tiff" && !c.camera && projection):
 		c.Kind = "raster"
 	case c.Kind == "file" && c.Format == "" && header != "":
 		if format := headerFormat(head(header)); format != "" {
 			c.Kind, c.Format = "raster", format
+			if auxiliary { // what the header of the raster does not say, beside it
+				c.auxiliary = "worldfile"
+			}
+			return
 		}
+	}
+	if auxiliary && c.Kind == "raster" {
+		c.auxiliary = "header"
 	}
 }
 

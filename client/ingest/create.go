@@ -293,6 +293,8 @@ func (r *run) body(it *item) client.Object {
 	if it.photo != nil {
 		describe(b, it)
 	}
+	_, given := b["horizontal_srs_wkt"]
+	set("horizontal_srs_wkt", it.projection, it.projection != "" && !given)
 	return b
 }
 

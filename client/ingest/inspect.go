@@ -12,6 +12,7 @@ import (
 	"transect/client/checksum"
 	"transect/client/fault"
 	"transect/client/files"
+	"transect/client/formats"
 	"transect/client/formats/imagery"
 	"transect/client/reconcile"
 	"transect/client/verdict"
@@ -191,6 +192,8 @@ func (r *run) sample(it *item) error {
 			err = unreadable(m.Path, err)
 		} else if k.file(m.Component, s); i == 0 && it.Kind == "image" {
 			r.readPhoto(it, s)
+		} else if i == 0 && it.Projection != "" {
+			r.readProjection(it, f)
 		}
 		_ = f.Close() // only read from
 		if err != nil {
@@ -215,6 +218,21 @@ func (r *run) readPhoto(it *item, f io.ReaderAt) {
 	}
 	if !unsupported {
 		it.photoError = err
+	}
+}
+
+// readProjection reads the reference system of a point cloud that does not name it. A file
+// beside it that cannot be read is sent as an item of its own, which says so.
+func (r *run) readProjection(it *item, cloud io.ReaderAt) {
+	f, err := r.options.Source.Tree.Open(it.Projection)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		main := formats.File{Name: it.main().Name, Data: cloud, Size: it.main().Size}
+		beside := formats.File{Name: it.Projection, Data: f, Size: info.Size()}
+		it.projection = formats.ProjectionBeside(context.Background(), main, beside)
 	}
 }
 

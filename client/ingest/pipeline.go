@@ -67,6 +67,7 @@ type item struct {
 	content    string // hash without the name, to find duplicates; "" when they are sent
 	photo      *imagery.Photo
 	photoError error    // why it is not complete
+	projection string   // reference system of a point cloud that names none, from the file beside it
 	problem    *problem // that the check found, or nil
 	title      string   // name of the dataset
 	dataset    string

@@ -308,6 +308,9 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 		counts[p.component]++
 	}
 	for _, p := range c.parts {
+		if _, ext := formats.CutExtension(p.Path); item.Kind == "pcl" && strings.EqualFold(ext, "prj") {
+			item.Projection = p.Path
+		}
 		if p.component == formats.NotSent {
 			continue
 		}

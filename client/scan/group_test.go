@@ -71,6 +71,18 @@ func TestGrouping(t *testing.T) {
 			map[string]string{"a.img": "\x00\x01\x02", "a.hdr": "ENVI\nsamples = 3\n", "b.bil": "\x00\x01\x02", "b.HDR": "NROWS 3\r\nNCOLS 3\r\n", "c.img": "\x00\x01"},
 			[]string{"raster/envi raster=a.img header=a.hdr", "raster/ehdr raster=b.bil header=b.HDR", "file/ file=c.img"},
 		},
+		"companions of rasters": {
+			map[string]string{"a.bil": "\x00\x01\x02", "a.hdr": "NROWS 3\nNCOLS 3\n", "a.prj": prj, "a.stx": "1 0 9", "a.clr": "0 0 0 0", "a.blw": tfw,
+				"b.dat": "\x00\x01", "b.dat.hdr": "ENVI\nsamples = 3\n", "b.dat.aux.xml": "<PAMDataset><SRS>x</SRS></PAMDataset>",
+				"c.tif": geotiff, "c.hdr": "x", "c.tif.aux.xml": "<PAMDataset><SRS>x</SRS></PAMDataset>",
+				"d.jp2": "\x00\x00\x00\x0cjP  ", "d.j2w": tfw, "e.img": "EHFA_HEADER_TAG", "e.ige": "x", "e.rrd": "x"},
+			[]string{
+				"raster/ehdr raster=a.bil projection=a.prj worldfile=a.blw header=a.hdr", "file/ file=a.clr", "file/ file=a.stx",
+				"raster/envi raster=b.dat worldfile=b.dat.aux.xml header=b.dat.hdr",
+				"file/ file=c.hdr", "raster/geotiff raster=c.tif header=c.tif.aux.xml",
+				"raster/jp2 raster=d.jp2 worldfile=d.j2w", "file/ file=e.ige", "raster/hfa raster=e.img", "file/ file=e.rrd",
+			},
+		},
 		"stems that begin alike": {
 			map[string]string{"a.tif": geotiff, "a.b.tif": geotiff, "a.b.tfw": tfw, "a01.tif": geotiff, "a1.tif": geotiff, "a1.tfw": tfw, "a.b.c.prj": prj},
 			[]string{

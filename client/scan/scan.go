@@ -47,6 +47,9 @@ type Item struct {
 	Name string
 	// Members are the files to send, the main file first.
 	Members []Member
+	// Projection is the path of the projection file beside a point cloud, whose dataset has
+	// no component for it; "" for none.
+	Projection string
 	// Sidecar reports that it goes with the main file of another item.
 	Sidecar bool
 	// Note says what is odd about the item, or is "". Incomplete: it is that files are

@@ -16,6 +16,7 @@ package crs
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // System is a coordinate reference system.
@@ -156,6 +157,17 @@ func (s *System) Metres(lat float64) (x, y float64) {
 	}
 	length := s.unit * s.datum.ellipsoid.a
 	return length * math.Cos(lat*degree), length
+}
+
+// OnWGS84 reports whether positions on the datum are those of WGS 84, but for a metre or so.
+func (s *System) OnWGS84() bool {
+	return !slices.ContainsFunc(s.datum.shifts, func(t shift) bool {
+		most := 0.0
+		for i, v := range t.helmert {
+			most += math.Abs(v) * [...]float64{1, 1, 1, 31, 31, 31, 6.4}[i] // metres at the surface
+		}
+		return most > 1.5
+	})
 }
 
 // String is the name, with the EPSG code if there is one.

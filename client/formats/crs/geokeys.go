@@ -66,16 +66,41 @@ const (
 // ErrNoSystem: the keys name no reference system.
 var ErrNoSystem = errors.New("no reference system is given")
 
-// FromGeoKeys returns the system that GeoTIFF keys describe. An error says why it
-// cannot be used.
+// FromGeoKeys returns the system that GeoTIFF keys describe, else the one that Esri's
+// software writes into their citation. An error says why it cannot be used.
 func FromGeoKeys(keys GeoKeys) (*System, error) {
-	switch model := keys.code(keyModelType); {
+	s, err := keys.system()
+	if text := keys.cited(); err != nil && text != "" {
+		return FromWKT(text)
+	}
+	return s, err
+}
+
+// cited returns the well-known text in a citation, "" for keys of a system of the register.
+func (k GeoKeys) cited() string {
+	code := k.code(keyProjected)
+	if k.code(keyModelType) == modelGeographic {
+		code = k.code(keyGeographic)
+	}
+	if code != 0 && code != userDefined {
+		return ""
+	}
+	for _, key := range []int{keyProjCitation, keyCitation, keyGeogCitation} {
+		if _, text, ok := strings.Cut(k.text(key), "ESRI PE String = "); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+func (k GeoKeys) system() (*System, error) {
+	switch model := k.code(keyModelType); {
 	case model == modelGeocentric:
 		return nil, errors.New("geocentric coordinates are not supported")
-	case keys.code(keyProjected) != 0 || model == modelProjected:
-		return keys.projected()
-	case keys.code(keyGeographic) != 0 || model == modelGeographic:
-		d, err := keys.datum()
+	case k.code(keyProjected) != 0 || model == modelProjected:
+		return k.projected()
+	case k.code(keyGeographic) != 0 || model == modelGeographic:
+		d, err := k.datum()
 		if err == nil {
 			err = d.usable()
 		}
@@ -84,7 +109,7 @@ func FromGeoKeys(keys GeoKeys) (*System, error) {
 		}
 		s := geographic(d.system, d)
 		s.Name = cmp.Or(s.Name, "longitude and latitude")
-		if code := keys.code(keyAngularUnits); code != 0 && code != 9102 {
+		if code := k.code(keyAngularUnits); code != 0 && code != 9102 {
 			u, ok := loaded().units[code]
 			if !ok {
 				return nil, fmt.Errorf("the angular unit EPSG:%d is not supported", code)

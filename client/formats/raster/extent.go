@@ -79,12 +79,16 @@ func (f frame) pixel(lon, lat float64) (u, v float64) {
 // locate reads the georeference.
 func (r *Raster) locate(p *page) {
 	r.extent = Extent{Width: p.width, Height: p.height, Bands: p.samples}
-	t, d := p.reader, p.directory
+	r.own = georeferenceOf(p.reader, p.directory)
+	r.setGeoreference(r.own)
+}
+
+// georeferenceOf reads the tags of GeoTIFF.
+func georeferenceOf(t tiff.Reader, d tiff.Directory) georeference {
 	keys := geoKeys(t, d)
 	system, noSystem := crs.FromGeoKeys(keys)
 	to, noTransform := transform(t, d, keys.PixelIsPoint())
-	r.own = georeference{to, noTransform, system, noSystem}
-	r.setGeoreference(r.own)
+	return georeference{to, noTransform, system, noSystem}
 }
 
 var errNoPosition = errors.New("the raster has no position")
@@ -97,6 +101,29 @@ type georeference struct {
 	noSystem    error
 }
 
+// unplaced is the georeference of a file that says nothing of its position.
+var unplaced = georeference{noTransform: errNoPosition, noSystem: crs.ErrNoSystem}
+
+// position is the text of a world file and that of a projection, "" for what there is not.
+type position struct {
+	World      string `json:",omitempty"`
+	Projection string `json:",omitempty"`
+}
+
+// ReplacePosition gives a raster the position that goes before its own: the text of a world
+// file, the text of a projection file (WKT), or both; "" for what stays. It is called
+// before other methods.
+func (r *Raster) ReplacePosition(world, projection string) {
+	if world != "" {
+		r.own.to, r.own.noTransform = worldFile(world)
+	}
+	if projection != "" {
+		r.own.system, r.own.noSystem = crs.FromWKT(projection)
+	}
+	r.replaced = position{world, projection}
+	r.setGeoreference(r.own)
+}
+
 // SetPosition gives a position to a raster that has none of its own: the text of a world
 // file, the text of a projection file (WKT), or both; "" for what there is not. It
 // is called before other methods.
@@ -104,12 +131,12 @@ func (r *Raster) SetPosition(world, projection string) {
 	g := r.own
 	if g.noTransform != nil && world != "" {
 		if g.to, g.noTransform = worldFile(world); g.noTransform == nil {
-			r.world = world
+			r.beside.World = world
 		}
 	}
 	if errors.Is(g.noSystem, crs.ErrNoSystem) && projection != "" {
 		if g.system, g.noSystem = crs.FromWKT(projection); g.noSystem == nil {
-			r.projection = projection
+			r.beside.Projection = projection
 		}
 	}
 	if r.extent.Outline == nil {
@@ -137,7 +164,7 @@ func worldFile(text string) (a affine, err error) {
 func (r *Raster) setGeoreference(g georeference) {
 	e := &r.extent
 	to, err, noSystem := g.to, g.noTransform, g.noSystem
-	e.System, e.Reason = g.system, nil
+	e.System, e.Reason, e.Outline, e.GroundResolution = g.system, nil, nil, 0
 	from, invertible := to.inverse()
 	switch {
 	case err != nil:

@@ -59,7 +59,7 @@ func (r *Raster) WriteOverviews(ctx context.Context, f File) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(description{full.width, full.height, s.low, s.high, r.world, r.projection})
+	text, err := json.Marshal(description{full.width, full.height, s.low, s.high, r.beside, r.replaced})
 	if err != nil {
 		return err
 	}

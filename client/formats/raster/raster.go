@@ -1,5 +1,6 @@
 // Package raster reads rasters of any size in bounded memory: TIFF and BigTIFF files
-// with their georeference, in strips or tiles, with their overviews and masks.
+// with their georeference, in strips or tiles, with their overviews and masks. Of JPEG 2000
+// (jp2.go), Erdas Imagine (hfa.go), ENVI and EHdr (raw.go) it reads the headers alone.
 //
 // Open reads the directories. A page (page.go) is one image of the file, cut in
 // chunks that are decoded (decode.go) and cached (cache.go) one by one; a level is a
@@ -14,10 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 
-	"transect/client/formats/crs"
 	"transect/client/formats/tiff"
 )
 
@@ -37,7 +38,7 @@ type Raster struct {
 	stretch    stretch
 	unreadable error // why there is no stretch
 
-	world, projection string // see SetPosition
+	beside, replaced position // see SetPosition and ReplacePosition
 }
 
 // level is the raster at one resolution.
@@ -95,13 +96,26 @@ func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error)
 // where its pixels are, "" for none: the text of a world file. Undrawn is why its pixels
 // cannot be drawn.
 func Header(width, height, bands int, world string, undrawn error) *Raster {
-	r := &Raster{extent: Extent{Width: width, Height: height, Bands: bands}, undrawn: undrawn,
-		own: georeference{noTransform: errNoPosition, noSystem: crs.ErrNoSystem}}
+	g := unplaced
 	if world != "" {
-		r.own.to, r.own.noTransform = worldFile(world)
+		g.to, g.noTransform = worldFile(world)
 	}
-	r.setGeoreference(r.own)
+	return headed(width, height, bands, g, undrawn)
+}
+
+// headed returns a raster of which only the header is known.
+func headed(width, height, bands int, g georeference, undrawn error) *Raster {
+	r := &Raster{extent: Extent{Width: width, Height: height, Bands: bands}, undrawn: undrawn, own: g}
+	r.setGeoreference(g)
 	return r
+}
+
+// sized refuses a size that no raster has.
+func sized(width, height, bands int64) error {
+	if width < 1 || height < 1 || bands < 1 || max(width, height) > math.MaxInt32 || bands > math.MaxUint16 {
+		return fmt.Errorf("the header of the raster is damaged: it has %d x %d pixels in %d bands", width, height, bands)
+	}
+	return nil
 }
 
 // Undrawn returns why the pixels of the raster cannot be drawn, nil where they can.
@@ -130,8 +144,8 @@ func (r *Raster) sortLevels() {
 type description struct {
 	Width, Height int
 	Low, High     []float64
-	World         string `json:",omitempty"` // see SetPosition
-	Projection    string `json:",omitempty"`
+	position               // see SetPosition
+	Replaced      position `json:",omitzero"` // see ReplacePosition
 }
 
 // UseOverviews adds the overviews that WriteOverviews made of this raster, before
@@ -162,6 +176,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 	}
 	r.sortLevels()
 	r.stretching.Do(func() { r.stretch = stretch{d.Low, d.High} })
+	r.ReplacePosition(d.Replaced.World, d.Replaced.Projection)
 	r.SetPosition(d.World, d.Projection)
 	return nil
 }
