@@ -168,7 +168,8 @@ func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 // apply carries out a plan: what is not in it is not sent.
 func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Options, agreed *plan.Plan,
 	o Planning) error {
-	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)} // its own are harmless
+	// The effects of ready scripts are harmless.
+	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)}
 	job = planrun.CarryOut(job, gate)
 	if job.Link == nil { // a job is a run of its own
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
