@@ -3,12 +3,14 @@ package bindings_test
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/declare"
 	"transect/platform"
@@ -77,7 +79,7 @@ func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, li
 			w.plans(t, &o)
 		}
 		return client.New(ctx, s, o)
-	})
+	}, ingest.Module)
 	return w
 }
 
@@ -236,9 +238,11 @@ sdk.credentials.create{ name = "n", company = company, credentials = { type = "d
 }
 
 func TestModuleExamples(t *testing.T) {
-	for _, m := range append(bindings.Modules(), bindings.Declaration()) {
+	examples := maps.Clone(bindings.Examples())
+	maps.Copy(examples, ingest.Examples())
+	for _, m := range append(bindings.Modules(), bindings.Declaration(), ingest.Declaration()) {
 		for _, f := range m.Funcs {
-			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, bindings.Examples()[m.Name+"."+f.Name].Text()) })
+			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, examples[m.Name+"."+f.Name].Text()) })
 		}
 	}
 }

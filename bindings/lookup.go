@@ -105,7 +105,7 @@ func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) 
 
 // find calls a finder. Its errors are about what the user wrote, so that they do not name this module.
 func (b *Binding) find(c *module.Call, find func(context.Context, lookup.Finder) error) {
-	finder := lookup.In(b.command(c.L))
+	finder := lookup.In(b.Command(c.L))
 	vm.Must(c.L, c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }))
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
@@ -203,7 +204,7 @@ func (r *lostRun) start(die death, at int) error {
 			client.Options{RoundTripper: r, Links: []declare.Interceptor{r.watch}, Sleep: r.sleep, Ledger: &recovery.Options{
 				Ledger: func() (*ledger.Ledger, error) { return r.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil },
 				Platform: r.now, Settle: 30 * time.Second, Stats: r.tally}})
-	})
+	}, ingest.Module)
 	if _, err = in.RunString("example", r.code); err != nil {
 		err = vm.Failure(err).Err
 	}

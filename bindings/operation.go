@@ -35,7 +35,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			doubtNil(L, s)
 		}
 		resolvePaths(in, s, &args)
-		names := namesOf(in, c)
+		names := NamesOf(in, c)
 		moved, end := showTransfer(in, s, args.Values)
 		defer end()
 		var value declare.Value
@@ -46,17 +46,17 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			}
 			return err
 		}
-		var calls *callbacks
+		var calls *Callbacks
 		for name, v := range args.Values {
 			if f, ok := v.(*lua.LFunction); ok {
 				if calls == nil {
-					calls = newCallbacks(L, s.FullName())
+					calls = NewCallbacks(L, s.FullName())
 				}
 				args.Values[name] = calls.callback(s, f)
 			}
 		}
 		if calls != nil {
-			err = calls.serve(run)
+			err = calls.Serve(run)
 		} else {
 			err = vm.BlockingFor(L, platform(s.FullName()), run)
 		}
@@ -80,8 +80,8 @@ func platform(operation string) vm.Waiting {
 
 type namesKey struct{ client *client.Client }
 
-// namesOf takes names where the operations of a client expect ids.
-func namesOf(in *vm.Interp, c *client.Client) *lookup.Names {
+// NamesOf takes names where the operations of a client expect ids.
+func NamesOf(in *vm.Interp, c *client.Client) *lookup.Names {
 	return vm.State(in, namesKey{c}, func() *lookup.Names { return lookup.NewNames(c, in.Options().Logger) })
 }
 

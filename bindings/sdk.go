@@ -31,32 +31,38 @@ var Examples = sync.OnceValue(func() map[string]module.Example { return module.R
 // nil, else with those a script gave.
 type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
 
+// Extension is a module of its own that uses the client, such as ingest.
+type Extension func(*Binding) *module.Module
+
 // Open makes sdk, and every manager, available to require. The platform is
 // connected to when a script asks for an operation first: a script that only
 // prints its help needs none.
-func Open(in *vm.Interp, connect Connect) *Binding {
+func Open(in *vm.Interp, connect Connect, further ...Extension) *Binding {
 	b := &Binding{connect: connect}
 	modules := []*module.Module{{
 		Name: "sdk",
 		Doc:  "The connection to the platform: one attribute a manager.",
-		Open: func(L *lua.LState, module *lua.LTable) { b.fill(L, module, b.command) },
+		Open: func(L *lua.LState, module *lua.LTable) { b.fill(L, module, b.Command) },
 	}}
 	for _, m := range client.Managers() {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
 			modules = append(modules, &module.Module{Name: name, Doc: m.Doc, Open: func(L *lua.LState, module *lua.LTable) {
-				b.fillManager(L, module, m.Name, b.command)
+				b.fillManager(L, module, m.Name, b.Command)
 			}})
 		}
 	}
-	module.Preload(in, append(modules, queryModule, ingestModule(b), lookupModule(b))...)
+	modules = append(modules, queryModule, lookupModule(b))
+	for _, of := range further {
+		modules = append(modules, of(b))
+	}
+	module.Preload(in, modules...)
 	return b
 }
 
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
 func Modules() []*module.Module {
-	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare(),
-		lookupModule(new(Binding)).Declare()}
+	return []*module.Module{queryModule.Declare(), lookupModule(new(Binding)).Declare()}
 }
 
 // Binding is the client as one interpreter sees it.
@@ -73,9 +79,9 @@ func (b *Binding) Reconnect() { b.shared = nil }
 // connection gives a client, perhaps by connecting now.
 type connection func(L *lua.LState) *client.Client
 
-// command is the connection of the command line, opened at first use: once for
+// Command is the connection of the command line, opened at first use: once for
 // all tasks that ask for it meanwhile.
-func (b *Binding) command(L *lua.LState) *client.Client {
+func (b *Binding) Command(L *lua.LState) *client.Client {
 	for b.shared == nil {
 		d := b.dialing
 		if d != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/files"
@@ -142,7 +143,7 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 		return client.New(ctx, client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
 			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, gate.Charge, called},
 				Tree: files.Tree{View: s.script}, Folder: s.script.Receive})
-	})
+	}, ingest.Module)
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"transect/bindings"
 	"transect/runtime/vm"
 )
 
@@ -35,6 +36,7 @@ type Process struct {
 	Signals        <-chan os.Signal         // nil for none
 	Exit           func(code int)           // exits at once
 	Backend        func(p *Process) Backend // makes the backend of a run; nil for a program without one
+	Extensions     []bindings.Extension     // modules of parts that use the client
 
 	waiting *atomic.Int32 // how many read Signals
 }

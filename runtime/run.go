@@ -240,7 +240,7 @@ func (x *Execution) Job() *Job { return x.job }
 // Open makes the toolbox and the client available to scripts.
 func (x *Execution) Open() *bindings.Binding {
 	module.Preload(x.Interp, stdlib.Modules()...)
-	return bindings.Open(x.Interp, x.connector.connect)
+	return bindings.Open(x.Interp, x.connector.connect, x.process.Extensions...)
 }
 
 func (x *Execution) script(ctx context.Context) error {

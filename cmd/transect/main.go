@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/term"
 
+	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/runtime"
 	"transect/runtime/debug"
 	"transect/runtime/local"
@@ -32,7 +34,7 @@ func newProcess() *runtime.Process {
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
-		Exit: os.Exit, Backend: local.Backend,
+		Exit: os.Exit, Backend: local.Backend, Extensions: []bindings.Extension{ingest.Module},
 	}
 	p.Relay(signals)
 	return p

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/suggest"
@@ -40,7 +41,7 @@ func newEnvironment() *environment {
 		}
 	}
 	slices.Sort(v.globals)
-	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
+	for _, m := range slices.Concat(bindings.Modules(), []*module.Module{ingest.Declaration()}, stdlib.Modules()) {
 		v.modules[m.Name] = m.Declare()
 		v.names = append(v.names, m.Name)
 		for _, t := range m.Types {

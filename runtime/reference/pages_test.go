@@ -3,6 +3,7 @@ package reference_test
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/platform"
 	"transect/runtime/luastd"
@@ -53,7 +55,7 @@ func onPlatform(t *testing.T, args []string, chunks ...string) string {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID,
 			ClientSecret: c.ClientSecret}, client.Options{RoundTripper: p.RoundTripper()})
-	})
+	}, ingest.Module)
 	for i, chunk := range append([]string{string(setting)}, chunks...) {
 		if i == 1 {
 			out.Reset()
@@ -288,7 +290,9 @@ func TestRecipesTeachGoodHabits(t *testing.T) {
 			t.Errorf("%s takes the first of what is found", s.Name)
 		}
 	}
-	for name, e := range bindings.Examples() {
+	examples := maps.Clone(bindings.Examples())
+	maps.Copy(examples, ingest.Examples())
+	for name, e := range examples {
 		if first.MatchString(e.Text()) {
 			t.Errorf("the example of %s takes the first of what is found:\n%s", name, e.Text())
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/declare"
 	"transect/runtime/module"
@@ -103,14 +104,15 @@ func New() *Reference {
 		r.Managers = append(r.Managers, managerGroup(m))
 	}
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
-	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
+	for _, m := range slices.Concat(bindings.Modules(), []*module.Module{ingest.Declaration()}, stdlib.Modules()) {
 		r.Modules = append(r.Modules, moduleGroup(m.Declare()))
 	}
 	for _, g := range r.Groups() {
 		for _, e := range g.Entries() {
-			name, ok := e.FullName(), false
-			if e.example, ok = bindings.Examples()[name]; !ok {
-				e.example = stdlib.Examples()[name]
+			for _, all := range []map[string]module.Example{bindings.Examples(), ingest.Examples(), stdlib.Examples()} {
+				if own, ok := all[e.FullName()]; ok {
+					e.example = own
+				}
 			}
 			e.Example = e.example.Text()
 		}

@@ -1,9 +1,10 @@
-package bindings
+package ingest
 
 import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/bindings"
 	"transect/client"
 	"transect/client/calendar"
 	"transect/client/fault"
@@ -22,6 +24,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
+	"transect/runtime/vm"
 )
 
 // sourceOptions say what to ingest; check, run and verify share them.
@@ -49,7 +52,7 @@ type targetOptions struct {
 // target is where the files belong. Names in place of ids are looked up here, before
 // each file fails for one.
 func (t targetOptions) target(c *module.Call, connection *client.Client) (target ingest.Target, err error) {
-	names := namesOf(c.In, connection)
+	names := bindings.NamesOf(c.In, connection)
 	err = c.Blocking(func(ctx context.Context) (err error) {
 		if target.Project, err = names.ID(ctx, "project", string(t.Project)); err != nil {
 			return err
@@ -110,7 +113,7 @@ func (in sourceOptions) filesGiven() bool {
 }
 
 // read gives the options that say what is to be ingested.
-func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
+func (in sourceOptions) read(c *module.Call, s *bindings.Callbacks) (o ingest.Options, err error) {
 	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected,
 		Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
@@ -131,7 +134,7 @@ func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, er
 	}
 	if in.Filter != nil {
 		o.Filter = func(file scan.File) (keep bool, err error) {
-			err = s.call(in.Filter, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
+			err = s.Call(in.Filter, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				keep = lua.LVAsBool(v)
 				return nil
 			})
@@ -142,12 +145,12 @@ func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, er
 }
 
 // locate reads where the files are.
-func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) error {
+func (in sourceOptions) locate(c *module.Call, s *bindings.Callbacks, o *ingest.Options) error {
 	if each, ok := in.Source.(*lua.LFunction); ok {
 		if in.Paths != nil {
 			return fault.Of(&fault.ParameterError{}, "source and paths exclude each other, where source is a function")
 		}
-		o.Items = s.items(each, o.Source)
+		o.Items = items(s, each, o.Source)
 		return nil
 	}
 	if source, _ := in.Source.(string); source != "" {
@@ -197,7 +200,7 @@ func noSource(function string) error {
 }
 
 // read gives the options of a run.
-func (in runOptions) read(c *module.Call, s *callbacks, connection *client.Client) (o ingest.Options, err error) {
+func (in runOptions) read(c *module.Call, s *bindings.Callbacks, connection *client.Client) (o ingest.Options, err error) {
 	if !in.filesGiven() && in.RetryFailed == "" {
 		return o, noSource(c.Name)
 	}
@@ -274,10 +277,10 @@ func (in runOptions) sourceName() string {
 var nameWords = []string{"name", "base", "stem"}
 
 // naming is how datasets are named; nil for the names of their files.
-func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
+func naming(name any, s *bindings.Callbacks) (func(scan.File) (string, error), error) {
 	if f, ok := name.(*lua.LFunction); ok {
 		return func(file scan.File) (name string, err error) {
-			err = s.call(f, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
+			err = s.Call(f, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				text, ok := v.(lua.LString)
 				if !ok || text == "" {
 					return fault.Of(&fault.ParameterError{}, "the function name must return a string for %s, got %s", file.Name,
@@ -311,4 +314,54 @@ func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
 		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}",
 			strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
 	}, nil
+}
+
+// forEach makes a Go callback of a Lua function that takes a table; nil of none.
+func forEach[T any](s *bindings.Callbacks, f *lua.LFunction, table func(*lua.LState, T) lua.LValue) func(T) error {
+	if f == nil {
+		return nil
+	}
+	return func(v T) error {
+		return s.Call(f, func(L *lua.LState) lua.LValue { return table(L, v) }, nil)
+	}
+}
+
+// pathsAtOnce is how many paths are taken off an iterator before they are
+// gathered: files that belong together are found among those.
+const pathsAtOnce = 1000
+
+// items gathers the paths that a Lua iterator gives.
+func items(s *bindings.Callbacks, each *lua.LFunction, source scan.Source) iter.Seq2[scan.Item, error] {
+	return func(yield func(scan.Item, error) bool) {
+		for more := true; more; {
+			var paths []string
+			for more && len(paths) < pathsAtOnce {
+				err := s.Call(each, nil, func(v lua.LValue) error {
+					switch v := v.(type) {
+					case *lua.LNilType:
+						more = false
+						return nil
+					case lua.LString:
+						path := vm.Of(s.L).Path(string(v))
+						paths = append(paths, path)
+						return vm.Of(s.L).Permit(sandbox.Read, path)
+					}
+					return fault.Of(&fault.ParameterError{}, "the iterator source must give paths, got a %s", v.Type())
+				})
+				if err != nil {
+					yield(scan.Item{}, err)
+					return
+				}
+			}
+			if len(paths) == 0 {
+				return
+			}
+			source.Paths = paths
+			for item, err := range scan.Items(vm.Context(s.L), source) {
+				if !yield(item, err) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -1,12 +1,15 @@
-package bindings
+// Package ingest is the Lua module ingest: many files into many datasets.
+package ingest
 
 import (
 	"cmp"
 	"context"
+	"embed"
+	"sync"
 
 	"github.com/tidwall/gjson"
-	lua "github.com/yuin/gopher-lua"
 
+	"transect/bindings"
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/files"
@@ -18,6 +21,12 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
+
+//go:embed examples/*.lua
+var exampleFiles embed.FS
+
+// Examples are the examples of the functions.
+var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
 const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a list or an iterator of them.
 Files become datasets, created in bulk and filled side by side; files that belong together, such as a
@@ -42,8 +51,8 @@ on from there.
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through
 the platform, which is not recommended.`
 
-// ingestModule is the module ingest. Connection is opened by b when needed.
-func ingestModule(b *Binding) *module.Module {
+// Module makes the module ingest. Its connection is opened by b when needed.
+func Module(b *bindings.Binding) *module.Module {
 	return &module.Module{
 		Name: "ingest",
 		Doc:  ingestDoc,
@@ -51,7 +60,10 @@ func ingestModule(b *Binding) *module.Module {
 	}
 }
 
-func ingestFuncs(b *Binding) []module.Func {
+// Declaration describes the module, for documentation.
+func Declaration() *module.Module { return Module(new(bindings.Binding)).Declare() }
+
+func ingestFuncs(b *bindings.Binding) []module.Func {
 	return []module.Func{
 		{
 			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
@@ -101,19 +113,15 @@ func options[T any]() []module.Param {
 
 // givenName is the name of a resource that was given as an option, "" of an id.
 func givenName(c *module.Call, option string) string {
-	if ud, ok := c.Value(option).(*lua.LUserData); ok {
-		if r, ok := ud.Value.(*resource); ok {
-			return gjson.GetBytes(r.raw, "name").String()
-		}
-	}
-	return ""
+	r, _ := bindings.RecordOf(c.Value(option))
+	return gjson.GetBytes(r.JSON, "name").String()
 }
 
-func runIngest(c *module.Call, b *Binding) (any, error) {
-	s := newCallbacks(c.L, "ingest")
+func runIngest(c *module.Call, b *bindings.Binding) (any, error) {
+	s := bindings.NewCallbacks(c.L, "ingest")
 	var in runOptions
 	c.Fill(&in)
-	connection := b.command(c.L)
+	connection := b.Command(c.L)
 	o, err := in.read(c, s, connection)
 	c.Must(err)
 	o.Stop = vm.StopRequested(c.L)
@@ -131,7 +139,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 			Read: func() meter.Reading { return reading(o.Progress, connection) }})
 	}
 	var result *ingest.Result
-	err = s.serve(func(ctx context.Context) (err error) {
+	err = s.Serve(func(ctx context.Context) (err error) {
 		result, err = ingest.Run(recovery.Outside(ctx), connection, o)
 		if show != nil {
 			show.Finish()
@@ -186,7 +194,7 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 }
 
 func checkIngest(c *module.Call) (any, error) {
-	s := newCallbacks(c.L, "ingest")
+	s := bindings.NewCallbacks(c.L, "ingest")
 	var in checkOptions
 	c.Fill(&in)
 	if !in.filesGiven() {
@@ -196,7 +204,7 @@ func checkIngest(c *module.Call) (any, error) {
 	c.Must(err)
 	o.Deep = in.Deep
 	var report any
-	err = s.serve(func(ctx context.Context) (err error) {
+	err = s.Serve(func(ctx context.Context) (err error) {
 		r, err := ingest.Preflight(ctx, o)
 		if err == nil {
 			report, err = plainJSON(r)
@@ -206,8 +214,8 @@ func checkIngest(c *module.Call) (any, error) {
 	return report, err
 }
 
-func ingestFits(c *module.Call, b *Binding) error {
-	s := newCallbacks(c.L, "ingest")
+func ingestFits(c *module.Call, b *bindings.Binding) error {
+	s := bindings.NewCallbacks(c.L, "ingest")
 	var in fitsOptions
 	c.Fill(&in)
 	if !in.filesGiven() {
@@ -219,12 +227,12 @@ func ingestFits(c *module.Call, b *Binding) error {
 		return nil
 	}
 	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)
-	connection := b.command(c.L)
-	return s.serve(func(ctx context.Context) error { return ingest.Fits(ctx, connection, o) })
+	connection := b.Command(c.L)
+	return s.Serve(func(ctx context.Context) error { return ingest.Fits(ctx, connection, o) })
 }
 
-func verifyIngest(c *module.Call, b *Binding) (any, error) {
-	s := newCallbacks(c.L, "ingest")
+func verifyIngest(c *module.Call, b *bindings.Binding) (any, error) {
+	s := bindings.NewCallbacks(c.L, "ingest")
 	var in verifyOptions
 	c.Fill(&in)
 	onFile := forEach(s, in.OnFile, findingTable)
@@ -236,7 +244,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	case in.Ingest != nil:
 		earlier, err := earlierOutcomes(c, *in.Ingest)
 		c.Must(err)
-		connection := b.command(c.L)
+		connection := b.Command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
 			return ingest.VerifyOutcomes(ctx, connection, earlier, files.Tree{View: c.In}, onFile)
 		}
@@ -245,7 +253,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	default:
 		o, err := in.read(c, s)
 		c.Must(err)
-		connection := b.command(c.L)
+		connection := b.Command(c.L)
 		if o.Target, err = in.target(c, connection); err != nil {
 			return nil, err
 		}
@@ -254,7 +262,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		}
 	}
 	var v *ingest.Verification
-	err := s.serve(func(ctx context.Context) (err error) {
+	err := s.Serve(func(ctx context.Context) (err error) {
 		v, err = verify(ctx)
 		return err
 	})
