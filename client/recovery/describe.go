@@ -57,7 +57,7 @@ func (r *Recovery) findDeleted() map[string]bool {
 	all := map[string]bool{}
 	l, err := r.Ledger()
 	if err != nil {
-		return nil // a ledger that cannot be read says so elsewhere
+		return nil // an unreadable ledger is reported elsewhere
 	}
 	_ = l.All(func(i ledger.Intent, result *ledger.Result) error {
 		manager, name, _ := strings.Cut(i.Op, ".")

@@ -26,7 +26,7 @@ import (
 func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 	s := a.spec
 	if s.Composed || s.Transfers() {
-		all, err := a.said(ctx, s.Params, a.call.Args.Values)
+		all, err := a.content(ctx, s.Params, a.call.Args.Values)
 		if err != nil {
 			return ledger.Fingerprint{}, err
 		}
@@ -170,9 +170,9 @@ func allSets(v any) any {
 	return v
 }
 
-// said returns the arguments without those that change nothing, with the traits of files in place of their
+// content returns the arguments without those that change nothing, with the traits of files in place of their
 // paths.
-func (a *attempt) said(ctx context.Context, params []schema.Param, values map[string]any) (map[string]any, error) {
+func (a *attempt) content(ctx context.Context, params []schema.Param, values map[string]any) (map[string]any, error) {
 	all := maps.Clone(values)
 	for name, v := range all {
 		p := schema.Find(params, name)
@@ -184,7 +184,7 @@ func (a *attempt) said(ctx context.Context, params []schema.Param, values map[st
 		case a.spec.Effect != declare.Read && (p.Type == "path" || p.Type == "[]path"):
 			all[name], err = a.files(ctx, v)
 		case len(p.Fields) > 0:
-			all[name], err = a.saidIn(ctx, p.Fields, v)
+			all[name], err = a.contentIn(ctx, p.Fields, v)
 		}
 		if err != nil {
 			return nil, err
@@ -193,16 +193,16 @@ func (a *attempt) said(ctx context.Context, params []schema.Param, values map[st
 	return all, nil
 }
 
-// saidIn applies said to a table, or to each of a list.
-func (a *attempt) saidIn(ctx context.Context, fields []schema.Param, v any) (any, error) {
+// contentIn applies content to a table, or to each of a list.
+func (a *attempt) contentIn(ctx context.Context, fields []schema.Param, v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
-		return a.said(ctx, fields, v)
+		return a.content(ctx, fields, v)
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
 			var err error
-			if all[i], err = a.saidIn(ctx, fields, v[i]); err != nil {
+			if all[i], err = a.contentIn(ctx, fields, v[i]); err != nil {
 				return nil, err
 			}
 		}

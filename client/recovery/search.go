@@ -155,13 +155,13 @@ func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]
 // wanted returns the bodies of what the call makes: one, or the elements of a list.
 func (a *attempt) wanted() []map[string]any {
 	if a.spec.Unknown.Rule == declare.ByList { // its records have the form of the arguments
-		said := map[string]any{}
+		values := map[string]any{}
 		for name, v := range a.call.Args.Values {
 			if v != nil {
-				said[name] = v
+				values[name] = v
 			}
 		}
-		return []map[string]any{said}
+		return []map[string]any{values}
 	}
 	req, err := a.call.Request()
 	if err != nil {
