@@ -83,7 +83,7 @@ func (w *window) record() (record, int64, error) {
 	return r, frame + length, w.content.err
 }
 
-// zeros skips zero bytes, which some file systems leave at the end after a power loss.
+// zeros returns errTorn if only zero bytes are left, as some file systems leave them after a power loss.
 func (w *window) zeros() error {
 	for {
 		switch b, err := w.in.ReadByte(); {
