@@ -15,7 +15,7 @@ func inherit(cmd *exec.Cmd, files [2]*os.File) {
 	}
 	handles := [2]syscall.Handle{syscall.Handle(files[0].Fd()), syscall.Handle(files[1].Fd())}
 	for _, h := range handles {
-		_ = syscall.SetHandleInformation(h, syscall.HANDLE_FLAG_INHERIT, syscall.HANDLE_FLAG_INHERIT) // needed besides the child's list
+		_ = syscall.SetHandleInformation(h, syscall.HANDLE_FLAG_INHERIT, syscall.HANDLE_FLAG_INHERIT) // also needed
 	}
 	cmd.SysProcAttr.AdditionalInheritedHandles = append(cmd.SysProcAttr.AdditionalInheritedHandles, handles[:]...)
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("%s=%d,%d", Variable, handles[0], handles[1]))
