@@ -87,7 +87,7 @@ func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended 
 				return fault.Stopped(ctx)
 			}
 			if err != nil {
-				return nil // the run is asked to stop
+				return nil // the run should stop
 			}
 		}
 	}))

@@ -98,8 +98,8 @@ type runStateKey struct{}
 // runState is the module's state in one interpreter.
 type runState struct {
 	started time.Time
-	dir     string            // where there is no run
-	values  map[string][]byte // of run.once and run.fixed where there is no run
+	dir     string            // outside of a run
+	values  map[string][]byte // of run.once and run.fixed outside of a run
 	making  map[string]*making
 }
 
