@@ -30,7 +30,7 @@ type loading struct {
 // full is the prefix of the alternative names of built-in modules, which no file can have.
 const full = "transect."
 
-// PathOf returns package.path: the folders of --path; the entries of LUA_PATH, in which ;; stands for the
+// PathOf returns package.path: the folders of --path; the entries of LUA_PATH, in which ;; means the
 // rest; otherwise the script's folder, the current one, and the folders of packages installed for Lua 5.1.
 func PathOf(script, current string, path []string, luaPath string) string {
 	var first, rest []string

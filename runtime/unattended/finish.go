@@ -69,7 +69,7 @@ func (r *run) end(ctx context.Context, err error, code int) {
 	})
 }
 
-// endAtOnce only writes the record: there is no time for notifications.
+// endAtOnce writes only the record, when no time is left for notifications.
 func (r *run) endAtOnce(err error, code int) {
 	r.ending.Do(func() {
 		r.finish(err, code)
