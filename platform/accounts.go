@@ -14,7 +14,7 @@ var (
 	oauthClients = &resource{name: "client", plural: "oauth_clients"}
 )
 
-// What allows a user what others may not do.
+// Profile and company role with extra rights.
 const (
 	profileAdmin = "admin"
 	roleManager  = "manager"
@@ -36,7 +36,7 @@ func serveAccounts() {
 	})
 }
 
-// describeUser answers with a user; with the caller when none is named.
+// describeUser returns a user, by default the caller.
 func describeUser(r *Request) any {
 	if r.text("user") == "" {
 		r.body["user"] = r.caller.user
@@ -67,8 +67,8 @@ func completeOAuthClient(r *Request, given, doc store.Doc) {
 	owned(r, given, doc)
 }
 
-// makeOAuthClient makes a pair of id and secret that tokens are issued for.
-// Only this answer has the secret.
+// makeOAuthClient creates an id and a secret that tokens are issued for. Only this response contains the
+// secret.
 func makeOAuthClient(r *Request, given store.Doc) store.Doc {
 	if store.Text(given, "client_type") == "" {
 		panic(wrong("client_type", "is required"))
@@ -86,7 +86,7 @@ func makeOAuthClient(r *Request, given store.Doc) store.Doc {
 func deleteOAuthClient(r *Request) any {
 	id := r.text("client")
 	doc := r.get(oauthClients, id)
-	if r.find(oauthSecrets, id) != nil { // below an overlay it is not known
+	if r.find(oauthSecrets, id) != nil { // unknown for a client below an overlay
 		r.remove(oauthSecrets, id)
 	}
 	r.p.issued.Range(func(hash, of any) bool {
@@ -100,12 +100,12 @@ func deleteOAuthClient(r *Request) any {
 	return doc
 }
 
-// clientUser finds the user for whom a client acts, and when the client ends;
-// a zero time is never. It fails with 401 for a wrong pair.
+// clientUser returns the user for whom a client acts, and when the client expires (zero: never). It fails
+// with 401 for a wrong id or secret.
 func (r *Request) clientUser(id, secret string) (user string, ends time.Time) {
-	known := r.p.secrets
-	if same(id, known.ClientID) && same(secret, known.ClientSecret) {
-		return known.UserID, ends
+	own := r.p.secrets
+	if same(id, own.ClientID) && same(secret, own.ClientSecret) {
+		return own.UserID, ends
 	}
 	stored := r.find(oauthSecrets, id)
 	if stored == nil || !same(store.Text(stored, "hash"), hashed(secret)) {
@@ -150,8 +150,8 @@ func completeShareToken(r *Request, given, doc store.Doc) {
 	}
 }
 
-// makeShareToken creates a token. A client inside the process, whose own address
-// leads nowhere, gets the address that serves tiles: "" when they are not.
+// makeShareToken creates a token. A client inside the process cannot dial the platform's address, so it gets
+// the address that serves tiles, or "" when they are not served.
 func makeShareToken(r *Request, given store.Doc) store.Doc {
 	doc := shareTokens.build(r, given)
 	r.create(shareTokens, doc)

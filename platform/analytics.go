@@ -12,10 +12,10 @@ import (
 	"transect/platform/store"
 )
 
-// Analytics are programs that make products of the data on the platform.
+// Analytics are programs that make products from data on the platform.
 var analytics = &resource{name: "analytic", plural: "analytics", unique: []string{"name", "version"}}
 
-// localImage is the image of the analytics that the platform runs itself.
+// localImage prefixes the images of analytics that the platform runs itself.
 const localImage = "transect.local/"
 
 func serveAnalytics() {
@@ -43,8 +43,7 @@ func serveAnalytics() {
 	})
 }
 
-// seedAnalytics puts in the analytics that the platform runs itself, exposed
-// and enabled.
+// seedAnalytics inserts the analytics that the platform runs itself, exposed and enabled.
 func (p *Platform) seedAnalytics(t tx, now string) {
 	names := map[string]bool{}
 	for _, program := range analytic.BuiltIn() {
@@ -88,20 +87,20 @@ func setDockerCredentials(r *Request) any {
 	return doc
 }
 
-// analyticAccess says on which companies' domains an analytic (all versions of
-// a name) is exposed, and which companies may order it.
+// analyticAccess holds the companies on whose domains an analytic (all versions of a name) is exposed, and
+// the companies that may order it.
 var analyticAccess = &resource{name: "analytic_access", plural: "analytic_access"}
 
-// analyticCredentials says with which credentials analytics run.
+// analyticCredentials holds the credentials that analytics run with.
 var analyticCredentials = &resource{name: "analytic_credentials", plural: "analytic_credentials"}
 
-// changeAccess is the endpoint of one verb. Its body is a list under the verb,
-// with an entry for each company: {company, analytics_names}.
+// changeAccess returns the endpoint of a verb. Its body has a list under the verb, with an entry for each
+// company: {company, analytics_names}.
 func changeAccess(verb, companyKey string) endpoint {
 	entry := fields{{Name: companyKey, Type: "id"}, {Name: "analytics_names", Type: "[]word"}}
-	known := fields{{Name: verb, Type: "[]object", Fields: entry}}
+	declared := fields{{Name: verb, Type: "[]object", Fields: entry}}
 	return do(func(r *Request) any {
-		check(schema.CheckFields(known, "", r.body))
+		check(schema.CheckFields(declared, "", r.body))
 		entries := listOf(r.body, verb)
 		for i, v := range entries {
 			entry := v.(map[string]any)
@@ -126,7 +125,7 @@ func (r *Request) setAccess(verb, company, name string) {
 	switch verb {
 	case "expose":
 		doc["exposed"] = true
-	case "unexpose": // what is not exposed cannot be ordered
+	case "unexpose": // an analytic that is not exposed cannot be ordered
 		doc["exposed"], doc["enabled"] = false, false
 	case "enable":
 		if doc["exposed"] != true {
@@ -139,8 +138,8 @@ func (r *Request) setAccess(verb, company, name string) {
 	r.save(analyticAccess, doc)
 }
 
-// credentialTarget reads which analytics of which company credentials are for,
-// and finds what is assigned to them; nil when nothing is.
+// credentialTarget reads the analytic, version range and company that credentials are for, and returns the
+// stored assignment, or nil.
 func (r *Request) credentialTarget() (target, assigned store.Doc) {
 	name, versions, company := r.text("analytic_name"), r.text("analytic_version_range"), r.text("company")
 	checkAs("range", "analytic_version_range", versions)
@@ -149,8 +148,7 @@ func (r *Request) credentialTarget() (target, assigned store.Doc) {
 	return target, r.first(analyticCredentials, target)
 }
 
-// assignCredentials sets by name which credentials analytics run with. Those
-// under other names stay.
+// assignCredentials sets, by name, the credentials that analytics run with. Other names keep theirs.
 func assignCredentials(r *Request) any {
 	credentials := r.object("credentials")
 	target, doc := r.credentialTarget()
@@ -182,9 +180,8 @@ func unassignCredentials(r *Request) any {
 	return doc
 }
 
-// analyticConfigurations are sets of values for an analytic, each value for a
-// range of its versions. configurationAssignments say which set a company uses
-// for an analytic.
+// analyticConfigurations are sets of values for an analytic, each value for a range of versions.
+// configurationAssignments hold the set that a company uses for an analytic.
 var (
 	analyticConfigurations = &resource{
 		name: "analytic_configuration", plural: "analytic_configurations", unique: []string{"company", "name"},
@@ -223,7 +220,7 @@ func updateConfiguration(r *Request) any {
 	return analyticConfigurations.change(r)
 }
 
-// newestVersion finds the highest version of an analytic.
+// newestVersion returns the highest version of an analytic.
 func (r *Request) newestVersion(name, key string) store.Doc {
 	var newest store.Doc
 	var highest *semver.Version
@@ -241,8 +238,8 @@ func (r *Request) newestVersion(name, key string) store.Doc {
 	return newest
 }
 
-// assignment reads a set and a company, and finds which set the company uses
-// for the same analytic; nil when it uses none.
+// assignment reads a set and a company, and returns the set that the company uses for the same analytic, or
+// nil.
 func (r *Request) assignment() (set store.Doc, company string, used store.Doc) {
 	company = r.text("company")
 	set = r.get(analyticConfigurations, r.text(analyticConfigurations.name))
@@ -251,9 +248,8 @@ func (r *Request) assignment() (set store.Doc, company string, used store.Doc) {
 	return set, company, used
 }
 
-// assignConfiguration has a company use a set, with all configurations it will
-// ever have. A company uses one set for an analytic: with two there would be no
-// telling which configuration counts.
+// assignConfiguration makes a company use a set, including configurations added to it later. A company uses
+// one set per analytic: with two it would be ambiguous which applies.
 func assignConfiguration(r *Request) any {
 	set, company, used := r.assignment()
 	analytic := r.newestVersion(store.Text(set, "analytic_name"), analyticConfigurations.name)

@@ -28,8 +28,8 @@ func serveAnnotations() {
 	})
 }
 
-// completeAnnotation gives an annotation the company of its project, and checks
-// that its mission and the dataset it is drawn on fit the project.
+// completeAnnotation sets an annotation's company to its project's, and checks that its mission and the
+// dataset it is drawn on fit the project.
 func completeAnnotation(r *Request, given, doc store.Doc) {
 	project := r.get(projects, store.Text(doc, "project"))
 	doc["company"] = project["company"]
@@ -48,7 +48,7 @@ func completeAnnotation(r *Request, given, doc store.Doc) {
 	}
 }
 
-// setIcon sets the icon; null leaves the choice to whoever draws it.
+// setIcon sets the icon; null lets the viewer choose one.
 func setIcon(r *Request, doc store.Doc) {
 	doc["icon"] = r.body["icon"]
 }

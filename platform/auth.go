@@ -23,7 +23,7 @@ type caller struct {
 // tokenLife is how long access tokens are valid.
 const tokenLife = 4 * time.Hour
 
-// tokenRoutes are the routes that issue, describe and revoke access tokens.
+// tokenRoutes returns the routes that issue, describe and revoke access tokens.
 func tokenRoutes() []route {
 	grant := fields{{Name: "grant_type", Type: "string", Choices: []string{"password", "client_credentials"}}}
 	token := fields{{Name: "token", Type: "string", Optional: true}}
@@ -41,11 +41,11 @@ func obtainToken(r *Request) any {
 	if !ok {
 		panic(unauthorized("InvalidClient", "a Basic Authorization header with a client id and secret is required"))
 	}
-	known := r.p.secrets
-	account, ends := known.UserID, time.Time{}
+	own := r.p.secrets
+	account, ends := own.UserID, time.Time{}
 	if r.text("grant_type") == "password" {
 		// Any client is accepted: programs have one of their own built in.
-		if !same(r.text("username"), known.User) || !same(r.text("password"), known.Password) {
+		if !same(r.text("username"), own.User) || !same(r.text("password"), own.Password) {
 			panic(unauthorized("InvalidGrant", "user or password is wrong"))
 		}
 	} else {
@@ -74,7 +74,7 @@ func obtainToken(r *Request) any {
 
 // authenticate sets the caller of the request by its access token.
 func (r *Request) authenticate() {
-	if r.under != nil { // the platform below knows the token
+	if r.under != nil { // the platform below checks the token
 		r.caller = r.under.caller(r.http.Context())
 		return
 	}
@@ -89,7 +89,7 @@ func (r *Request) authenticate() {
 func (r *Request) lookUp(token string) caller {
 	c := caller{hash: hashed(token)}
 	var issued, expires int64
-	if own, known := r.p.issued.Load(c.hash); known {
+	if own, ok := r.p.issued.Load(c.hash); ok {
 		c = own.(caller)
 		issued, expires = c.issued.UnixMilli(), c.expires.UnixMilli()
 	} else if !found(r.QueryRow("SELECT user, client, issued, expires FROM tokens WHERE hash = ?", c.hash).
@@ -103,8 +103,7 @@ func (r *Request) lookUp(token string) caller {
 	return c
 }
 
-// describeToken answers with the user and expiry of a token, by default that of
-// the request.
+// describeToken returns the user and expiry of a token, by default the request's.
 func describeToken(r *Request) any {
 	c := r.caller
 	if token := r.text("token"); token != "" {
@@ -125,8 +124,7 @@ func describeToken(r *Request) any {
 	}
 }
 
-// revokeToken revokes a token, by default that of the request. An unknown token
-// is no error.
+// revokeToken revokes a token, by default the request's. An unknown token is not an error.
 func revokeToken(r *Request) any {
 	hash := r.caller.hash
 	if token := r.text("token"); token != "" {

@@ -17,7 +17,7 @@ import (
 // maxComponents is how many components a dataset may have.
 const maxComponents = 10_000
 
-// optionalParts are the components that a dataset type may have beside its main one.
+// optionalParts lists the components of a dataset type besides its main one.
 var optionalParts = map[string][]string{
 	"raster": {"projection", "worldfile", "header"},
 	"vector": {"database", "index", "projection"},
@@ -97,7 +97,7 @@ func unnumbered(name string) string {
 	return name
 }
 
-// componentOf returns the dataset and its component that a request is about.
+// componentOf returns a dataset and one of its components.
 func (r *Request) componentOf(dataset, name string) (doc, c store.Doc) {
 	doc = r.get(datasets, dataset)
 	for _, v := range listOf(doc, "components") {
@@ -112,8 +112,8 @@ func (r *Request) componentOf(dataset, name string) (doc, c store.Doc) {
 	panic(fail(http.StatusNotFound, "ResourceNotFound", "dataset %s has no component %q", dataset, name))
 }
 
-// checkFormat refuses a file that is not what its extension says: the main file of a
-// dataset, archives and JSON beside it. Other files may be of any kind.
+// checkFormat refuses a file whose content does not match its extension. It checks the main file of a
+// dataset, archives and JSON files; other files may be of any kind.
 func checkFormat(ctx context.Context, file formats.File, further bool) error {
 	extension := strings.ToLower(filepath.Ext(file.Name))
 	if extension == ".json" || extension == ".geojson" {

@@ -14,7 +14,7 @@ import (
 	"transect/platform/store"
 )
 
-// content is the files of a dataset, open.
+// content holds the open files of a dataset.
 type content struct {
 	main   formats.File
 	beside []formats.File
@@ -27,8 +27,8 @@ func (c *content) close() {
 	}
 }
 
-// openContent opens the files of a dataset, in the order of its components. What the
-// dataset says of its reference system and offset becomes files beside the main one.
+// openContent opens the files of a dataset, in the order of its components. The dataset's reference system
+// and offset become sidecar files.
 func (p *Platform) openContent(doc store.Doc, files []stored) (*content, error) {
 	c := &content{}
 	names := componentNames(doc)
@@ -72,8 +72,7 @@ func componentNames(doc store.Doc) (names []string) {
 	return names
 }
 
-// filesOf lists the files of a dataset, or returns false when some were not uploaded
-// yet.
+// filesOf lists the files of a dataset, or returns false when some are not uploaded yet.
 func (t tx) filesOf(doc store.Doc) (files []stored, ok bool) {
 	for _, name := range componentNames(doc) {
 		s, ok := t.bytesOf(store.Text(doc, "_id"), name)
@@ -85,13 +84,12 @@ func (t tx) filesOf(doc store.Doc) (files []stored, ok bool) {
 	return files, len(files) > 0
 }
 
-// described are the types of datasets whose content is measured here. Images and
-// rasters are read with their own packages.
+// described lists the dataset types whose content is measured here. Images and rasters are read with their
+// own packages.
 var described = []string{"vector", "pcl", "mesh"}
 
-// describeContent adds what the files of a vector, a point cloud or a mesh say of
-// themselves. One that cannot be read, or has no position, keeps a warning: it was
-// uploaded all the same.
+// describeContent adds the metadata found in the files of a vector, a point cloud or a mesh. If a file cannot
+// be read, or has no position, the dataset gets a warning: it was uploaded all the same.
 func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, files []stored) {
 	if !slices.Contains(described, store.Text(doc, "type")) || len(files) == 0 {
 		return

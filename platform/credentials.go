@@ -8,14 +8,13 @@ import (
 	"transect/platform/store"
 )
 
-// Credentials are what analytics and datastreams sign in elsewhere with. A
-// company knows its own by their names.
+// Credentials let analytics and datastreams sign in to other services. Their names are unique in a company.
 var credentials = &resource{name: "credentials", plural: "credentials", unique: []string{"company", "name"}}
 
-// secretKeys says which keys credentials of a type have.
+// secretKeys lists the keys of a type of credentials.
 type secretKeys struct {
 	required []string
-	shown    []string // those that are neither password, secret nor key
+	shown    []string // neither password, secret nor key
 }
 
 var secretTypes = map[string]secretKeys{
@@ -41,7 +40,7 @@ func serveCredentials() {
 	})
 }
 
-// changeCredentials changes those that a company has under a name.
+// changeCredentials changes credentials, found by company and name.
 func changeCredentials(r *Request) any {
 	doc := r.needCredentials(r.text("company"), r.text("name"), "name")
 	check(schema.CheckFields(optional(credentials.rules), "", r.body))
@@ -55,8 +54,8 @@ func changeCredentials(r *Request) any {
 	return doc
 }
 
-// hideSecrets checks credentials by their type, and keeps what may be shown of them. The rest is not stored
-// anywhere: nothing here signs in elsewhere with it.
+// hideSecrets checks credentials by their type and keeps what may be shown. Secrets are not stored: nothing
+// here signs in to other services.
 func hideSecrets(_ *Request, given, doc store.Doc) {
 	secrets, ok := given["credentials"].(map[string]any)
 	if !ok {
@@ -80,7 +79,7 @@ func hideSecrets(_ *Request, given, doc store.Doc) {
 	doc["credentials"], doc["type"] = shown, kind
 }
 
-// needCredentials returns those that a company has under a name.
+// needCredentials returns a company's credentials by name, or fails.
 func (r *Request) needCredentials(company, name, key string) store.Doc {
 	r.need(companies, company, "company")
 	doc := r.first(credentials, store.Doc{"company": company, "name": name})

@@ -10,8 +10,8 @@ import (
 	"transect/platform/store"
 )
 
-// Datasets are files, images, rasters, meshes, point clouds and vectors of a
-// company; mostly of one of its projects.
+// Datasets are files, images, rasters, meshes, point clouds and vectors of a company, usually in one of its
+// projects.
 var datasets = &resource{name: "dataset", plural: "datasets"}
 
 var datasetTypes = []string{"file", "image", "mesh", "pcl", "raster", "vector"}
@@ -32,8 +32,7 @@ func serveDatasets() {
 	})
 }
 
-// completeDataset sets what a new dataset is without further word, what it
-// belongs to, and the state of its components.
+// completeDataset sets the defaults and owners of a new dataset, and the state of its components.
 func completeDataset(r *Request, given, doc store.Doc) {
 	if doc["_id"] != nil {
 		return
@@ -50,7 +49,7 @@ func completeDataset(r *Request, given, doc store.Doc) {
 	if store.Lookup(doc, "source.name") == nil {
 		store.Set(doc, "source.name", "data-manager")
 	}
-	// Only files are waited for: a collection's features live elsewhere.
+	// Only files are pending: a collection's features are stored elsewhere.
 	status := statusPending
 	if allCompleted(doc) {
 		status = statusCompleted
@@ -62,8 +61,8 @@ func completeDataset(r *Request, given, doc store.Doc) {
 	}
 }
 
-// setOwners fills in what a dataset belongs to by what it is said to belong
-// to: its flight has a mission, that a project, and that a company.
+// setOwners fills in the owners implied by the given ones: a flight has a mission, a mission has a project,
+// and a project has a company.
 func (r *Request) setOwners(doc store.Doc) {
 	if doc["company"] == nil && doc["project"] == nil {
 		panic(wrong("project", "is required, or company"))
@@ -85,8 +84,8 @@ func (r *Request) setOwners(doc store.Doc) {
 	}
 }
 
-// adding is the handler of an operation that adds to a list of texts or of datasets of
-// the same company. What the list has stays once, so that the request can be repeated.
+// adding returns the endpoint of an operation that adds texts, or datasets of the same company, to a list.
+// Existing entries are not duplicated, so that the request can be repeated.
 func (t *resource) adding(key string) endpoint {
 	return do(t.changing(func(r *Request, doc store.Doc) {
 		if key == "attachments" {
@@ -96,13 +95,13 @@ func (t *resource) adding(key string) endpoint {
 	}))
 }
 
-// removing is the handler of an operation that removes from such a list, also datasets
-// that were deleted since.
+// removing returns the endpoint of an operation that removes from such a list, including datasets deleted
+// since.
 func (t *resource) removing(key string) endpoint {
 	return do(t.changing(func(r *Request, doc store.Doc) { doc[key] = without(doc[key], r.texts(key)) }))
 }
 
-// updateProperties sets the properties given and leaves the others.
+// updateProperties sets the given properties and leaves the others.
 func updateProperties(r *Request, doc store.Doc) {
 	properties := store.Doc{}
 	maps.Copy(properties, objectOf(doc, "properties"))
@@ -116,7 +115,7 @@ func deleteProperties(r *Request, doc store.Doc) {
 	}
 }
 
-// union appends those texts to a list that it does not have.
+// union appends the texts that a list does not contain.
 func union(v any, texts []string) []any {
 	list, _ := v.([]any)
 	list = append([]any{}, list...)
@@ -150,16 +149,15 @@ func setOf(texts []string) map[string]bool {
 
 const (
 	sweepEvery = 15 * time.Minute
-	sweepAge   = 30 * time.Minute // what is younger may belong to a request in progress
+	sweepAge   = 30 * time.Minute // younger files may belong to a request in progress
 	sweepBatch = 200              // deleted datasets in one transaction
 
 	// DefaultKeepDeleted is how long deleted datasets can be restored.
 	DefaultKeepDeleted = 7 * 24 * time.Hour
 )
 
-// sweep frees the disk of what nothing needs any more: datasets that were deleted
-// too long ago to be restored, blobs that nothing refers to, and pieces of
-// uploads that broke off. The process that runs the jobs calls it now and then.
+// sweep frees disk space: it removes datasets deleted too long ago to be restored, unreferenced blobs, and
+// parts of interrupted uploads. The process that runs the jobs calls it periodically.
 func (p *Platform) sweep(ctx context.Context, now time.Time) {
 	err := errors.Join(p.purge(ctx), p.write(ctx, func(t tx) { t.forgetKeys(p.options.Now()) }),
 		p.blobs.Sweep(now.Add(-sweepAge)), p.removeUnused(ctx, now.Add(-sweepAge)))
@@ -191,8 +189,8 @@ func (p *Platform) purge(ctx context.Context) error {
 	}
 }
 
-// removeUnused removes blobs that nothing refers to, except while jobs run that
-// make several before they refer to them.
+// removeUnused removes unreferenced blobs, except while jobs run that create several blobs before they refer
+// to them.
 func (p *Platform) removeUnused(ctx context.Context, before time.Time) error {
 	idle := p.blobs.Idle(before)
 	if len(idle) == 0 {

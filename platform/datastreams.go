@@ -2,9 +2,8 @@ package platform
 
 import "transect/platform/store"
 
-// Datastreams are made from templates. Found files and monitored assets are
-// what a running datastream notes of its source. The local platform reaches
-// out to no source, so it adds none by itself.
+// Datastreams are made from templates. Found files and monitored assets are recorded by a running datastream.
+// The local platform contacts no source, so it adds none itself.
 var (
 	datastreamTemplates = &resource{name: "datastreamtemplate", plural: "datastreamtemplates",
 		unique: []string{"company", "name"}}
@@ -35,14 +34,14 @@ func serveDatastreams() {
 	datastreamAssets.refs = []ref{{"datastream", datastreams, cascade}}
 
 	serve("datastreamtemplates", datastreamTemplates, map[string]endpoint{
-		"search": do(searchDatastreamTemplates, "exlude"), // clients are known that misspell it
+		"search": do(searchDatastreamTemplates, "exlude"), // some clients misspell it
 	})
 	serve("datastreams", datastreams, nil)
 	serve("datastreamsfiles", datastreamFiles, nil)
 	serve("datastreamsassetsmonitored", datastreamAssets, nil)
 }
 
-// completeDatastream gives a datastream the company of its template.
+// completeDatastream sets a datastream's company to its template's.
 func completeDatastream(r *Request, _, doc store.Doc) {
 	checkPeriod(doc)
 	setDates(doc, "start_date", "end_date")

@@ -37,7 +37,7 @@ func downloadRoutes() []route {
 	}
 }
 
-// maxSide is the longest side of an image that JPEG has room for, in pixels.
+// maxSide is the longest side of a JPEG image, in pixels.
 const maxSide = 1<<16 - 1
 
 // downloadComponent sends the file of a component, or a range of it.

@@ -9,9 +9,8 @@ import (
 	"transect/platform/store"
 )
 
-// Estimations are those of assessment parameters: one for each method of each
-// mission of a trial. Report entries are the values they came to: one for each
-// assessment parameter of each deliverable.
+// Estimations of assessment parameters exist for each method of each mission of a trial. Report entries hold
+// the resulting values: one for each assessment parameter of each deliverable.
 var (
 	estimations = &resource{name: "assessment_parameter_estimation", plural: "assessment_parameter_estimations",
 		limit: 1000}
@@ -59,8 +58,7 @@ func (r *Request) planEstimations(mission store.Doc) {
 	}
 }
 
-// startAnalysis orders the analytic of an estimation's method. It can be done
-// again after the product failed.
+// startAnalysis orders the analytic of an estimation's method. It can be repeated after the product failed.
 func startAnalysis(r *Request, estimation store.Doc) {
 	r.checkAnalysable(estimation)
 	r.chooseSurvey(estimation)
@@ -85,8 +83,7 @@ func (r *Request) checkAnalysable(estimation store.Doc) {
 	}
 }
 
-// chooseSurvey sets the survey whose data is analysed: the one given, or that
-// of the collection task given.
+// chooseSurvey sets the survey to analyse: the given one, or the given collection task's.
 func (r *Request) chooseSurvey(estimation store.Doc) {
 	found := r.resolve([]ref{{"collection_task", tasks, leave}, {"survey", missions, leave}}, r.body)
 	for _, ref := range found {
@@ -98,20 +95,20 @@ func (r *Request) chooseSurvey(estimation store.Doc) {
 	checkCompanies(estimation, found)
 }
 
-// orderFor makes the order of a method's analytic: its highest version in the
-// method's range, with the inputs that the survey has for it.
+// orderFor returns the order of a method's analytic: its highest version in the method's range, with the
+// survey's deliverables as inputs.
 func (r *Request) orderFor(method, estimation store.Doc) store.Doc {
 	name, versions := store.Text(method, "analytic.name"), store.Text(method, "analytic.version_range")
 	if name == "" {
 		panic(invalid("estimation method %s has no analytic to order", method["_id"]))
 	}
-	ids, known := store.Doc{}, []string{}
+	ids, available := store.Doc{}, []string{}
 	for _, doc := range r.all(analytics, store.Doc{"name": name}) {
 		version := store.Text(doc, "version")
 		ids[version] = doc["_id"]
-		known = append(known, version)
+		available = append(available, version)
 	}
-	highest, ok := semrange.Highest(known, versions)
+	highest, ok := semrange.Highest(available, versions)
 	if !ok {
 		panic(notFound(analytics.name, strings.TrimSpace(name+" "+versions)))
 	}
@@ -125,8 +122,7 @@ func (r *Request) orderFor(method, estimation store.Doc) store.Doc {
 	return order
 }
 
-// inputsOf finds for each input of an analytic the deliverable of the survey
-// that the method's mapping names.
+// inputsOf returns, for each input of an analytic, the survey's deliverable that the method's mapping names.
 func (r *Request) inputsOf(method, estimation store.Doc) store.Doc {
 	inputs := store.Doc{}
 	for input, v := range objectOf(method, "analytic.inputs_mapping") {
@@ -149,8 +145,7 @@ func (r *Request) inputsOf(method, estimation store.Doc) store.Doc {
 	return inputs
 }
 
-// startReporting makes the report entries of an estimation whose product is
-// available.
+// startReporting creates the report entries of an estimation whose product is available.
 func startReporting(r *Request, estimation store.Doc) {
 	switch estimation["status"] {
 	case statusPending:
@@ -170,8 +165,8 @@ func startReporting(r *Request, estimation store.Doc) {
 	estimation["status"] = estimationReported
 }
 
-// report makes the entries of one deliverable. The properties say where in it
-// the value of each assessment parameter is.
+// report creates the entries of one deliverable. The properties locate the value of each assessment parameter
+// in it.
 func (r *Request) report(estimation, product store.Doc, deliverable string, properties store.Doc) {
 	id, ok := objectOf(product, "deliverables")[deliverable].(string)
 	if !ok {
@@ -194,7 +189,7 @@ func (r *Request) report(estimation, product store.Doc, deliverable string, prop
 	}
 }
 
-// exportReportEntries answers with all the entries that pass a filter.
+// exportReportEntries returns all entries that match a filter.
 func exportReportEntries(r *Request) any {
 	page := must(r.Search(reportEntries.plural, store.Query{Filter: r.object("filter")}))
 	return store.Doc{"results": page.Results}

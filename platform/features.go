@@ -13,7 +13,7 @@ import (
 	"transect/platform/store"
 )
 
-// Features are geometries with properties, mostly of a collection.
+// Features are geometries with properties, usually in a collection.
 var (
 	features    = &resource{name: "feature", plural: "features"}
 	collections = &resource{name: "collection", plural: "collections"}
@@ -47,8 +47,7 @@ func serveFeatures() {
 	})
 }
 
-// completeFeature gives a feature the company of its collection, which is the
-// one given if any is.
+// completeFeature sets a feature's company to its collection's, which a given one must equal.
 func completeFeature(r *Request, given, doc store.Doc) {
 	doc["attachments"] = union(nil, textsOf(doc["attachments"]))
 	if id := store.Text(doc, "collection"); id != "" {
@@ -61,8 +60,8 @@ func completeFeature(r *Request, given, doc store.Doc) {
 	owned(r, given, doc)
 }
 
-// removePermanently deletes features without the possibility to restore them,
-// or collections with all their features unless a dataset shows them.
+// removePermanently returns a handler that deletes features irrevocably, or collections with all their
+// features unless a dataset shows them.
 func removePermanently(t *resource) handler {
 	return func(r *Request) any {
 		for _, id := range r.idsOf(t) {
@@ -78,7 +77,7 @@ func removePermanently(t *resource) handler {
 	}
 }
 
-// emptyCollection removes all features of a collection, deleted ones too.
+// emptyCollection removes all features of a collection, including deleted ones.
 func (r *Request) emptyCollection(id string) {
 	if shown := r.first(datasets, store.Doc{"type": "vector", "components.collection.id": id}); shown != nil {
 		panic(conflict("collection %s is shown by vector dataset %s; delete the dataset first", id, shown["_id"]))
@@ -89,9 +88,8 @@ func (r *Request) emptyCollection(id string) {
 	}
 }
 
-// changeFeatures is the handler of a change whose body gives the properties of
-// each feature under its identifier. All or none are changed; the answer has
-// them in the order of the body.
+// changeFeatures returns the handler of a change whose body maps feature identifiers to properties. All or
+// none are changed; the response keeps the order of the body.
 func changeFeatures(change func(*Request, store.Doc), properties schema.Type) handler {
 	return func(r *Request) any {
 		docs, given := []any{}, r.body
@@ -112,7 +110,7 @@ func changeFeatures(change func(*Request, store.Doc), properties schema.Type) ha
 	}
 }
 
-// makeCollection makes a collection and puts the features named into it.
+// makeCollection creates a collection and puts the given features into it.
 func makeCollection(r *Request, given store.Doc) store.Doc {
 	doc := collections.build(r, given)
 	r.create(collections, doc)
@@ -128,8 +126,8 @@ func makeCollection(r *Request, given store.Doc) store.Doc {
 	return withFeatures(r, doc)
 }
 
-// withFeatures adds the identifiers of a collection's features to it. They are
-// not stored in the collection, which would have to be written with each of them.
+// withFeatures adds the identifiers of a collection's features to it. They are not stored in the collection,
+// which would have to be rewritten for each of them.
 func withFeatures(r *Request, doc store.Doc) store.Doc {
 	doc = maps.Clone(doc)
 	ids := []any{}
@@ -142,7 +140,7 @@ func withFeatures(r *Request, doc store.Doc) store.Doc {
 	return doc
 }
 
-// exportPage is how many features are read at once.
+// exportPage is the number of features read at once.
 const exportPage = 1000
 
 // exportCollection sends a collection as a GeoJSON FeatureCollection (RFC 7946).

@@ -8,7 +8,7 @@ import (
 	"transect/platform/store"
 )
 
-// Teams, their pilots, and what they fly with.
+// Teams, their pilots, and their equipment.
 var (
 	teams         = &resource{name: "team", plural: "teams", unique: []string{"company", "name"}}
 	pilots        = &resource{name: "pilot", plural: "pilots", unique: []string{"user"}}
@@ -18,7 +18,7 @@ var (
 	sensors       = &resource{name: "sensor", plural: "sensors"}
 )
 
-// carrierTypes are those the service stores; clients translate other names.
+// carrierTypes lists the types the service stores; clients translate other names.
 var carrierTypes = []string{"fixed-wind", "multirotor", "ground-robot", "helicopter", "pedestrian"}
 
 func serveEquipment() {
@@ -45,8 +45,7 @@ func serveEquipment() {
 		schema.Param{Name: "type", Type: "string", Choices: carrierTypes})
 	sensorModels.rules = fields{{Name: "width", Type: "pixels"}, {Name: "height", Type: "pixels"}}
 
-	// A piece of equipment belongs to a team; its serial number tells it from
-	// others of its model.
+	// A piece of equipment belongs to a team; its serial number is unique within its model.
 	for piece, model := range map[*resource]*resource{carriers: carrierModels, sensors: sensorModels} {
 		piece.refs = []ref{{model.name, model, refuse}, {"team", teams, refuse}}
 		piece.unique = []string{model.name, "serial_number"}
@@ -65,7 +64,7 @@ func serveEquipment() {
 	serve("sensors", sensors, nil)
 }
 
-// setPilotCompanies gives a pilot the companies of the pilot's teams.
+// setPilotCompanies derives a pilot's companies from the pilot's teams.
 func setPilotCompanies(r *Request, _, doc store.Doc) {
 	joined := []any{}
 	for _, id := range textsOf(doc["teams"]) {
@@ -96,8 +95,7 @@ func serveTasks() {
 	})
 }
 
-// checkTask refuses a pilot in charge who is not of the team, and a survey that
-// is not of the site.
+// checkTask refuses a pilot in charge who is not in the team, and a survey outside the site.
 func checkTask(r *Request, given, doc store.Doc) {
 	team, pic := store.Text(doc, "team"), store.Text(doc, "pic")
 	if (given["team"] != nil || given["pic"] != nil) && team != "" && pic != "" {
@@ -115,7 +113,7 @@ func checkTask(r *Request, given, doc store.Doc) {
 	}
 }
 
-// setFlightLog replaces a task's flight log by what is given beside the task.
+// setFlightLog replaces a task's flight log with the rest of the body.
 func setFlightLog(r *Request, doc store.Doc) {
 	log := maps.Clone(r.body)
 	delete(log, tasks.name)

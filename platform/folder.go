@@ -192,7 +192,7 @@ func newer(dir string) error {
 		"upgrade transect, or name another folder with --local-dir")
 }
 
-// folderFault is the fault of an error about the folder, or nil.
+// folderFault converts an error about the folder into a fault; nil stays nil.
 func folderFault(ctx context.Context, dir string, err error) error {
 	switch {
 	case err == nil, fault.Find(err) != nil:
@@ -207,8 +207,8 @@ func folderFault(ctx context.Context, dir string, err error) error {
 	return cannotUse(dir, err)
 }
 
-// Reset deletes a local platform with all its data. It deletes only what Open
-// creates, and only in a folder that Open created. A missing folder is no error.
+// Reset deletes a local platform with all its data. It deletes only what Open creates, and only in a folder
+// that Open created. A missing folder is not an error.
 func Reset(dir string) error {
 	return folderFault(context.Background(), dir, reset(dir))
 }

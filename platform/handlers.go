@@ -11,12 +11,12 @@ import (
 	"transect/platform/store"
 )
 
-// handler answers one operation. What it returns is the answer's JSON; nil is
-// an empty object. It fails by a panic (see check).
+// handler handles one operation and returns the response's JSON value; nil is an empty object. It fails by a
+// panic (see check).
 type handler func(*Request) any
 
-// standard finds the handler that an operation's declaration asks for, or
-// returns false. Creations and updates store keys that no declaration names.
+// standard returns the endpoint for an operation's declaration, or false. Creations and updates store keys
+// that no declaration names.
 func (t *resource) standard(op *operation) (endpoint, bool) {
 	many := op.List() != ""
 	each := func(do func(*Request, *resource, string)) handler {
@@ -50,7 +50,7 @@ func (t *resource) standard(op *operation) (endpoint, bool) {
 	return endpoint{}, false
 }
 
-// idsOf lists the documents that a request is about.
+// idsOf returns the ids of the documents that a request is about.
 func (r *Request) idsOf(t *resource) []string {
 	if key := r.op.List(); key != "" {
 		return r.texts(key)
@@ -58,7 +58,7 @@ func (r *Request) idsOf(t *resource) []string {
 	return []string{r.text(t.name)}
 }
 
-// createOne makes a document of the body.
+// createOne creates a document from the body.
 func (t *resource) createOne(r *Request) any {
 	return t.created(r, r.body)
 }
@@ -72,7 +72,7 @@ func (t *resource) created(r *Request, given store.Doc) store.Doc {
 	return doc
 }
 
-// createMany makes all or none of the documents in a list.
+// createMany creates all or none of the documents in a list.
 func (t *resource) createMany(r *Request) any {
 	list := listOf(r.body, t.plural)
 	docs := make([]store.Doc, len(list))
@@ -82,7 +82,7 @@ func (t *resource) createMany(r *Request) any {
 	return docs
 }
 
-// describe answers with one document.
+// describe returns one document.
 func (t *resource) describe(r *Request) any {
 	fields := r.fields()
 	return t.shown(r, fields, r.get(t, r.text(t.name)))
@@ -95,7 +95,7 @@ func (t *resource) shown(r *Request, fields store.Projection, doc store.Doc) sto
 	return fields.Apply(doc)
 }
 
-// describeMany answers with a list of documents.
+// describeMany returns a list of documents.
 func (t *resource) describeMany(r *Request) any {
 	key := r.op.List()
 	var fields store.Projection
@@ -109,14 +109,12 @@ func (t *resource) describeMany(r *Request) any {
 	return docs
 }
 
-// change sets the declared keys of one document that the body gives, and
-// answers with the document.
+// change sets the declared keys in the body on one document and returns the document.
 func (t *resource) change(r *Request) any {
 	return t.changing(func(r *Request, doc store.Doc) { t.fill(r, r.body, doc) })(r)
 }
 
-// changing is the handler of an operation that changes one document in a way
-// of its own.
+// changing returns the handler of an operation that changes one document with do.
 func (t *resource) changing(do func(r *Request, doc store.Doc)) handler {
 	return func(r *Request) any {
 		doc := r.get(t, r.text(t.name))
@@ -126,27 +124,26 @@ func (t *resource) changing(do func(r *Request, doc store.Doc)) handler {
 	}
 }
 
-// endpoint is how an operation is answered.
+// endpoint defines how an operation is handled.
 type endpoint struct {
 	handle handler
-	// stream takes the place of handle where bodies are not JSON: it reads and
-	// writes them itself, and opens transactions only for as long as needed.
+	// stream replaces handle where bodies are not JSON: it reads and writes them itself, and opens
+	// transactions only for as long as needed.
 	stream streamer
 	keys   []string // keys beyond the declared ones that a request may have; "*" for any
 }
 
-// do answers with a handler's result.
+// do returns an endpoint that sends a handler's result.
 func do(h handler, keys ...string) endpoint { return endpoint{handle: h, keys: keys} }
 
-// service is how the operations of a declared manager are answered: by the
-// endpoint under their name or the last part of their path, and by the
-// resource's standard handlers otherwise.
+// service defines how the operations of a declared manager are handled: by the endpoint under their name or
+// the last part of their path, otherwise by the resource's standard handlers.
 type service struct {
 	resource  *resource
 	endpoints map[string]endpoint
 }
 
-// endpoint finds how to answer an operation, or returns false.
+// endpoint returns an operation's endpoint, or false.
 func (s service) endpoint(op *operation) (endpoint, bool) {
 	for _, name := range []string{op.Path[strings.LastIndexByte(op.Path, '/')+1:], op.Name} {
 		if e, ok := s.endpoints[name]; ok {
@@ -167,7 +164,7 @@ var (
 	resources []*resource
 )
 
-// serve registers how a manager's operations are answered.
+// serve registers the endpoints of a manager's operations.
 func serve(manager string, t *resource, endpoints map[string]endpoint) {
 	services[manager] = service{t, endpoints}
 	if t != nil {
@@ -175,10 +172,10 @@ func serve(manager string, t *resource, endpoints map[string]endpoint) {
 	}
 }
 
-// maxLimit is how many documents one page may have.
+// maxLimit is the largest page size, in documents.
 const maxLimit = 10_000
 
-// search answers with a page of documents.
+// search returns a page of documents.
 func (t *resource) search(r *Request) any { return must(r.Search(t.plural, t.query(r))) }
 
 // query reads the arguments of a search.
@@ -198,8 +195,7 @@ func (t *resource) paging(r *Request, first int64) (limit, offset int) {
 	return int(size), int((page - first) * size)
 }
 
-// sort reads the keys to order by from the text of the body, where their order
-// is still known.
+// sort reads the sort keys from the text of the body, which preserves their order.
 func (r *Request) sort() (keys []store.SortKey) {
 	given := gjson.GetBytes(r.raw, "sort")
 	if given.Type != gjson.Null && !given.IsObject() {
@@ -215,7 +211,7 @@ func (r *Request) sort() (keys []store.SortKey) {
 	return keys
 }
 
-// fields reads which keys of documents are wanted.
+// fields reads the projection of a request.
 func (r *Request) fields() (p store.Projection) {
 	given := r.object("fields")
 	for key, value := range given {

@@ -16,7 +16,7 @@ import (
 	"transect/platform/store"
 )
 
-// ingest reads what was uploaded to a dataset and completes its description.
+// ingest reads the uploaded files of a dataset and completes its description.
 func (p *Platform) ingest(ctx context.Context, j job) {
 	var doc store.Doc
 	var files []stored
@@ -31,7 +31,7 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 	found, problem := p.inspect(ctx, doc, files, j)
 	check(p.write(ctx, func(t tx) {
 		t.finish(j)
-		doc := t.load(datasets, j.id) // it may have been changed meanwhile
+		doc := t.load(datasets, j.id) // may have changed meanwhile
 		t.dropPreview(doc)
 		if tiles := t.awaitTiles(doc, found); problem == nil && !tiles { // the preview comes after them
 			t.awaitPreview(doc)
@@ -53,8 +53,8 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 	p.workers.wake() // for tiles and the preview
 }
 
-// inspect reads the files of a dataset. It returns what they say of it, under
-// dotted keys, and what is wrong with them.
+// inspect reads the files of a dataset. It returns their metadata under dotted keys, and the problem found in
+// them.
 func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j job) (found store.Doc, problem error) {
 	if err := j.exhausted("the ingestion"); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j
 	return found, nil
 }
 
-// gone reports whether the file of an overlay is not on the disk: the script has removed
-// it, or has yet to download it.
+// gone reports whether the file of an overlay is missing on disk: the script has removed it, or has yet to
+// download it.
 func (p *Platform) gone(s stored) bool {
 	f, err := p.blobs.Open(s.blob)
 	if err == nil {
@@ -123,8 +123,7 @@ func (p *Platform) inspectFile(ctx context.Context, found, doc store.Doc, index 
 	return err
 }
 
-// describePhoto adds the metadata of a photo, unless its dataset says not to
-// parse it.
+// describePhoto adds the metadata of a photo, unless its dataset disables parsing.
 func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 	found["width"], found["height"] = photo.Width, photo.Height
 	if store.Lookup(dataset, "ingestion.parameters.parse_metadata") == any(false) {
@@ -156,7 +155,7 @@ func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 	found["format"] = string(photo.Format)
 }
 
-// polygon is a ring as GeoJSON, to a centimetre.
+// polygon returns a ring as GeoJSON, rounded to a centimetre.
 func polygon(ring [][2]float64) store.Doc {
 	corners := make([]any, len(ring))
 	for i, c := range ring {
@@ -165,11 +164,11 @@ func polygon(ring [][2]float64) store.Doc {
 	return store.Doc{"type": "Polygon", "coordinates": []any{corners}}
 }
 
-// maxErrorText is how many bytes a dataset tells of what went wrong with it: parts of
-// the file may be among them, and every answer about the dataset has them.
+// maxErrorText limits the error text stored with a dataset, in bytes: the text may quote the file, and is
+// part of every response about the dataset.
 const maxErrorText = 1000
 
-// errorText is how a dataset tells what went wrong with it.
+// errorText returns the error text to store with a dataset.
 func errorText(err error) string {
 	text := err.Error()
 	if f := fault.Find(err); f != nil {

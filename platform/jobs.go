@@ -15,12 +15,11 @@ import (
 	"transect/client/wait"
 )
 
-// Background jobs. Requests add a row to the table "jobs" in their transaction
-// (enqueue). Of the processes that have the folder open, the one that holds the
-// lock of jobsFile runs the jobs; the lock of a process that died is free at
-// once. A job deletes its row in the transaction that stores its result, so
-// nothing is stored twice, nor for a job that was cancelled meanwhile. The jobs of a
-// deleted dataset end, and are begun anew if it is restored.
+// Background jobs. Requests add a row to the table "jobs" in their transaction (enqueue). Of the processes
+// that have the folder open, the one that holds the lock of jobsFile runs the jobs; the lock of a process
+// that died is free at once. A job deletes its row in the transaction that stores its result, so nothing is
+// stored twice, nor for a job that was cancelled meanwhile. The jobs of a deleted dataset end, and restart if
+// it is restored.
 
 // The kinds of jobs.
 const (
@@ -31,12 +30,11 @@ const (
 	previewJob   = "preview"
 )
 
-// slots is how many jobs of a kind run at once. Ingestions mostly wait for the disk.
+// slots limits the concurrent jobs of each kind. Ingestions mostly wait for the disk.
 var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1, tilesJob: 1, previewJob: 1}
 
 const (
-	// maxAttempts is how often a job is begun before it fails: one that takes its
-	// process down must not do so forever.
+	// maxAttempts limits the attempts of a job, so that one that kills its process does not do so forever.
 	maxAttempts = 10
 	retryDelay  = 3 * time.Second        // after a failure
 	pollDelay   = 200 * time.Millisecond // between two checks for jobs of other processes
@@ -45,11 +43,11 @@ const (
 // errLost means that the job was cancelled or started over, or its dataset deleted.
 var errLost = errors.New("the job was cancelled or started over")
 
-// wantedJobs are the jobs to do: not those of datasets that were deleted.
+// wantedJobs selects the jobs to do, without jobs of deleted datasets.
 const wantedJobs = `(SELECT * FROM jobs WHERE NOT EXISTS (SELECT 1 FROM docs
 	WHERE collection = 'datasets' AND docs.id = jobs.id AND deletion_date IS NOT NULL))`
 
-// firstJobs are the first of a kind to do.
+// firstJobs selects the next jobs of a kind.
 const firstJobs = "SELECT id, attempts FROM " + wantedJobs + " WHERE kind = ? ORDER BY attempts, id LIMIT ?"
 
 // job is one attempt at a piece of work.
@@ -58,7 +56,7 @@ type job struct {
 	attempt  int64 // from 1
 }
 
-// exhausted is the error of a job that was begun too often, or nil.
+// exhausted returns an error for a job that was begun too often, or nil.
 func (j job) exhausted(what string) error {
 	if j.attempt <= maxAttempts {
 		return nil
@@ -89,7 +87,7 @@ func (p *Platform) startWorkers() {
 	p.workers.all.Go(p.workers.loop)
 }
 
-// wake has the loop schedule jobs now.
+// wake makes the loop schedule jobs now.
 func (w *workers) wake() {
 	select {
 	case w.wakeup <- struct{}{}:
@@ -143,7 +141,7 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 			waiting := w.waiting(t, kind, n)
 			due = append(due, waiting[:min(len(waiting), free[kind])]...)
 		}
-		// Previews take long, and nobody waits for them as for ingestions.
+		// Previews take long and are less urgent than ingestions.
 		if free[ingestionJob] < slots[ingestionJob] || slices.ContainsFunc(due,
 			func(j job) bool { return j.kind == ingestionJob }) {
 			due = slices.DeleteFunc(due, func(j job) bool { return j.kind == previewJob })
@@ -166,15 +164,14 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 	return nil
 }
 
-// waiting lists the first jobs of a kind, without those that run. Those that
-// failed come after those that were not begun.
+// waiting lists the next jobs of a kind that are not running. Failed jobs come after new ones.
 func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 	for row := range t.rows(firstJobs, kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
 		running := w.running[j] != nil
 		j.attempt++
-		// One that was stored anew may have its predecessor's number, which ends.
+		// A job stored again may have the number of its predecessor, which is ending.
 		if !running && w.running[j] == nil {
 			waiting = append(waiting, j)
 		}
@@ -182,7 +179,7 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 	return waiting
 }
 
-// run does one job. One that failed is left for another attempt.
+// run does one job. A failed one is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
 	do := map[string]func(context.Context, job){
 		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles,
@@ -207,14 +204,14 @@ func (w *workers) run(ctx context.Context, j job) {
 	w.wake()
 }
 
-// wants reports whether a job is still to do, and was not started over.
+// wants reports whether a job is still to be done and was not started over.
 func (t tx) wants(j job) (wanted bool) {
 	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM "+wantedJobs+" WHERE id = ? AND attempts = ?)", j.id,
 		j.attempt).Scan(&wanted))
 	return wanted
 }
 
-// need fails with errLost when a job is not wanted any more.
+// need fails with errLost when a job is no longer wanted.
 func (t tx) need(j job) {
 	if !t.wants(j) {
 		panic(errLost)

@@ -30,7 +30,7 @@ func serveMissions() {
 	})
 }
 
-// createSurvey makes a mission and the flight its images belong to.
+// createSurvey creates a mission and the flight that its images belong to.
 func createSurvey(r *Request) any {
 	photos := r.integer("number_of_photos", 0, 1, 1<<31)
 	r.need(projects, r.text("project_id"), "project_id")
@@ -83,7 +83,7 @@ func setFlightStatus(r *Request, doc store.Doc) {
 	doc["status"] = store.Doc{"name": r.text("status"), "date": date(r.now())}
 }
 
-// setFlightData sets what is known of where the flight was.
+// setFlightData sets the known location of the flight.
 func setFlightData(r *Request, doc store.Doc) {
 	data := r.object("data")
 	if data == nil {
@@ -103,13 +103,13 @@ func setFlightData(r *Request, doc store.Doc) {
 	doc["bbox"] = bbox
 }
 
-// uploadStates are the states of an image's ingestion, and the names under
-// which the status of uploads counts them.
+// uploadStates maps the states of an image's ingestion to the names that the status of uploads counts them
+// under.
 var uploadStates = map[string]string{
 	"pending": "waiting", "running": "running", "completed": "completed", "failed": "failed",
 }
 
-// describeUploads counts for each flight how far its images are.
+// describeUploads counts the images of each flight by state of ingestion.
 func describeUploads(r *Request) any {
 	filter := store.Doc{}
 	for key, field := range map[string]string{"flights": "_id", "missions": "mission", "projects": "project"} {

@@ -10,11 +10,10 @@ import (
 	"transect/client/suggest"
 )
 
-// The contract of the service as the client declares it: which operations there are,
-// under which method and path, and which arguments their requests carry. Every
-// request is checked by the declaration before its handler sees it. The reviewed
-// contract in testdata/contract.txt, which the declarations are tested against, keeps
-// the two sides from drifting together.
+// The contract of the service as the client declares it: the operations, their methods and paths, and the
+// arguments of their requests. Every request is checked against its declaration before its handler sees it.
+// The reviewed contract in testdata/contract.txt, which the declarations are tested against, keeps the two
+// sides from drifting together.
 
 // operation is one method and path of the service.
 type operation struct {
@@ -23,35 +22,33 @@ type operation struct {
 	args []argument
 }
 
-// argument is one argument as it travels.
+// argument is one argument as sent in a request.
 type argument struct {
 	schema.Param      // Key is its dotted key in the body or the query
 	Required     bool // in every declaration that shares the path
-	list         bool // of the identifiers that the operation works on
+	list         bool // of the identifiers the operation works on
 }
 
-// maxRead is how many identifiers one reading request may have, where no declaration
-// cuts them into chunks.
+// maxRead limits the identifiers in one reading request, where no declaration splits them into chunks.
 const maxRead = 1000
 
-// operations lists the operations that the managers declare, each method and
-// path once. Operations that share one accept each other's arguments, and
-// require those that all of them require.
+// operations lists the operations that the managers declare, each method and path once. Operations that share
+// one accept each other's arguments, and require only what all of them require.
 func operations(managers []*declare.Manager) []*operation {
 	var all []*operation
-	known := map[string]*operation{}
+	byRoute := map[string]*operation{}
 	for _, m := range managers {
 		for _, s := range m.Ops() {
 			if s.Shape == declare.ShapeIterator && s.Name != "search_generator" {
-				continue // made of requests that other operations declare
+				continue // composed of requests that other operations declare
 			}
 			for i, path := range s.Routes {
 				op := newOperation(s, path, i)
-				if first := known[op.Method+" "+path]; first != nil {
+				if first := byRoute[op.Method+" "+path]; first != nil {
 					first.merge(op)
 					continue
 				}
-				known[op.Method+" "+path] = op
+				byRoute[op.Method+" "+path] = op
 				all = append(all, op)
 			}
 		}
@@ -59,8 +56,8 @@ func operations(managers []*declare.Manager) []*operation {
 	return all
 }
 
-// newOperation reads a declaration for one of its paths: those come in pairs,
-// for one identifier and for a list.
+// newOperation converts a declaration for one of its paths, which come in pairs: for one identifier and for a
+// list.
 func newOperation(s *declare.Spec, path string, i int) *operation {
 	op := &operation{Spec: s, Path: path}
 	for _, p := range s.Params {
@@ -122,8 +119,8 @@ func (o *operation) merge(other *operation) {
 	}
 }
 
-// Override leaves the types of arguments to the service: those that travel in
-// another form than callers give them in, and those with narrower rules.
+// Override leaves it to the service to check arguments that are sent in another form than callers pass them,
+// or have narrower rules.
 func (o *operation) Override(keys []string) {
 	for _, key := range keys {
 		if p := o.arg(key); p != nil {
@@ -132,7 +129,7 @@ func (o *operation) Override(keys []string) {
 	}
 }
 
-// arg finds an argument by its key, or returns nil.
+// arg returns an argument by its key, or nil.
 func (o *operation) arg(key string) *argument {
 	for i := range o.args {
 		if o.args[i].Key == key {
@@ -142,15 +139,13 @@ func (o *operation) arg(key string) *argument {
 	return nil
 }
 
-// Creates reports whether the operation makes one of the things that an argument
-// called name would identify.
+// Creates reports whether the operation creates what an argument called name would identify.
 func (o *operation) Creates(name string) bool {
 	p := o.arg(name)
 	return o.Effect == declare.Create && o.Shape == declare.ShapeResource && (p == nil || p.Type != "id")
 }
 
-// List returns the key under which the operation takes a list of identifiers
-// of what it works on, or "".
+// List returns the key of the operation's required list of identifiers, or "".
 func (o *operation) List() string {
 	for _, p := range o.args {
 		if p.list && p.Required {
@@ -160,7 +155,7 @@ func (o *operation) List() string {
 	return ""
 }
 
-// Check tells what is wrong with the arguments of a request, or nil.
+// Check checks the arguments of a request.
 func (o *operation) Check(args map[string]any) error {
 	for i := range o.args {
 		p := &o.args[i]
@@ -182,18 +177,18 @@ func (o *operation) Check(args map[string]any) error {
 	return nil
 }
 
-// CheckKeys refuses keys that look like misspelt arguments. Others that the
-// operation does not know are let pass: clients may send arguments of their own.
+// CheckKeys refuses keys that look like misspelt arguments. Other unknown keys are accepted: clients may send
+// arguments of their own.
 func (o *operation) CheckKeys(args map[string]any, more []string) error {
-	known := slices.Clone(more)
+	accepted := slices.Clone(more)
 	for _, p := range o.args {
 		head, _, _ := strings.Cut(p.Key, ".")
-		known = append(known, head)
+		accepted = append(accepted, head)
 	}
-	return checkKeys(args, known)
+	return checkKeys(args, accepted)
 }
 
-// Declared are the arguments of a request that the operation declares.
+// Declared returns the arguments of a request that the operation declares.
 func (o *operation) Declared(args map[string]any) map[string]any {
 	declared := map[string]any{}
 	for _, p := range o.args {
@@ -206,19 +201,19 @@ func (o *operation) Declared(args map[string]any) map[string]any {
 }
 
 // checkKeys refuses keys that are close to a known one.
-func checkKeys(args map[string]any, known []string) error {
+func checkKeys(args map[string]any, accepted []string) error {
 	for _, key := range slices.Sorted(maps.Keys(args)) {
-		if slices.Contains(known, key) {
+		if slices.Contains(accepted, key) {
 			continue
 		}
-		if hint := suggest.Hint(key, known); hint != "" {
+		if hint := suggest.Hint(key, accepted); hint != "" {
 			return &schema.JSONError{Key: key, Message: "is not an argument of this request; " + hint}
 		}
 	}
 	return nil
 }
 
-// lookup follows a dotted key. What is on the way must be an object.
+// lookup follows a dotted key, whose parents must be objects.
 func lookup(args map[string]any, key string) (any, error) {
 	path := ""
 	for {

@@ -20,10 +20,9 @@ import (
 	"transect/platform/store"
 )
 
-// Overlay lies over a platform: reads go through to it, writes are carried out in
-// memory, and later reads see them. What a write touches is copied from the platform
-// below first (overlay_below.go); searches are merged (overlay_search.go). Nothing is
-// prepared before the first write.
+// Overlay is a layer over a platform: reads go through to it, writes are carried out in memory, and later
+// reads see them. Documents that a write touches are copied from the platform below first (overlay_below.go);
+// searches are merged (overlay_search.go). Nothing is prepared before the first write.
 type Overlay struct {
 	below  http.RoundTripper
 	base   *url.URL
@@ -36,8 +35,8 @@ type Overlay struct {
 	open   func() (*Platform, error)
 }
 
-// NewOverlay lays an overlay over the platform at an address. What it sends below is for
-// a client's transport, which logs in, repeats and bounds: see transport.Options.Over.
+// NewOverlay returns an overlay over the platform at an address. Its requests to the platform below need a
+// client's transport, which logs in, repeats and limits: see transport.Options.Over.
 func NewOverlay(below http.RoundTripper, base string) (*Overlay, error) {
 	at, err := url.Parse(base)
 	if err != nil {
@@ -68,7 +67,7 @@ func NewOverlay(below http.RoundTripper, base string) (*Overlay, error) {
 	return o, nil
 }
 
-// Close frees what the overlay holds.
+// Close releases the overlay's resources.
 func (o *Overlay) Close() error {
 	if !o.active.Load() {
 		return nil
@@ -80,7 +79,7 @@ func (o *Overlay) Close() error {
 	return p.Close()
 }
 
-// RoundTrip answers a request, in memory or from below.
+// RoundTrip answers a request from memory or from the platform below.
 func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	rt := o.route(req)
 	if rt == nil || rt.open && !strings.HasPrefix(rt.path, storagePrefix) {
@@ -113,7 +112,7 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	return o.below.RoundTrip(req)
 }
 
-// platform is that in memory, which has the user below.
+// platform returns the platform in memory, once the user below is known.
 func (o *Overlay) platform(ctx context.Context) (*Platform, error) {
 	if err := recovered(func() { o.under.caller(ctx) }); err != nil {
 		return nil, err
@@ -121,13 +120,13 @@ func (o *Overlay) platform(ctx context.Context) (*Platform, error) {
 	return o.open()
 }
 
-// changes reports whether a route is one of those that write.
+// changes reports whether a route writes.
 func (rt *route) changes() bool {
 	return rt.writes || rt.op != nil && rt.op.Effect != declare.Read || strings.HasPrefix(rt.path, storagePrefix) ||
 		strings.Contains(rt.path, "upload-")
 }
 
-// route finds the route of a request, nil for none.
+// route returns the route of a request, or nil.
 func (o *Overlay) route(req *http.Request) *route {
 	local := *req
 	local.URL = &url.URL{Path: strings.TrimPrefix(req.URL.Path, o.root)}
@@ -135,7 +134,7 @@ func (o *Overlay) route(req *http.Request) *route {
 	return o.routes[pattern]
 }
 
-// inside has the platform in memory answer.
+// inside sends a request to the platform in memory.
 func (o *Overlay) inside(p *Platform, req *http.Request) (*http.Response, error) {
 	local := req.Clone(req.Context())
 	local.URL.Path = strings.TrimPrefix(req.URL.Path, o.root)
@@ -143,7 +142,7 @@ func (o *Overlay) inside(p *Platform, req *http.Request) (*http.Response, error)
 	return p.RoundTripper().RoundTrip(local)
 }
 
-// bodyOf reads the JSON body of a request, and puts it back.
+// bodyOf reads the JSON body of a request and restores it.
 func bodyOf(req *http.Request) ([]byte, error) {
 	if req.Body == nil || !strings.Contains(req.Header.Get("Content-Type"), "json") {
 		return nil, nil
@@ -154,8 +153,8 @@ func bodyOf(req *http.Request) ([]byte, error) {
 	return text, err
 }
 
-// Upload takes a file for that of a component, of a size and checksum. It is not copied,
-// and need not be there yet.
+// Upload uses the file at path as a component's upload, with a size and checksum. It is not copied, and need
+// not exist yet.
 func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum string, size int64) error {
 	err := recovered(func() {
 		p := must(o.platform(ctx))
@@ -173,7 +172,7 @@ func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum stri
 	return err
 }
 
-// newID makes the id of a new document.
+// newID returns the id for a new document.
 func (p *Platform) newID(t *resource) string {
 	if u := p.options.under; u != nil {
 		return u.newID(t)
@@ -188,8 +187,8 @@ func (u *beneath) newID(t *resource) string {
 	return schema.PlannedID(t.plural, u.numbers[t.plural])
 }
 
-// planProduct ends an order at once: with the outputs that the analytic declares, whose
-// contents nobody knows before it ran.
+// planProduct completes an order at once, with the outputs that the analytic declares. Their contents are
+// unknown before a real run.
 func (r *Request) planProduct(ordered, product store.Doc) {
 	product["status"] = statusAvailable
 	product["start_date"], product["end_date"] = date(r.now()), date(r.now())
@@ -221,12 +220,12 @@ func (r *Request) planProduct(ordered, product store.Doc) {
 	r.save(products, product)
 }
 
-// tokens finds what may be an id in a text.
+// tokens matches possible ids in a text.
 var tokens = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`plan-[a-z_]+-\d{6,}|[0-9a-fA-F-]{24,36}`)
 })
 
-// mentions reports whether a text has the id of something that is held.
+// mentions reports whether a text contains the id of a held document.
 func (u *beneath) mentions(text string) bool {
 	found := tokens().FindAllString(text, -1)
 	u.mu.Lock()
@@ -244,7 +243,7 @@ func (u *beneath) mentions(text string) bool {
 	return false
 }
 
-// refusal makes the answer to a request that failed.
+// refusal returns the response to a request that failed.
 func refusal(req *http.Request, f *failure) (*http.Response, error) {
 	answer, err := answerJSON(req, f.status, f)
 	if err == nil && f.again {
@@ -253,7 +252,7 @@ func refusal(req *http.Request, f *failure) (*http.Response, error) {
 	return answer, err
 }
 
-// answerJSON makes the answer to a request of a value.
+// answerJSON returns a response with a value as JSON.
 func answerJSON(req *http.Request, status int, v any) (*http.Response, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"transect/platform/store"
 )
 
-// beneath is the platform that an overlay lies over, and what is known of it.
+// beneath reads the platform below an overlay and caches what is known about it.
 type beneath struct {
 	tripper      http.RoundTripper // of a client
 	reads        map[string]access // by collection
@@ -29,23 +29,23 @@ type beneath struct {
 	base         string
 
 	mu      sync.Mutex
-	held    map[string]map[string]bool // ids in memory, by collection: new, changed and copied ones
+	held    map[string]map[string]bool // ids in memory, by collection: new, changed and copied
 	asked   map[string]bool            // what was copied already
-	numbers map[string]int             // of new ids, by collection
+	numbers map[string]int             // counters of new ids, by collection
 	totals  map[string]int             // of searches for what is held
-	undo    []func()                   // of the transaction under way
+	undo    []func()                   // of the open transaction
 
 	streams sync.Map // of searches, see search
 
 	asking sync.Mutex
-	user   string    // of the caller, "" while it was not asked for
-	of     store.Doc // that user
+	user   string    // of the caller, "" until requested
+	of     store.Doc // the user's document
 }
 
-// access is how a collection is read.
+// access holds the operations that read a collection.
 type access struct{ describe, search *operation }
 
-// accesses finds the operations that read each collection.
+// accesses returns the operations that read each collection.
 func accesses(routes []route) map[string]access {
 	all := map[string]access{}
 	for _, rt := range routes {
@@ -65,7 +65,7 @@ func accesses(routes []route) map[string]access {
 	return all
 }
 
-// send asks the platform below. Its refusal is a failure of the same status.
+// send sends a request to the platform below. An error response becomes a failure of the same status.
 func (u *beneath) send(ctx context.Context, op *operation, args store.Doc) []byte {
 	args = maps.Clone(args)
 	path := op.Path
@@ -114,15 +114,15 @@ func (u *beneath) send(ctx context.Context, op *operation, args store.Doc) []byt
 	return content
 }
 
-const belowPage = 500 // records asked for at once
+const belowPage = 500 // records per request
 
-// ownRequest is the context of a request that no caller made: one without the values of
-// the request that is being answered, which say what is passed on.
+// ownRequest is the context of a request that the overlay makes itself. It hides the values of the request
+// being served, which control what is passed on.
 type ownRequest struct{ context.Context }
 
 func (ownRequest) Value(any) any { return nil }
 
-// caller is the user below.
+// caller returns the user of the platform below.
 func (u *beneath) caller(ctx context.Context) caller {
 	u.asking.Lock()
 	defer u.asking.Unlock()
@@ -136,7 +136,7 @@ func (u *beneath) caller(ctx context.Context) caller {
 	return caller{user: u.user}
 }
 
-// company is that of the user below.
+// company returns the company of the user below.
 func (u *beneath) company() string {
 	if id := store.Text(u.of, "company"); id != "" {
 		return id
@@ -147,7 +147,7 @@ func (u *beneath) company() string {
 	return ""
 }
 
-// hold notes that a document is in memory.
+// hold records that a document is in memory.
 func (u *beneath) hold(collection, id string) {
 	if u == nil {
 		return
@@ -163,8 +163,7 @@ func (u *beneath) hold(collection, id string) {
 	u.held[collection][id] = true
 }
 
-// settle ends a transaction, of which there is one at a time: what one that failed has
-// copied is not there.
+// settle ends the (single) open transaction and drops what a failed one copied.
 func (u *beneath) settle(committed bool) {
 	if u == nil {
 		return
@@ -179,7 +178,7 @@ func (u *beneath) settle(committed bool) {
 	u.undo = nil
 }
 
-// once reports whether something is asked for the first time.
+// once reports whether something is requested for the first time.
 func (u *beneath) once(what string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -191,7 +190,7 @@ func (u *beneath) once(what string) bool {
 	return first
 }
 
-// copyOne copies a document from below, nil when there is none.
+// copyOne copies a document from below; nil if there is none.
 func (t tx) copyOne(of *resource, id string) store.Doc {
 	u := t.under
 	if u == nil || schema.IsPlannedID(id) || !u.once(of.plural+" "+id) {
@@ -205,7 +204,7 @@ func (t tx) copyOne(of *resource, id string) store.Doc {
 	return doc
 }
 
-// fetch asks for a document below, also a deleted one; nil when there is none.
+// fetch reads a document from below, deleted or not; nil if there is none.
 func (u *beneath) fetch(ctx context.Context, of *resource, id string) (doc store.Doc) {
 	a := u.reads[of.plural]
 	refused := func(f func()) bool {
@@ -238,8 +237,7 @@ func (u *beneath) fetch(ctx context.Context, of *resource, id string) (doc store
 	return doc
 }
 
-// copyAll copies the documents that pass a filter from below. most is how many are
-// enough; 0 for all.
+// copyAll copies the documents that match a filter from below, stopping when there are enough; 0 means all.
 func (t tx) copyAll(collection string, filter store.Doc, most int) {
 	u := t.under
 	if u == nil {
@@ -282,7 +280,7 @@ func (t tx) copied(collection string, doc store.Doc) {
 	}
 }
 
-// mentionsPlanned reports whether a filter names something that is not below.
+// mentionsPlanned reports whether a filter contains a planned id, which does not exist below.
 func mentionsPlanned(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -304,13 +302,13 @@ func mentionsPlanned(v any) bool {
 	return false
 }
 
-// Search and All see what is below as well.
+// Search and All include documents below.
 func (t tx) Search(collection string, q store.Query) (store.Page, error) {
 	t.copyAll(collection, q.Filter, 0)
 	return t.Tx.Search(collection, q)
 }
 
-// All is the same for all documents that pass a query.
+// All returns all documents that match a query, including the ones below.
 func (t tx) All(collection string, q store.Query) ([]store.Doc, error) {
 	t.copyAll(collection, q.Filter, q.Limit)
 	return t.Tx.All(collection, q)

@@ -28,13 +28,13 @@ func (u *beneath) searches(rt *route) bool {
 	return t != nil && u.reads[t.plural].search == rt.op
 }
 
-// search answers with a page of what is below, without what is held, and of what is
-// held, in the order asked for.
+// search returns a page that merges the records below, without held ones, with the held records, in the
+// requested order.
 func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte) (*http.Response, error) {
 	t := services[rt.op.Manager].resource
 	r := &Request{p: p, http: req, op: rt.op, body: store.Doc{}, raw: body}
 	var q store.Query
-	var mine []json.RawMessage
+	var local []json.RawMessage
 	err := recovered(func() {
 		if len(body) > 0 {
 			r.body = must(store.Decode(body))
@@ -42,15 +42,15 @@ func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte)
 		q = t.query(r)
 		check(p.store.Read(req.Context(), func(s *store.Tx) error {
 			page, err := s.Search(t.plural, store.Query{Filter: q.Filter, Sort: q.Sort})
-			mine = page.Results
+			local = page.Results
 			return err
 		}))
 	})
 	held := o.under.real(t.plural)
-	if err != nil || len(mine) == 0 && len(held) == 0 {
-		return o.below.RoundTrip(req) // which says what is wrong with it
+	if err != nil || len(local) == 0 && len(held) == 0 {
+		return o.below.RoundTrip(req) // which reports what is wrong with it
 	}
-	m := &merge{ctx: req.Context(), o: o, rt: rt, q: q, mine: mine, held: held}
+	m := &merge{ctx: req.Context(), o: o, rt: rt, q: q, local: local, held: held}
 	var answer store.Page
 	if err := recovered(func() { answer = m.page() }); err != nil {
 		return refusal(req, p.failed(r, err))
@@ -58,7 +58,7 @@ func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte)
 	return answerJSON(req, http.StatusOK, answer)
 }
 
-// real are the held ids of a collection that exist below, sorted.
+// real returns the held ids of a collection that exist below, sorted.
 func (u *beneath) real(collection string) (ids []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,8 +71,8 @@ func (u *beneath) real(collection string) (ids []string) {
 	return ids
 }
 
-// findsRemarks reports whether a route finds all tags or comments of something: there is
-// no other way to read them.
+// findsRemarks reports whether a route returns all tags or comments of something: there is no other way to
+// read them.
 func (rt *route) findsRemarks() bool {
 	return rt.op != nil && rt.op.Effect == declare.Read && (rt.op.Manager == "tags" || rt.op.Manager == "comments")
 }
@@ -88,7 +88,7 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 	}
 	defer answer.Body.Close()
 	if err := recovered(func() {
-		t, docs := services[rt.op.Manager].resource, unworded(must(io.ReadAll(answer.Body)),
+		t, docs := services[rt.op.Manager].resource, parseRemarks(must(io.ReadAll(answer.Body)),
 			req.URL.Query().Get("project_id"))
 		check(p.write(req.Context(), func(tx tx) {
 			for _, doc := range docs {
@@ -103,24 +103,24 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 	return o.inside(p, req)
 }
 
-// merge makes pages of two sorted lists: that below, and what is held.
+// merge merges two sorted lists into pages: the records below, and the held ones.
 type merge struct {
-	ctx  context.Context
-	o    *Overlay
-	rt   *route
-	q    store.Query
-	mine []json.RawMessage
-	held []string
+	ctx   context.Context
+	o     *Overlay
+	rt    *route
+	q     store.Query
+	local []json.RawMessage
+	held  []string
 }
 
-// page is the page that was asked for.
+// page returns the requested page.
 func (m *merge) page() (page store.Page) {
 	s := m.stream()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	page.Results = []json.RawMessage{}
 	end := m.q.Offset + m.q.Limit
-	mine := m.mine
+	local := m.local
 	at := 0
 	for i := 0; at < end; at++ {
 		for i < s.loaded(m, i) && slices.Contains(m.held, gjson.GetBytes(s.records[i], "_id").Str) {
@@ -128,11 +128,11 @@ func (m *merge) page() (page store.Page) {
 		}
 		var next json.RawMessage
 		switch below := i < s.loaded(m, i); {
-		case below && (len(mine) == 0 || m.compare(s.records[i], mine[0]) <= 0):
+		case below && (len(local) == 0 || m.compare(s.records[i], local[0]) <= 0):
 			next = s.records[i]
 			i++
-		case len(mine) > 0:
-			next, mine = mine[0], mine[1:]
+		case len(local) > 0:
+			next, local = local[0], local[1:]
 		}
 		if next == nil {
 			break
@@ -141,11 +141,11 @@ func (m *merge) page() (page store.Page) {
 			page.Results = append(page.Results, m.projected(next))
 		}
 	}
-	page.Total = s.total - m.heldBelow() + len(m.mine)
+	page.Total = s.total - m.heldBelow() + len(m.local)
 	return page
 }
 
-// stream is what a search finds below, read as far as it was needed.
+// stream holds what a search finds below, read as far as needed.
 type stream struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -160,7 +160,7 @@ func (m *merge) stream() *stream {
 	return s.(*stream)
 }
 
-// loaded is how many records of the stream there are, at least i+1 if so many exist.
+// loaded returns the number of records read, at least i+1 if so many exist.
 func (s *stream) loaded(m *merge, i int) int {
 	for i >= len(s.records) && !s.whole {
 		if mentionsPlanned(map[string]any(m.q.Filter)) {
@@ -185,7 +185,7 @@ func (s *stream) loaded(m *merge, i int) int {
 	return len(s.records)
 }
 
-// below asks for a page of whole records.
+// below requests a page of whole records.
 func (m *merge) below(filter store.Doc, size, page int) []byte {
 	args := store.Doc{"limit": size, "page": m.rt.op.FirstPage + page}
 	if len(filter) > 0 {
@@ -225,9 +225,9 @@ func (m *merge) heldBelow() (n int) {
 		}
 		key := m.rt.path + string(must(json.Marshal(filter)))
 		u.mu.Lock()
-		total, known := u.totals[key]
+		total, ok := u.totals[key]
 		u.mu.Unlock()
-		if !known {
+		if !ok {
 			total = int(gjson.GetBytes(m.below(filter, 1, 0), "total").Int())
 			u.mu.Lock()
 			u.totals[key] = total
@@ -238,7 +238,7 @@ func (m *merge) heldBelow() (n int) {
 	return n
 }
 
-// compare orders two records as the search does.
+// compare orders two records like the search.
 func (m *merge) compare(a, b json.RawMessage) int {
 	for _, key := range m.q.Sort {
 		order := compareValues(gjson.GetBytes(a, key.Key), gjson.GetBytes(b, key.Key))
@@ -252,7 +252,7 @@ func (m *merge) compare(a, b json.RawMessage) int {
 	return cmp.Compare(gjson.GetBytes(a, "_id").Str, gjson.GetBytes(b, "_id").Str)
 }
 
-// compareValues orders values as the store does: none, numbers, texts.
+// compareValues orders values like the store: null, numbers, texts.
 func compareValues(a, b gjson.Result) int {
 	rank := func(v gjson.Result) int {
 		switch v.Type {
@@ -272,7 +272,7 @@ func compareValues(a, b gjson.Result) int {
 	return cmp.Compare(a.String(), b.String())
 }
 
-// projected is a record with the fields that were asked for.
+// projected returns a record with the requested fields.
 func (m *merge) projected(record json.RawMessage) json.RawMessage {
 	if m.q.Fields.Include == nil && m.q.Fields.Exclude == nil {
 		return record

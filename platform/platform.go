@@ -1,14 +1,11 @@
-// Package platform is the local platform: a stand-in for the service side of the
-// operations in package client. Its data are an SQLite database and one file per
-// uploaded blob, in one folder.
+// Package platform is the local platform: a stand-in for the service side of the operations in package
+// client. Its data are an SQLite database and one file per uploaded blob, in one folder.
 //
-// Requests come in through RoundTripper (inside the process) or Serve (TCP) and
-// reach the handler of their route (routes.go, one file per manager), which works
-// in one transaction of package store. Uploads go through storage.go to package
-// blob; background jobs (jobs.go) ingest datasets, make tiles (tiles.go), write
-// archives and run the programs of package analytic. Answers that were sent are on disk, and survive
-// kill -9 and power loss. Begin with Open, routes.go, tx.go (how failures travel)
-// and a manager such as projects.go.
+// Requests come in through RoundTripper (inside the process) or Serve (TCP) and reach the handler of their
+// route (routes.go, one file per manager), which works in one transaction of package store. Uploads go
+// through storage.go to package blob; background jobs (jobs.go) ingest datasets, make tiles (tiles.go), write
+// archives and run the programs of package analytic. Data of a sent response is on disk, and survives kill -9
+// and power loss. Begin with Open, routes.go, tx.go (how failures travel) and a manager such as projects.go.
 package platform
 
 import (
@@ -50,18 +47,17 @@ type Options struct {
 	Now func() time.Time
 	// IngestDelay delays every ingestion.
 	IngestDelay time.Duration
-	// KeepDeleted is how long deleted datasets can be restored; then their disk is
-	// freed. DefaultKeepDeleted when 0.
+	// KeepDeleted is how long deleted datasets can be restored before their files are removed;
+	// DefaultKeepDeleted when 0.
 	KeepDeleted time.Duration
-	// IgnoreKeys takes no notice of the header Idempotency-Key, as platforms do
-	// that do not know it.
+	// IgnoreKeys ignores the header Idempotency-Key, like platforms that do not support it.
 	IgnoreKeys bool
-	// Alone keeps the tokens that it issues in memory: nobody but this process uses them.
+	// Alone keeps issued tokens in memory: only this process uses them.
 	Alone bool
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
 
-	under *beneath // the platform that an overlay lies over
+	under *beneath // the platform under an overlay
 }
 
 // Platform is an open local platform. Several processes may have the same
@@ -75,10 +71,10 @@ type Platform struct {
 	issued       sync.Map // callers by the hash of their token, when Alone
 	handler      http.Handler
 	workers      *workers
-	tilePixels   *raster.Cache      // decoded, of the rasters whose tiles were drawn last
+	tilePixels   *raster.Cache      // decoded pixels of the rasters whose tiles were drawn last
 	drawing      singleflight.Group // previews that requests wait for
 	tileFeatures tileFeatures
-	maxTime      func(size int64) time.Duration // that the tiles of a file may take
+	maxTime      func(size int64) time.Duration // time limit for making the tiles of a file
 
 	log *slog.Logger
 
@@ -90,9 +86,8 @@ type Platform struct {
 	close   func() error
 }
 
-// Open opens the local platform in a folder, and creates it when it is missing.
-// For a folder that is damaged, of a newer version or something else it returns a
-// fault.PlatformError and changes nothing.
+// Open opens the local platform in a folder, creating it if missing. For a folder that is damaged, of a newer
+// version or foreign it returns a fault.PlatformError and changes nothing.
 func Open(ctx context.Context, options Options) (*Platform, error) {
 	options.fill()
 	if options.Memory {
@@ -141,7 +136,7 @@ func (p *Platform) open(ctx context.Context) (err error) {
 		Tables: tables, Temporary: p.options.Memory,
 		Fill: func(t *store.Tx) error {
 			if p.options.under != nil {
-				return nil // everything is below
+				return nil // all data is below
 			}
 			return recovered(func() { p.seed(tx{Tx: t}) })
 		},
@@ -158,8 +153,7 @@ type Credentials struct {
 	Company      string `json:"company"` // id of the company everything belongs to
 }
 
-// Credentials returns the user, the OAuth client and the company that a new
-// platform has.
+// Credentials returns the initial user, OAuth client and company of the platform.
 func (p *Platform) Credentials() Credentials { return p.secrets.Credentials }
 
 // Dir returns the folder of the platform.
@@ -183,12 +177,11 @@ func (p *Platform) shutDown() error {
 	return err
 }
 
-// date formats a time as in documents.
+// date formats a time as stored in documents.
 func date(t time.Time) string { return t.UTC().Format(schema.DateForm) }
 
-// Serve answers requests on a listener with h, which passes those of the platform
-// on to Handler, until ctx ends. Then it lets those in progress finish and returns
-// nil.
+// Serve answers requests on a listener with h, which forwards the platform's requests to Handler, until ctx
+// ends. Then it lets requests in progress finish and returns nil.
 func (p *Platform) Serve(ctx context.Context, listener net.Listener, h http.Handler) error {
 	defer p.announce(ctx, listener)()
 	return httpserve.Server{Handler: h, Logger: p.log, Latency: p.options.Latency}.Serve(ctx, listener)
@@ -197,12 +190,11 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener, h http.Hand
 // Address is the base address to use with RoundTripper. Nothing resolves it.
 const Address = "http://transect.local"
 
-// RoundTripper answers requests inside the process, whatever host they name, with the
-// same handlers as those over TCP.
+// RoundTripper answers requests inside the process, for any host, with the same handlers as over TCP.
 func (p *Platform) RoundTripper() http.RoundTripper { return p.inside.RoundTripper() }
 
-// A process that serves the folder writes its address into servedFile and holds
-// the lock beside it, so that links to tiles made by other processes lead there.
+// A process that serves the folder writes its address into servedFile and holds servedLock, so that links to
+// tiles made by other processes lead there.
 const (
 	servedFile = "served.json"
 	servedLock = "served.lock" // the lock of a process that died is free at once
@@ -234,7 +226,7 @@ func (p *Platform) announce(ctx context.Context, listener net.Listener) (withdra
 	}
 }
 
-// servedAt is the address that a process serves the folder at, "" when none does.
+// servedAt returns the address that a process serves the folder at, or "".
 func (p *Platform) servedAt() string {
 	lock := flock.New(filepath.Join(p.options.Dir, servedLock), flock.SetPermissions(0o600))
 	if ok, err := lock.TryRLock(); ok || err != nil {

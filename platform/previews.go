@@ -18,26 +18,25 @@ import (
 	"transect/platform/store"
 )
 
-// Previews. After the ingestion of a dataset, and the tiles of a raster, a job draws
-// its preview (makePreview), which is a component that clients do not see. What has
-// no preview says why (preview.error).
+// Previews. After the ingestion of a dataset, and the tiles of a raster, a job draws its preview
+// (makePreview), a component hidden from clients. When there is none, preview.error says why.
 
 // preview is the name of the hidden component with the preview of a dataset.
 const preview = ".preview"
 
-// hiddenComponents are the names that clients cannot give.
+// hiddenComponents lists the names that clients cannot use.
 var hiddenComponents = []string{overviews, preview}
 
-// dropPreview removes the preview of a dataset, whose files are new.
+// dropPreview removes the preview of a dataset whose files changed.
 func (t tx) dropPreview(doc store.Doc) {
 	delete(doc, "preview")
 	t.exec("DELETE FROM components WHERE dataset = ? AND component = ?", doc["_id"], preview)
 }
 
-// awaitPreview has the preview of a dataset drawn.
+// awaitPreview schedules drawing the preview of a dataset.
 func (t tx) awaitPreview(doc store.Doc) {
 	if t.under != nil {
-		return // nobody looks at it
+		return // an overlay's previews are not shown
 	}
 	doc["preview"] = store.Doc{"status": statusPending}
 	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", doc["_id"], previewJob)
@@ -48,8 +47,8 @@ func (p *Platform) makePreview(ctx context.Context, j job) {
 	p.storePreview(ctx, j.id, j.exhausted("drawing it"), func(t tx) { t.finish(j) })
 }
 
-// storePreview draws and stores the preview of a dataset, or why there is none. The
-// function is called in the transaction that does.
+// storePreview draws and stores the preview of a dataset, or the reason why there is none. It calls with in
+// the same transaction.
 func (p *Platform) storePreview(ctx context.Context, id string, failed error, with func(tx)) {
 	var doc store.Doc
 	var files []stored
@@ -63,7 +62,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		failed = recovered(func() { encoded = must(p.drawPreview(ctx, doc, files)) })
 		check(context.Cause(ctx))
 		if _, disk := errors.AsType[*fs.PathError](failed); disk {
-			check(failed) // another attempt
+			check(failed) // retried
 		}
 		p.logDefect(failed, "dataset", id)
 		if failed == nil {
@@ -72,7 +71,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 	}
 	p.checkKept(p.write(ctx, func(t tx) {
 		with(t)
-		doc := t.load(datasets, id) // it may have been changed meanwhile
+		doc := t.load(datasets, id) // may have changed meanwhile
 		if now, _ := t.filesOf(doc); !slices.Equal(now, files) {
 			return // another job is due; the sweep removes what was drawn
 		}
@@ -123,8 +122,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 	return formats.Encode(drawn)
 }
 
-// downloadPreview sends a small picture of a dataset. One that was not drawn yet is
-// drawn now.
+// downloadPreview sends a small picture of a dataset, drawing it first if needed.
 func downloadPreview(w http.ResponseWriter, r *Request) {
 	id, kind := r.text("dataset"), cmp.Or(r.text("kind"), "small")
 	var doc store.Doc
@@ -160,8 +158,8 @@ func downloadPreview(w http.ResponseWriter, r *Request) {
 	sendPreview(w, r, b.Bytes(), kind, s.checksum)
 }
 
-// storeNow draws and stores the preview of a dataset for a request, which cannot
-// end it, as others may wait for the same.
+// storeNow draws and stores the preview of a dataset for a request. The end of the request does not cancel
+// it, as others may wait for the same preview.
 func (p *Platform) storeNow(id string, doc store.Doc) {
 	if !allCompleted(doc) {
 		panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files were not uploaded yet", id))
@@ -169,7 +167,7 @@ func (p *Platform) storeNow(id string, doc store.Doc) {
 	p.storePreview(p.closing, id, nil, func(t tx) { t.exec("DELETE FROM jobs WHERE id = ? AND kind = ?", id, previewJob) })
 }
 
-// sendPreview sends a stored preview, smaller if asked.
+// sendPreview sends a stored preview, scaled down if requested.
 func sendPreview(w http.ResponseWriter, r *Request, encoded []byte, kind, tag string) {
 	m, _, err := image.Decode(bytes.NewReader(encoded))
 	check(err)
@@ -183,10 +181,10 @@ func sendPreview(w http.ResponseWriter, r *Request, encoded []byte, kind, tag st
 	sendFile(w, r, bytes.NewReader(encoded), contentType, "preview-"+kind+"."+extension, tag+"-"+kind)
 }
 
-// maxDrawnFeatures is how many features of a collection a preview shows.
+// maxDrawnFeatures limits the features of a collection in a preview.
 const maxDrawnFeatures = 20_000
 
-// collectionOf is the collection that a vector dataset shows, "" for a file.
+// collectionOf returns the collection that a vector dataset shows, or "" for a file.
 func collectionOf(doc store.Doc) string {
 	for _, c := range listOf(doc, "components") {
 		if id, ok := store.Lookup(c.(map[string]any), "collection.id").(string); ok {
@@ -196,7 +194,7 @@ func collectionOf(doc store.Doc) string {
 	return ""
 }
 
-// drawCollection draws the features of a collection, which change at any time.
+// drawCollection draws the features of a collection. The result is not stored: features change at any time.
 func (r *Request) drawCollection(collection string) []byte {
 	shown := []any{}
 	r.read(func() {

@@ -73,7 +73,7 @@ func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc) {
 	return doc
 }
 
-// orderOf returns what a program may use.
+// orderOf returns the order that a program runs with.
 func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.Order {
 	return &analytic.Order{
 		Inputs: objectOf(doc, "inputs"), Parameters: objectOf(doc, "parameters"),
@@ -93,7 +93,7 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 	}
 }
 
-// imagesOf lists the image datasets that a filter matches and that have a file.
+// imagesOf lists the image datasets that match a filter and have a file.
 func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []analytic.Image, err error) {
 	err = p.read(ctx, func(t tx) {
 		for _, doc := range t.all(datasets, filter) {

@@ -14,7 +14,7 @@ import (
 // Products are the results of orders.
 var products = &resource{name: "product", plural: "products"}
 
-// maxLogs is how many log lines are answered when no limit is given.
+// maxLogs is the default and the largest number of log lines in a response.
 const maxLogs = 1_000_000
 
 func serveProducts() {
@@ -29,7 +29,7 @@ func serveProducts() {
 func cancelProduct(r *Request) any {
 	id := r.text("product")
 	doc := r.get(products, id)
-	planned := schema.IsPlannedID(id) // it has ended in the overlay only
+	planned := schema.IsPlannedID(id) // it has ended only in the overlay
 	if status := store.Text(doc, "status"); status != statusPending && status != statusRunning &&
 		!(planned && status == statusAvailable) {
 		panic(conflict("product %s has ended already: it is %s", id, status))
@@ -44,8 +44,8 @@ func cancelProduct(r *Request) any {
 	return doc
 }
 
-// retrieveLogs answers with the log lines of a product, oldest first: all of
-// them, or at most limit of those after a timestamp, or from an offset.
+// retrieveLogs returns the log lines of a product, oldest first: all, or at most limit lines after a
+// timestamp or from an offset.
 func retrieveLogs(r *Request) any {
 	id := r.text("product")
 	limit := r.integer("limit", maxLogs, 1, maxLogs)
@@ -75,7 +75,7 @@ func retrieveLogs(r *Request) any {
 	return store.Doc{"total": store.Doc{"value": total}, "logs": logs, "complete": ended}
 }
 
-// order checks an order and makes the product that will hold its result.
+// order checks an order and creates the product for its result.
 func (r *Request) order(given store.Doc) store.Doc {
 	project, mission := store.Text(given, "project"), store.Text(given, "mission")
 	for _, key := range []string{"inputs", "parameters", "deliverables"} {
@@ -88,7 +88,7 @@ func (r *Request) order(given store.Doc) store.Doc {
 	checkSlots(ordered, "inputs", given)
 	checkSlots(ordered, "parameters", given)
 	deliverables := wantedDeliverables(ordered, given)
-	// An input that is a mission says where the product belongs.
+	// An input that is a mission implies where the product belongs.
 	if mission == "" {
 		mission = store.Text(given, "inputs.mission")
 	}
@@ -127,8 +127,8 @@ func (r *Request) order(given store.Doc) store.Doc {
 	return doc
 }
 
-// slotsOf lists the entries that an analytic declares under a key, and refuses
-// what is ordered under another name.
+// slotsOf lists the entries that an analytic declares under a key, and refuses ordered names that are not
+// declared.
 func slotsOf(ordered store.Doc, key string, given store.Doc) (slots []store.Doc) {
 	var names []string
 	for _, v := range listOf(ordered, key) {
@@ -148,13 +148,13 @@ func slotsOf(ordered store.Doc, key string, given store.Doc) (slots []store.Doc)
 	return slots
 }
 
-// checkSlots checks what an analytic is ordered with against what it declares.
+// checkSlots checks the values in an order against the analytic's declaration.
 func checkSlots(ordered store.Doc, key string, given store.Doc) {
 	given = objectOf(given, key)
 	for _, slot := range slotsOf(ordered, key, given) {
 		name := store.Text(slot, "name")
 		switch value := given[name]; {
-		case mentionsPlanned(value): // the form of such an id is not that of the platform
+		case mentionsPlanned(value): // planned ids differ in form from the platform's
 		case value != nil:
 			if err := analytic.Check(objectOf(slot, "scheme"), key+"."+name, value); err != nil {
 				panic(invalid("%v", err))
@@ -165,8 +165,8 @@ func checkSlots(ordered store.Doc, key string, given store.Doc) {
 	}
 }
 
-// wantedDeliverables gives an object of those that will be made: the required
-// ones and those asked for. Each will hold the id of its dataset.
+// wantedDeliverables returns an object with the deliverables to make: the required and the ordered ones. Each
+// will hold the id of its dataset.
 func wantedDeliverables(ordered, given store.Doc) store.Doc {
 	wanted := objectOf(given, "deliverables")
 	made := store.Doc{}

@@ -23,7 +23,7 @@ func serveProjects() {
 	projects.complete = func(r *Request, given, doc store.Doc) {
 		checkUnits(objectOf(given, "units"))
 		if doc["_id"] == nil {
-			doc["companyId"] = doc["company"] // the service has both names for it
+			doc["companyId"] = doc["company"] // the service uses both names
 			doc["user"], doc["created"] = r.caller.user, date(r.now())
 			doc["status"] = "available"
 		}
@@ -64,8 +64,8 @@ func expandProjectSearch(filter store.Doc) store.Doc {
 	}}}}
 }
 
-// computeBox sets the rectangle around the datasets of a mission or a project.
-// Without any, it is that around the missions, or the document's own geometry.
+// computeBox sets the bounding box of the datasets of a mission or a project. Without datasets it uses the
+// missions, or the document's own geometry.
 func computeBox(r *Request, doc store.Doc) {
 	of, filter := missions, store.Doc{"mission": doc["_id"]}
 	if doc["project"] == nil {
@@ -84,7 +84,7 @@ func computeBox(r *Request, doc store.Doc) {
 	}
 }
 
-// around is the rectangle around the geometries under some keys of documents.
+// around returns the bounding box of the geometries under some keys of documents.
 func (r *Request) around(t *resource, filter store.Doc, keys ...string) orb.Bound {
 	bound := orb.Bound{Min: orb.Point{1, 1}, Max: orb.Point{-1, -1}} // an empty one
 	query := store.Query{Filter: filter, Fields: store.Projection{Include: keys}}
@@ -96,7 +96,7 @@ func (r *Request) around(t *resource, filter store.Doc, keys ...string) orb.Boun
 	return bound
 }
 
-// extended extends a rectangle by a geometry, or by nested lists of positions.
+// extended returns a bounding box extended by a geometry, or by nested lists of positions.
 func extended(bound orb.Bound, v gjson.Result) orb.Bound {
 	list := v.Array()
 	switch {

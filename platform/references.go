@@ -7,15 +7,15 @@ import (
 	"transect/platform/store"
 )
 
-// ref says that documents refer to others under a key, by one identifier or a
-// list of them. What is referred to must exist and fit the document's company.
+// ref declares that documents refer to others under a key, by one identifier or a list. Referenced documents
+// must exist and fit the document's company.
 type ref struct {
 	key  string // dotted
 	to   *resource
 	then reaction
 }
 
-// reaction is what becomes of a document when what it refers to is deleted.
+// reaction is what happens to a document when a document it refers to is deleted.
 type reaction int
 
 const (
@@ -25,8 +25,8 @@ const (
 	cascade                 // the document is deleted too, and restored with the other
 )
 
-// deletedWith is the key that holds, in a document deleted by a cascade, the
-// identifier of the document whose deletion caused it.
+// deletedWith is the key that holds, in a document deleted by a cascade, the identifier of the document whose
+// deletion caused it.
 const deletedWith = "deleted_with"
 
 // referred is a document that a request refers to.
@@ -35,7 +35,7 @@ type referred struct {
 	doc store.Doc
 }
 
-// resolve finds the documents that what is given refers to.
+// resolve returns the documents that given refers to.
 func (r *Request) resolve(refs []ref, given store.Doc) []referred {
 	var all []referred
 	for _, ref := range refs {
@@ -60,7 +60,7 @@ func idsOf(key string, v any) []string {
 	return ids
 }
 
-// distinct are lists of identifiers, none of them twice.
+// distinct returns fields that are lists of distinct identifiers.
 func distinct(keys ...string) (list fields) {
 	for _, key := range keys {
 		list = append(list, schema.Param{Name: key, Type: "[]id", Distinct: true})
@@ -80,7 +80,7 @@ func checkCompanies(doc store.Doc, all []referred) {
 	}
 }
 
-// companiesOf lists the companies that a document says it belongs to.
+// companiesOf lists the companies that a document belongs to.
 func companiesOf(doc store.Doc) []any {
 	list := listOf(doc, "companies")
 	if company := doc["company"]; company != nil {
@@ -124,7 +124,7 @@ func (r *Request) needAll(t *resource, ids []string, key string) (docs []store.D
 	return docs
 }
 
-// create adds what every document has, and stores it.
+// create sets the fields common to all documents and stores the document.
 func (r *Request) create(t *resource, doc store.Doc) {
 	doc["_id"] = r.p.newID(t)
 	doc["creation_date"] = date(r.now())
@@ -179,9 +179,8 @@ func (r *Request) delete(t *resource, doc store.Doc) {
 	r.softDelete(t, doc)
 }
 
-// restore makes a soft-deleted document, and those deleted with it, visible
-// again. It changes nothing in a document that is not deleted, so that the
-// request can be repeated.
+// restore makes a soft-deleted document, and the documents deleted with it, visible again. It leaves a
+// document that is not deleted unchanged, so that the request can be repeated.
 func (r *Request) restore(t *resource, id string) {
 	doc := r.find(t, id)
 	if doc == nil {

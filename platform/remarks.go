@@ -39,16 +39,16 @@ var subjectTypes = []string{"project", "annotation", "flight", "photo", "dataset
 var targetFields = fields{{Name: "type", Type: "string", Choices: subjectTypes},
 	{Name: "id", Type: "id", Optional: true}, {Name: "subId", Type: "id", Optional: true}}
 
-// subjects are those of them that the platform has documents of. A photo is an
-// image dataset, identified by its flight and itself; ground control points
-// have no operations, so any identifier is accepted for one.
+// subjects returns the resource of a kind of subject, or nil if the platform has no documents of it. A photo
+// is an image dataset, identified by its flight and itself; ground control points have no operations, so any
+// identifier is accepted for one.
 func subjects(kind string) *resource {
 	return map[string]*resource{
 		"annotation": annotations, "flight": flights, "photo": flights, "dataset": datasets, "feature": features,
 	}[kind]
 }
 
-// remark makes a tag or a comment.
+// remark creates a tag or a comment.
 func (r *Request) remark(t *resource, more store.Doc) store.Doc {
 	project := r.need(projects, r.text("project_id"), "project_id")
 	target := r.target(true)
@@ -59,11 +59,11 @@ func (r *Request) remark(t *resource, more store.Doc) store.Doc {
 	doc["company"], doc["author"] = project["company"], r.author()
 	maps.Copy(doc, more)
 	r.create(t, doc)
-	return wording(doc)
+	return clientForm(doc)
 }
 
-// target reads what a remark is about. The project itself goes without an
-// identifier; of anything else one is needed when exact is set.
+// target reads the subject of a remark. The project needs no identifier; anything else needs one when exact
+// is set.
 func (r *Request) target(exact bool) store.Doc {
 	given, project := r.object("target"), r.text("project_id")
 	check(schema.CheckFields(targetFields, "target.", given))
@@ -89,7 +89,7 @@ func (r *Request) target(exact bool) store.Doc {
 	return target
 }
 
-// needSubject checks that what a remark is about exists, in the project.
+// needSubject checks that the subject of a remark exists in the project.
 func (r *Request) needSubject(project, target store.Doc) {
 	id := store.Text(target, "id")
 	if target["type"] == "photo" {
@@ -112,7 +112,7 @@ func (r *Request) needSubject(project, target store.Doc) {
 	}
 }
 
-// author is the caller as remarks name them.
+// author returns the caller in the form used in remarks.
 func (r *Request) author() store.Doc {
 	author := store.Doc{"id": r.caller.user}
 	if user := r.find(users, r.caller.user); user != nil {
@@ -121,14 +121,14 @@ func (r *Request) author() store.Doc {
 	return author
 }
 
-// group is the remarks about one thing.
+// group holds the remarks on one subject.
 type group struct {
 	target  any
 	remarks []store.Doc
 }
 
-// groups returns the remarks of a project, or of the things in it that the
-// query names: a group for each thing, in the order of its first remark.
+// groups returns the remarks of a project, or on the subjects in it that the query names: a group for each
+// subject, in the order of its first remark.
 func (r *Request) groups(t *resource) []*group {
 	project := r.text("project_id")
 	r.need(projects, project, "project_id")
@@ -143,23 +143,23 @@ func (r *Request) groups(t *resource) []*group {
 		delete(filter, "target.id")
 	}
 	var groups []*group
-	known := map[[3]string]*group{}
+	bySubject := map[[3]string]*group{}
 	for _, doc := range r.all(t, filter) {
 		key := [3]string{store.Text(doc, "target.type"), store.Text(doc, "target.id"), store.Text(doc, "target.subId")}
-		if known[key] == nil {
-			known[key] = &group{target: doc["target"]}
-			groups = append(groups, known[key])
+		if bySubject[key] == nil {
+			bySubject[key] = &group{target: doc["target"]}
+			groups = append(groups, bySubject[key])
 		}
-		known[key].remarks = append(known[key].remarks, doc)
+		bySubject[key].remarks = append(bySubject[key].remarks, doc)
 	}
 	return groups
 }
 
-// worded are the remarks of a group, without what the group says.
-func (g *group) worded() []any {
+// clientForms returns the remarks of a group without the fields that the group has.
+func (g *group) clientForms() []any {
 	list := []any{}
 	for _, doc := range g.remarks {
-		one := wording(doc)
+		one := clientForm(doc)
 		delete(one, "target")
 		delete(one, "project_id")
 		list = append(list, one)
@@ -167,27 +167,27 @@ func (g *group) worded() []any {
 	return list
 }
 
-// wording renames the keys of a remark to those that clients read.
-func wording(doc store.Doc) store.Doc {
-	worded := store.Doc{}
+// clientForm renames the keys of a remark to those that clients read.
+func clientForm(doc store.Doc) store.Doc {
+	renamed := store.Doc{}
 	for key, value := range doc {
 		switch key {
 		case "creation_user", "modification_date", "modification_user", "deletion_user":
 		case "project":
-			worded["project_id"] = value
+			renamed["project_id"] = value
 		case "creation_date":
-			worded["date"] = value
+			renamed["date"] = value
 		case "deletion_date":
-			worded["deleted"] = value
+			renamed["deleted"] = value
 		default:
-			worded[key] = value
+			renamed[key] = value
 		}
 	}
-	return worded
+	return renamed
 }
 
-// unworded are the documents of the remarks of a project in an answer.
-func unworded(answer []byte, project string) (docs []store.Doc) {
+// parseRemarks converts the remarks in a response to documents.
+func parseRemarks(answer []byte, project string) (docs []store.Doc) {
 	gjson.ParseBytes(answer).ForEach(func(_, groups gjson.Result) bool {
 		for _, group := range groups.Array() {
 			group.ForEach(func(_, list gjson.Result) bool {
@@ -216,30 +216,30 @@ func deleteTag(r *Request) any {
 	doc := r.get(tags, r.text("tag"))
 	doc["deleted_by"] = r.author()
 	r.softDelete(tags, doc)
-	return store.Doc{"tag": wording(doc)}
+	return store.Doc{"tag": clientForm(doc)}
 }
 
 func searchTags(r *Request) any {
 	all := []any{}
 	for _, g := range r.groups(tags) {
-		all = append(all, store.Doc{"_id": g.target, "tags": g.worded()})
+		all = append(all, store.Doc{"_id": g.target, "tags": g.clientForms()})
 	}
 	return store.Doc{"tagGroups": all}
 }
 
 func createComment(r *Request) any {
-	// Who wrote a comment has read it.
+	// The author of a comment has read it.
 	return store.Doc{"comment": r.remark(comments, store.Doc{"read_by": []any{r.caller.user}})}
 }
 
-// searchComments answers with a conversation for each thing commented on.
+// searchComments returns a conversation for each subject.
 func searchComments(r *Request) any {
 	conversations := []any{}
 	for _, g := range r.groups(comments) {
-		participants, known, unread := []any{}, []string{}, 0
+		participants, seen, unread := []any{}, []string{}, 0
 		for _, comment := range g.remarks {
-			if author := store.Text(comment, "author.id"); !slices.Contains(known, author) {
-				known = append(known, author)
+			if author := store.Text(comment, "author.id"); !slices.Contains(seen, author) {
+				seen = append(seen, author)
 				participants = append(participants, comment["author"])
 			}
 			if !slices.Contains(textsOf(comment["read_by"]), r.caller.user) {
@@ -247,15 +247,15 @@ func searchComments(r *Request) any {
 			}
 		}
 		conversations = append(conversations, store.Doc{
-			"_id": g.target, "comments": g.worded(), "participants": participants, "unreadComments": unread,
+			"_id": g.target, "comments": g.clientForms(), "participants": participants, "unreadComments": unread,
 			"lastUpdate": g.remarks[len(g.remarks)-1]["creation_date"],
 		})
 	}
 	return store.Doc{"conversations": conversations}
 }
 
-// markAsRead marks the comments about one thing, about all things of a type, or
-// without a target all of a project, as read by the caller.
+// markAsRead marks comments as read by the caller: on one subject, on all subjects of a type, or without a
+// target all comments of a project.
 func markAsRead(r *Request) any {
 	filter := store.Doc{"project": r.text("project_id")}
 	if r.body["target"] != nil {

@@ -15,16 +15,15 @@ import (
 	"transect/platform/store"
 )
 
-// How long the JSON body of a request may be, in bytes, and how many values it
-// may hold: decoded, a value takes up to sixty bytes.
+// Limits for the JSON body of a request, in bytes and in values: decoded, a value takes up to sixty bytes.
 const (
 	maxStep   = 64 << 10 // signing in, and the steps of transfers
-	maxSearch = 4 << 20  // what changes nothing
+	maxSearch = 4 << 20  // requests that change nothing
 	maxChange = 64 << 20
 	maxValues = 2_000_000
 )
 
-// maxBody is how long the body of a request to the route may be.
+// maxBody returns the size limit for the bodies of requests to the route.
 func (rt route) maxBody() int64 {
 	switch {
 	case rt.op == nil:
@@ -35,8 +34,7 @@ func (rt route) maxBody() int64 {
 	return maxChange
 }
 
-// requestBody marks the errors of reading a request, which are not the
-// platform's.
+// requestBody marks errors of reading a request, as opposed to errors of the platform.
 type requestBody struct{ io.ReadCloser }
 
 type bodyError struct{ error }
@@ -59,7 +57,7 @@ type Request struct {
 	service string // first part of the path, named in errors
 	caller  caller
 	body    store.Doc // the JSON body; the query of a GET
-	raw     []byte    // the body as it came, where the order of keys counts
+	raw     []byte    // the body as received, where the order of keys counts
 	tx                // of the route's kind; of none for a stream
 	after   []func()  // run after the transaction is committed
 }
@@ -95,7 +93,7 @@ func (r *Request) readBody(most int64) error {
 	return nil
 }
 
-// countValues is about how many values a JSON text holds.
+// countValues estimates the number of values in a JSON text.
 func countValues(data []byte) (n int) {
 	quoted := false
 	for i := 0; i < len(data); i++ {
@@ -111,7 +109,7 @@ func countValues(data []byte) (n int) {
 	return n
 }
 
-// readQuery reads the arguments after the question mark.
+// readQuery reads the arguments in the query string.
 func (r *Request) readQuery() {
 	r.body = store.Doc{}
 	for key, values := range r.http.URL.Query() {
@@ -152,7 +150,7 @@ func textsOf(v any) []string {
 	return all
 }
 
-// path gives a part of the path that is an argument.
+// path returns an argument in the path.
 func (r *Request) path(name string) string { return r.http.PathValue(name) }
 
 func (r *Request) now() time.Time { return r.p.options.Now() }
@@ -165,7 +163,7 @@ func (r *Request) read(f func()) {
 	check(r.p.read(r.http.Context(), func(t tx) { r.in(t, f) }))
 }
 
-// write runs f in a writing transaction and then what is due after it.
+// write runs f in a writing transaction, and then the functions passed to afterwards.
 func (r *Request) write(f func()) {
 	r.after = nil
 	check(r.p.write(r.http.Context(), func(t tx) { r.in(t, f) }))
@@ -180,8 +178,8 @@ func (r *Request) in(t tx, f func()) {
 	f()
 }
 
-// integer returns an argument that is a whole number between two bounds, or
-// otherwise when it is absent. In a query it is text.
+// integer returns an argument that is a whole number between two bounds, or a default when it is absent. In a
+// query it is text.
 func (r *Request) integer(key string, otherwise, from, to int64) int64 {
 	if r.body[key] == nil {
 		return otherwise
@@ -196,10 +194,10 @@ func (r *Request) integer(key string, otherwise, from, to int64) int64 {
 	return n
 }
 
-// fields are values in a body that have rules beyond what is declared.
+// fields declares values in a body that have rules beyond the declared ones.
 type fields = []schema.Param
 
-// optional are fields none of which has to be given.
+// optional returns copies of fields, marked as optional.
 func optional(all fields) fields {
 	all = slices.Clone(all)
 	for i := range all {
@@ -208,10 +206,10 @@ func optional(all fields) fields {
 	return all
 }
 
-// checkAs fails with the request unless a value is of a type.
+// checkAs fails the request unless a value has a type.
 func checkAs(t schema.Type, key string, v any) { check((&schema.Param{Type: t}).CheckJSON(key, v)) }
 
-// timeOf reads a date of a document; zero when there is none.
+// timeOf returns a date of a document, or zero.
 func timeOf(doc store.Doc, key string) time.Time { return schema.Date(store.Text(doc, key)).Time() }
 
 // checkPeriod refuses an end_date before the start_date.
@@ -222,7 +220,7 @@ func checkPeriod(doc store.Doc) {
 	}
 }
 
-// setDates writes dates of a document in the platform's own form.
+// setDates converts dates of a document to the platform's form.
 func setDates(doc store.Doc, keys ...string) {
 	for _, key := range keys {
 		if t := timeOf(doc, key); !t.IsZero() {

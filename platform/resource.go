@@ -12,9 +12,8 @@ import (
 	"transect/platform/store"
 )
 
-// resource is one kind of document. The declared operations of its manager are
-// served by the standard handlers (handlers.go) and this table; operations
-// that mean more have a handler of their own.
+// resource is one kind of document. The declared operations of its manager are served by the standard
+// handlers (handlers.go) and this table; other operations have their own handler.
 type resource struct {
 	name   string // key of one identifier in a body
 	plural string // key of a list of identifiers, and the collection's name
@@ -28,14 +27,13 @@ type resource struct {
 	ignored  []string // keys that may be given and are not stored
 	fixed    []string // keys that cannot change after creation
 	unique   []string // no two documents share the values of all these keys
-	// complete checks a document as a whole and sets the derived keys. given is
-	// what the request says.
+	// complete checks a document as a whole and sets the derived keys. given is the request.
 	complete func(r *Request, given, doc store.Doc)
-	// make makes and stores a document; build and create do when it is nil.
+	// make creates and stores a document; build and create are used when it is nil.
 	make func(r *Request, given store.Doc) store.Doc
-	// show adds to an answer what is not stored in the document.
+	// show adds fields to a response that are not stored in the document.
 	show func(r *Request, doc store.Doc) store.Doc
-	// deletable refuses a deletion for reasons that refs cannot tell.
+	// deletable refuses a deletion for reasons that refs cannot express.
 	deletable func(r *Request, doc store.Doc)
 	// rewrite changes a search's filter, for keys of this resource alone.
 	rewrite func(filter store.Doc) store.Doc
@@ -54,13 +52,13 @@ const (
 	statusCancelled = "cancelled"
 )
 
-// reserved are the keys that the platform writes itself.
+// reserved lists the keys that the platform writes itself.
 var reserved = []string{
 	"_id", "id", "created", "creation_date", "creation_user", "modification_date", "modification_user",
 	"deletion_date", "deletion_user", deletedWith,
 }
 
-// build makes a new document of what a request gives. It is not stored yet.
+// build makes a new document from a request, without storing it.
 func (t *resource) build(r *Request, given store.Doc) store.Doc {
 	if t.creation != nil {
 		check(t.creation.Check(given))
@@ -71,8 +69,8 @@ func (t *resource) build(r *Request, given store.Doc) store.Doc {
 	return doc
 }
 
-// fill checks the keys that a request gives and sets them in a document. Keys
-// that no declaration names are stored unchanged.
+// fill checks the keys in a request and sets them in a document. Keys that no declaration names are stored
+// unchanged.
 func (t *resource) fill(r *Request, given, doc store.Doc) {
 	created := doc["_id"] != nil
 	accepted := store.Doc{}
@@ -109,7 +107,7 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 	t.checkUnique(r, doc)
 }
 
-// requires reports whether no document can be without a key.
+// requires reports whether every document has a key.
 func (t *resource) requires(key string) bool {
 	if t.creation == nil {
 		return false
@@ -136,22 +134,21 @@ func (t *resource) checkUnique(r *Request, doc store.Doc) {
 	}
 }
 
-// owned is the complete function of resources that belong to the platform's
-// company unless another one is given.
+// owned is the complete function of resources that belong to the platform's company by default.
 func owned(r *Request, _, doc store.Doc) {
 	if doc["company"] == nil {
 		doc["company"] = r.p.secrets.Company
 	}
 }
 
-// wrong is the failure of a request whose argument under a key cannot be right.
+// wrong returns a failure about the argument under a key.
 func wrong(key, format string, values ...any) *failure {
 	f := invalid(key+": "+format, values...)
 	f.Details = store.Doc{"key": key}
 	return f
 }
 
-// inElement runs f for the element of a list, which a failure then names.
+// inElement runs f for an element of a list, and adds its index to a failure.
 func inElement(list string, i int, f func()) {
 	err := recovered(f)
 	at := fmt.Sprintf("%s[%d].", list, i)

@@ -19,7 +19,7 @@ import (
 	"transect/platform/store"
 )
 
-// streamer answers a request whose bodies are not JSON.
+// streamer handles a request whose bodies are not JSON.
 type streamer func(http.ResponseWriter, *Request)
 
 // route is one method and path of the platform.
@@ -30,8 +30,8 @@ type route struct {
 	open   bool // needs no access token
 	handle handler
 	stream streamer
-	// op and keys say which arguments a request may have; op is nil for steps
-	// of an operation that no declaration names.
+	// op and keys define the arguments a request may have; op is nil for steps of an operation that no
+	// declaration names.
 	op    *operation
 	keys  []string
 	args  fields // of an undeclared route
@@ -43,7 +43,7 @@ type route struct {
 var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes, tileRoutes,
 	vectorTileRoutes}
 
-// managers register how the operations of the declared managers are answered.
+// managers lists the functions that register the endpoints of the declared managers.
 var managers = []func(){
 	serveAccounts, serveShareTokens, serveAnalyticConfigurations, serveAnalytics,
 	serveAnnotations, serveCredentials, serveDatasets, serveDatastreams, serveEstimations,
@@ -51,17 +51,16 @@ var managers = []func(){
 	serveProjects, serveRemarks, serveSeasons, serveTrials,
 }
 
-// allRoutes lists every route: those of the declarations, found once, and the
-// undeclared ones.
+// allRoutes returns the declared and the undeclared routes, computed once.
 var allRoutes = sync.OnceValue(func() []route {
 	for _, register := range managers {
 		register()
 	}
 	var all []route
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, list := range undeclared {
 		for _, rt := range list() {
-			known[rt.method+" /"+rt.path] = true
+			seen[rt.method+" /"+rt.path] = true
 			all = append(all, rt)
 		}
 	}
@@ -72,7 +71,7 @@ var allRoutes = sync.OnceValue(func() []route {
 			op.Override(schema.Names(t.rules))
 		}
 		e, ok := s.endpoint(op)
-		if !ok || known[op.Method+" "+op.Path] {
+		if !ok || seen[op.Method+" "+op.Path] {
 			continue
 		}
 		op.Override(e.keys)
@@ -82,7 +81,7 @@ var allRoutes = sync.OnceValue(func() []route {
 	return all
 })
 
-// routes builds the handler of all of them.
+// routes returns a handler for all routes.
 func (p *Platform) routes() http.Handler {
 	mux := http.NewServeMux()
 	methods := map[string]string{}
@@ -99,7 +98,7 @@ func (p *Platform) routes() http.Handler {
 	return mux
 }
 
-// serve answers the requests to one route.
+// serve returns the handler of one route.
 func (p *Platform) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
@@ -112,7 +111,7 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 		}
 		f := p.failed(r, err)
 		if started.Begun {
-			// The status is out already; the answer can only be broken off.
+			// The status has been sent; the response can only be aborted.
 			panic(http.ErrAbortHandler)
 		}
 		if f.again {
@@ -122,7 +121,7 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 	}
 }
 
-// answer runs a route. A stranger's body is not read.
+// answer runs a route. The body of an unauthenticated request is not read.
 func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
 	if !rt.open {
 		r.read(r.authenticate)
@@ -165,7 +164,7 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
 	writeJSON(w, http.StatusOK, result)
 }
 
-// check refuses a body that the operation's declaration does not allow.
+// check refuses a body that does not fit the operation's declaration.
 func (r *Request) check(more []string) {
 	for _, p := range r.op.args {
 		if p.In == schema.InPath {
@@ -189,14 +188,14 @@ func (rt route) checkArgs(given store.Doc) {
 	check(schema.CheckFields(rt.args, "", given))
 }
 
-// keptKeys is how long the answer to a write with an Idempotency-Key is kept.
+// keptKeys is how long the response to a write with an Idempotency-Key is kept.
 const keptKeys = 24 * time.Hour
 
-// once carries out a write, unless its Idempotency-Key says that this was done:
-// then the answer is the first one. The same key with another request is refused.
+// once carries out a write, unless it was done under the same Idempotency-Key: then it returns the first
+// response. The same key with another request is refused.
 func (rt route) once(r *Request) any {
 	key := r.http.Header.Get("Idempotency-Key")
-	// their secrets are not kept
+	// secrets of OAuth clients are not kept
 	if key == "" || r.p.options.IgnoreKeys || rt.op == nil || rt.op.Effect == declare.Read ||
 		rt.op.Manager == "oauth_clients" {
 		return rt.handle(r)
@@ -225,11 +224,11 @@ func (rt route) once(r *Request) any {
 	return result
 }
 
-// RepeatedKeys is how many writes were answered from the answer to an earlier one
-// with the same Idempotency-Key.
+// RepeatedKeys returns the number of writes answered with the response to an earlier one with the same
+// Idempotency-Key.
 func (p *Platform) RepeatedKeys() int64 { return p.repeated.Load() }
 
-// forgetKeys removes the answers that were kept long enough.
+// forgetKeys removes expired responses.
 func (t tx) forgetKeys(now time.Time) {
 	t.exec("DELETE FROM keys WHERE time <= ?", now.Add(-keptKeys).UnixMilli())
 }

@@ -2,7 +2,7 @@ package platform
 
 import "transect/platform/store"
 
-// tables are those beside the documents, which clients never see.
+// tables are internal tables besides the documents, which clients never see.
 const tables = `
 CREATE TABLE tokens (
 	hash TEXT PRIMARY KEY,       -- SHA-256 of the access token

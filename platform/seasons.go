@@ -8,7 +8,7 @@ import (
 	"transect/platform/store"
 )
 
-// What seasons are planned with. Fields are those that trials are on.
+// The inputs of season planning. Fields are the sites of trials.
 var (
 	crops        = &resource{name: "crop", plural: "crops", limit: 1000}
 	growthStages = &resource{name: "growth_stage", plural: "growth_stages", limit: 1000}
@@ -52,8 +52,7 @@ func serveSeasons() {
 		map[string]endpoint{"list-deliverable-definitions": do(listDeliverables)})
 }
 
-// checkTrialsCompany refuses to give a field to another company than that of
-// the trials on it.
+// checkTrialsCompany refuses to move a field to a company other than its trials'.
 func checkTrialsCompany(r *Request, given, doc store.Doc) {
 	if doc["_id"] == nil || given["company"] == nil {
 		return
@@ -64,8 +63,8 @@ func checkTrialsCompany(r *Request, given, doc store.Doc) {
 	}
 }
 
-// completeMethod makes the first company of a method the one it is found by,
-// and checks the variables that its outputs are for.
+// completeMethod sets a method's company, which it is found by, to the first of its companies, and checks the
+// variables that its outputs are for.
 func completeMethod(r *Request, _, doc store.Doc) {
 	list := listOf(doc, "companies")
 	if len(list) == 0 {
@@ -93,7 +92,7 @@ type deliverableDefinition struct {
 	sensors           []string // types of sensor it can be made with
 }
 
-// surveyImages is the deliverable that is the survey itself, as it was flown.
+// surveyImages is the deliverable that consists of the survey's own images.
 const surveyImages = "images"
 
 var deliverableDefinitions = []deliverableDefinition{
@@ -107,7 +106,7 @@ var deliverableDefinitions = []deliverableDefinition{
 	{"raw_point_cloud", "Raw point cloud", "pcl", "raw", []string{"lidar"}},
 }
 
-// listDeliverables answers with what a task can deliver with a type of sensor.
+// listDeliverables returns what a task can deliver with a type of sensor.
 func listDeliverables(r *Request) any {
 	sensor, purpose := r.text("sensor_type"), cmp.Or(r.text("task_purpose"), "mapping")
 	list := []store.Doc{}
@@ -120,8 +119,8 @@ func listDeliverables(r *Request) any {
 	return list
 }
 
-// Trials, and the missions planned for them. The latter have nothing to do
-// with the missions of projects but their name.
+// Trials, and the missions planned for them. Planned missions share only the name with the missions of
+// projects.
 var (
 	trials          = &resource{name: "trial", plural: "trials", limit: 5000, unique: []string{"field", "season", "name"}}
 	plannedMissions = &resource{name: "mission", plural: "season_planner_missions", limit: 5000}
@@ -156,7 +155,7 @@ func serveTrials() {
 	})
 }
 
-// makeTrial makes a trial and the missions that are planned for it.
+// makeTrial creates a trial and its planned missions.
 func makeTrial(r *Request, given store.Doc) store.Doc {
 	planned := listOf(given, "missions")
 	delete(given, "missions")
@@ -168,14 +167,14 @@ func makeTrial(r *Request, given store.Doc) store.Doc {
 	return trial
 }
 
-// addMissionToTrial plans a mission and answers with its trial.
+// addMissionToTrial plans a mission and returns its trial.
 func addMissionToTrial(r *Request) any {
 	trial := r.need(trials, r.text("trial"), "trial")
 	r.plan(trial, r.body)
 	return trial
 }
 
-// plan makes a mission of a trial, and its estimations.
+// plan creates a mission of a trial, and its estimations.
 func (r *Request) plan(trial, plan store.Doc) {
 	plan["trial"] = trial["_id"]
 	mission := plannedMissions.build(r, plan)
@@ -185,8 +184,8 @@ func (r *Request) plan(trial, plan store.Doc) {
 	r.save(trials, trial)
 }
 
-// completePlannedMission gives a mission the company of its trial, and checks
-// its dates and that its methods estimate for the crop of the trial.
+// completePlannedMission sets a mission's company to its trial's, and checks its dates and that its methods
+// apply to the trial's crop.
 func completePlannedMission(r *Request, given, mission store.Doc) {
 	trial := r.get(trials, store.Text(mission, "trial"))
 	mission["company"] = trial["company"]
@@ -199,8 +198,7 @@ func completePlannedMission(r *Request, given, mission store.Doc) {
 	}
 }
 
-// completeTrial gives a trial the company of its field, and refuses links
-// between trials on different fields.
+// completeTrial sets a trial's company to its field's, and refuses links between trials on different fields.
 func completeTrial(r *Request, _, doc store.Doc) {
 	field := r.get(parcels, store.Text(doc, "field"))
 	if doc["company"] == nil {
@@ -223,7 +221,7 @@ func completeTrial(r *Request, _, doc store.Doc) {
 	}
 }
 
-// setTerrain sets the raster that holds the heights of a trial's terrain.
+// setTerrain sets the elevation raster of a trial's terrain.
 func setTerrain(r *Request, trial store.Doc) {
 	id := r.text("dataset")
 	dataset := r.need(datasets, id, "dataset")

@@ -44,9 +44,8 @@ func uploadPart(w http.ResponseWriter, r *Request) {
 	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
 }
 
-// uploadWhole receives the bytes of a component through the platform. The
-// upload begins and is complete once they are here: one that breaks off
-// replaces nothing, and of several the last to arrive wins.
+// uploadWhole receives the bytes of a component through the platform. The upload begins and completes once
+// they have arrived: an interrupted one replaces nothing, and of several the last to arrive wins.
 func uploadWhole(w http.ResponseWriter, r *Request) {
 	u := r.newUpload()
 	r.read(func() { r.componentOf(u.dataset, u.component) })
@@ -56,8 +55,8 @@ func uploadWhole(w http.ResponseWriter, r *Request) {
 	writeJSON(w, http.StatusOK, completed(u))
 }
 
-// keepUnlessSame makes a blob the bytes of a component, unless a client repeats what it
-// got no answer to.
+// keepUnlessSame makes a blob the file of a component, unless a client repeats an upload whose response it
+// did not receive.
 func (r *Request) keepUnlessSame(u upload, b blob.Blob) {
 	doc, c := r.componentOf(u.dataset, u.component)
 	if c["status"] == any(statusCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
@@ -69,10 +68,10 @@ func (r *Request) keepUnlessSame(u upload, b blob.Blob) {
 	r.keepWhole(u, b, doc, c)
 }
 
-// receive streams the body of a request into the blob of an upload. The part
-// counts when its size and checksum are right.
+// receive streams the body of a request into the blob of an upload. The part counts when its size and
+// checksum are right.
 func (r *Request) receive(u upload, part int64, checksum string) {
-	if u.complete { // a client repeats what it got no answer to
+	if u.complete { // a client repeats a request whose response it did not receive
 		must(io.Copy(io.Discard, r.http.Body))
 		return
 	}
@@ -106,8 +105,8 @@ func (r *Request) receivePart(u upload, part int64, checksum string) blob.Blob {
 	return b
 }
 
-// removeUnused removes the blob of an upload that was replaced while its bytes
-// came, unless it was complete by then.
+// removeUnused removes the blob of an upload that was replaced while its bytes arrived, unless it was
+// complete by then.
 func (r *Request) removeUnused(u upload) {
 	used := true
 	r.read(func() {
@@ -126,22 +125,21 @@ func (r *Request) removeUnused(u upload) {
 // addressLife is how long signed storage addresses are valid.
 const addressLife = 15 * time.Minute
 
-// sign returns the signature of a method, a path and all other arguments.
+// sign returns the signature of a method, a path and query arguments.
 func (p *Platform) sign(method, path string, query url.Values) string {
 	mac := hmac.New(sha256.New, p.secrets.Key)
 	io.WriteString(mac, method+"\n"+path+"\n"+query.Encode())
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// storageHeaders are the headers that a PUT to a signed address must have.
+// storageHeaders returns the headers that a PUT to a signed address must have.
 func storageHeaders(checksum string) map[string]string {
-	raw, _ := hex.DecodeString(checksum) // checked when the address was asked for
+	raw, _ := hex.DecodeString(checksum) // checked when the address was requested
 	return map[string]string{"Content-Md5": base64.StdEncoding.EncodeToString(raw),
 		"Content-Type": "application/octet-stream"}
 }
 
-// signedPut is the answer with the signed address of a part, on the host that
-// the request came to.
+// signedPut returns the signed address of a part, on the host that received the request.
 func (r *Request) signedPut(u upload, part int64, checksum string) store.Doc {
 	query := url.Values{
 		"checksum": {checksum},
@@ -165,8 +163,8 @@ func (r *Request) scheme() string {
 	return "http"
 }
 
-// checkSignature checks the address and the headers of a request to the storage
-// and returns which part, with which checksum, it allows.
+// checkSignature checks the address and the headers of a storage request and returns the part and the
+// checksum that it allows.
 func (r *Request) checkSignature() (part int64, checksum string) {
 	query := r.http.URL.Query()
 	signature := query.Get("signature")
@@ -175,7 +173,7 @@ func (r *Request) checkSignature() (part int64, checksum string) {
 		panic(fail(http.StatusForbidden, "SignatureDoesNotMatch",
 			"the address was not signed by this platform, or was changed"))
 	}
-	// What is signed needs no further check.
+	// Signed values need no further check.
 	part, _ = strconv.ParseInt(r.path("part"), 10, 64)
 	expires, _ := strconv.ParseInt(query.Get("expires"), 10, 64)
 	if !r.now().Before(time.Unix(expires, 0)) {

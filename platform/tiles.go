@@ -18,9 +18,9 @@ import (
 	"transect/platform/store"
 )
 
-// Map tiles of rasters. The ingestion of a raster says where it is, or why it has
-// no tiles (tiles.error); then a job writes its overviews (makeTiles), which are a
-// component that clients do not see. tileserver.go draws the tiles.
+// Map tiles of rasters. The ingestion of a raster determines its position, or why it has no tiles
+// (tiles.error); then a job writes its overviews (makeTiles), a component hidden from clients. tileserver.go
+// draws the tiles.
 
 // tileFormat is the format of all tiles.
 const tileFormat = "png"
@@ -28,7 +28,7 @@ const tileFormat = "png"
 // overviews is the name of the hidden component with the overviews of a raster.
 const overviews = ".overviews"
 
-// describeRaster adds what a raster file says of itself, and the state of its tiles.
+// describeRaster adds the metadata of a raster file, and the state of its tiles.
 func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, file formats.File) {
 	r, format, err := p.openPositioned(ctx, file, store.Text(doc, "_id"))
 	if err != nil {
@@ -52,10 +52,10 @@ func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, fil
 	}
 }
 
-// tileMemory is how many bytes of decoded pixels are kept for tiles.
+// tileMemory limits the decoded pixels kept for tiles, in bytes.
 const tileMemory = 64 << 20
 
-// useRaster calls f with a raster that has its overviews.
+// useRaster calls f with a raster and its overviews.
 func (p *Platform) useRaster(file, made stored, f func(*raster.Raster) error) error {
 	data := must(p.blobs.Open(file.blob))
 	defer data.Close()
@@ -66,11 +66,11 @@ func (p *Platform) useRaster(file, made stored, f func(*raster.Raster) error) er
 	return f(r)
 }
 
-// maxSidecar is the longest file beside a raster that is read; those of GDAL have tables.
+// maxSidecar limits the size of a sidecar file, in bytes; GDAL's may hold tables.
 const maxSidecar = 64 << 20
 
-// openPositioned opens the file of a raster with the components beside it, and returns its
-// format as datasets have it. One without a reference system gets that of the dataset.
+// openPositioned opens the file of a raster with its sidecar components, and returns its format as datasets name
+// it. A raster without a reference system gets the dataset's.
 func (p *Platform) openPositioned(ctx context.Context, file formats.File, dataset string) (r *raster.Raster,
 	format string, err error) {
 	var given string
@@ -102,15 +102,15 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 	return r, format, err
 }
 
-// failedFor is the state of tiles that cannot be made, or of such a preview.
+// failedFor returns the state of tiles or a preview that cannot be made.
 func failedFor(why error) store.Doc {
 	return store.Doc{"status": statusFailed, "error": store.Doc{"message": errorText(why)}}
 }
 
-// awaitTiles has the tiles of a raster made, from its new file.
+// awaitTiles schedules making the tiles of a raster from its new file.
 func (t tx) awaitTiles(doc store.Doc, found store.Doc) (due bool) {
 	id := store.Text(doc, "_id")
-	delete(doc, "tiles") // of the file before
+	delete(doc, "tiles") // of the previous file
 	t.exec("DELETE FROM components WHERE dataset = ? AND component = ?", id, overviews)
 	if found["tiles"] == nil {
 		return false
@@ -133,11 +133,11 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 	made, err := p.writeOverviews(ctx, s, j)
 	check(context.Cause(ctx))
 	if _, full := errors.AsType[*fs.PathError](err); full {
-		check(err) // the disk's, not the raster's: another attempt
+		check(err) // an error of the disk, not of the raster: retried
 	}
 	p.checkKept(p.write(ctx, func(t tx) {
 		t.finish(j)
-		doc := t.load(datasets, j.id) // it may have been changed meanwhile
+		doc := t.load(datasets, j.id) // may have changed meanwhile
 		doc["tiles"] = store.Doc{"format": tileFormat, "status": statusAvailable}
 		if err != nil {
 			doc["tiles"] = failedFor(err)
@@ -145,7 +145,7 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 			t.keepBytes(j.id, overviews, overviews, made)
 		}
 		t.dropPreview(doc)
-		if _, slow := errors.AsType[slowTiles](err); slow { // as its preview would be
+		if _, slow := errors.AsType[slowTiles](err); slow { // its preview would be slow, too
 			doc["preview"] = failedFor(err)
 		} else {
 			t.awaitPreview(doc)
@@ -155,7 +155,7 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 	p.workers.wake()
 }
 
-// slowTiles is the error of tiles that take longer than they may.
+// slowTiles is the error of tiles that exceed a time limit.
 type slowTiles time.Duration
 
 func (limit slowTiles) Error() string {

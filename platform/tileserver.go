@@ -23,7 +23,7 @@ const (
 	maxTileRasters = 150
 	// tilesWait is how long a request waits for tiles that are being made.
 	tilesWait = 10 * time.Second
-	// tileAge is how long a tile may be shown without asking again.
+	// tileAge is how long clients may cache a tile.
 	tileAge = time.Hour
 )
 
@@ -31,9 +31,8 @@ func tileRoutes() []route {
 	return []route{{method: "GET", path: "tileserver/tiles/{ids}/{z}/{x}/{y}", open: true, stream: serveTile}}
 }
 
-// serveTile draws a tile of one raster, or of several over each other: the first
-// lies at the bottom. It is open to a share token of these datasets, and to the
-// access token of a user.
+// serveTile draws a tile of one raster, or of several over each other, the first at the bottom. It accepts a
+// share token of these datasets or a user's access token.
 func serveTile(w http.ResponseWriter, r *Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // pages anywhere may draw it; the token is the key
 	z, x, y := r.tileAddress(tileFormat)
@@ -104,8 +103,8 @@ func (r *Request) tileAddress(expected string) (z, x, y int) {
 	return z, x, y
 }
 
-// mayShow checks the token of a request for tiles, and returns how long it is valid.
-// The function refuses a share token that opens other datasets.
+// mayShow checks the token of a request for tiles, and returns how long it is valid. opens refuses a share
+// token for other datasets.
 func (r *Request) mayShow(opens func(shared []string)) (until time.Duration) {
 	given := r.http.URL.Query().Get("access_token")
 	if given == "" {
@@ -134,7 +133,7 @@ type layer struct {
 	file, overviews stored
 }
 
-// layers finds the files of rasters; it waits for tiles that are being made.
+// layers returns the files of rasters, waiting for tiles that are being made.
 func (r *Request) layers(ids []string) (layers []layer) {
 	for deadline := time.Now().Add(tilesWait); ; {
 		layers = layers[:0]
@@ -172,7 +171,7 @@ func (r *Request) layers(ids []string) (layers []layer) {
 	}
 }
 
-// tileTag changes with the content of a tile.
+// tileTag returns an ETag that changes with the content of a tile.
 func tileTag(layers []layer, z, x, y int) string {
 	h := sha256.New()
 	for _, l := range layers {

@@ -22,9 +22,9 @@ import (
 	"transect/platform/store"
 )
 
-// Handlers and jobs do not return errors: as inside text/template, a failure is
-// a panic with an error, which undoes the transaction and is an error again
-// where the work began (recovered). No such panic leaves the package.
+// Handlers and jobs do not return errors: as inside text/template, a failure is a panic with an error, which
+// rolls back the transaction and becomes an error again where the work began (recovered). No such panic
+// leaves the package.
 
 // check panics with err unless it is nil.
 func check(err error) {
@@ -39,8 +39,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// recovered runs f and returns the error it panicked with. A defect of the
-// program becomes a defectError.
+// recovered runs f and returns the error it panicked with. A bug in the program becomes a defectError.
 func recovered(f func()) (err error) {
 	defer func() {
 		v := recover()
@@ -58,8 +57,7 @@ func recovered(f func()) (err error) {
 	return nil
 }
 
-// defectError is a panic that nobody meant: a sentence for users, the stack for
-// the log.
+// defectError is an unexpected panic: a sentence for users, the stack for the log.
 type defectError struct {
 	cause any
 	stack []byte
@@ -67,12 +65,12 @@ type defectError struct {
 
 func (e *defectError) Error() string { return "internal error of the local platform; see its log" }
 
-// LogValue is what the log shows.
+// LogValue returns the panic and its stack.
 func (e *defectError) LogValue() slog.Value {
 	return slog.StringValue(fmt.Sprintf("panic: %v\n%s", e.cause, e.stack))
 }
 
-// logDefect logs err when it is a defect.
+// logDefect logs err when it is a defectError.
 func (p *Platform) logDefect(err error, attributes ...any) {
 	if defect, ok := errors.AsType[*defectError](err); ok {
 		p.log.Error("a job panicked", append(attributes, "error", defect)...)
@@ -83,11 +81,11 @@ func (p *Platform) logDefect(err error, attributes ...any) {
 type tx struct {
 	*store.Tx
 	under *beneath        // of an overlay, else nil
-	ctx   context.Context // of what asks below
+	ctx   context.Context // of requests to the platform below
 }
 
 func (p *Platform) read(ctx context.Context, f func(tx)) error {
-	if p.options.under != nil { // what is read may have to be copied
+	if p.options.under != nil { // documents that are read may have to be copied
 		return p.write(ctx, f)
 	}
 	return p.store.Read(ctx, func(t *store.Tx) error { return recovered(func() { f(tx{Tx: t}) }) })
@@ -101,7 +99,7 @@ func (p *Platform) write(ctx context.Context, f func(tx)) error {
 	})
 }
 
-// checkKept is check for what was to refer to new blobs: on failure they are removed.
+// checkKept is check for a write that refers to new blobs: on failure they are removed.
 func (p *Platform) checkKept(err error, blobs ...blob.Blob) {
 	if err != nil {
 		for _, b := range blobs {
@@ -121,7 +119,7 @@ func (t tx) find(of *resource, id string) store.Doc {
 	return doc
 }
 
-// load returns a document that must be there, deleted or not.
+// load returns a document, deleted or not, that must exist.
 func (t tx) load(of *resource, id string) store.Doc {
 	if doc := t.find(of, id); doc != nil {
 		return doc
@@ -129,12 +127,12 @@ func (t tx) load(of *resource, id string) store.Doc {
 	panic(store.ErrNotFound)
 }
 
-// all returns every document that passes a filter.
+// all returns every document that matches a filter.
 func (t tx) all(of *resource, filter store.Doc) []store.Doc {
 	return must(t.All(of.plural, store.Query{Filter: filter}))
 }
 
-// first returns the first document that passes a filter, or nil.
+// first returns the first document that matches a filter, or nil.
 func (t tx) first(of *resource, filter store.Doc) store.Doc {
 	for _, doc := range must(t.All(of.plural, store.Query{Filter: filter, Limit: 1})) {
 		return doc
@@ -150,7 +148,7 @@ func (t tx) replace(of *resource, doc store.Doc) { check(t.Replace(of.plural, do
 func (t tx) remove(of *resource, id string)      { check(t.Remove(of.plural, id)) }
 func (t tx) exec(query string, args ...any)      { check(t.Exec(query, args...)) }
 
-// rows gives the rows of a query one by one.
+// rows iterates over the rows of a query.
 func (t tx) rows(query string, args ...any) iter.Seq[*sql.Rows] {
 	return func(yield func(*sql.Rows) bool) {
 		rows := must(t.Query(query, args...))
@@ -161,7 +159,7 @@ func (t tx) rows(query string, args ...any) iter.Seq[*sql.Rows] {
 	}
 }
 
-// found reports whether there was a row to scan.
+// found reports whether there was a row to scan; other errors panic.
 func found(err error) bool {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false
@@ -170,14 +168,14 @@ func found(err error) bool {
 	return true
 }
 
-// failure is an answer that says what went wrong, in the platform's shape.
+// failure is an error response in the platform's shape.
 type failure struct {
 	status  int
 	Service string `json:"service"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Details any    `json:"details,omitempty"`
-	again   bool   // nothing was done: the request may be sent again
+	again   bool   // nothing was done: the request may be repeated
 }
 
 func (f *failure) Error() string { return f.Message }
@@ -186,7 +184,7 @@ func fail(status int, code, format string, args ...any) *failure {
 	return &failure{status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// invalid is the failure of a request that is wrong by itself.
+// invalid returns the failure of a request that is wrong in itself.
 func invalid(format string, args ...any) *failure {
 	return fail(http.StatusBadRequest, "InvalidRequest", format, args...)
 }
@@ -209,8 +207,8 @@ func unauthorized(code, format string, args ...any) *failure {
 	return fail(http.StatusUnauthorized, code, format, args...)
 }
 
-// failed turns any error of a handler into an answer. What is no failure of
-// the request is the platform's own: its text stays in the log.
+// failed turns any error of a handler into a response. An error that is not the request's fault is the
+// platform's own: its text goes only to the log.
 func (p *Platform) failed(r *Request, err error) *failure {
 	var f *failure
 	var argument *schema.JSONError

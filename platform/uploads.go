@@ -13,11 +13,9 @@ import (
 	"transect/platform/store"
 )
 
-// Uploads. A whole file or a multipart upload begins with a row in the table
-// "uploads" (this file), receives its bytes at signed storage addresses or at
-// upload-part (storage.go), and ends with a complete request that makes the blob
-// the bytes of the component (completeUpload). upload-component does all of it in
-// one request.
+// Uploads. A whole file or a multipart upload begins with a row in the table "uploads" (this file), receives
+// its bytes at signed storage addresses or at upload-part (storage.go), and ends with a complete request that
+// makes the blob the file of the component (completeUpload). upload-component does all of it in one request.
 
 // Limits of uploads, in bytes and parts.
 const (
@@ -47,7 +45,7 @@ func uploadRoutes() []route {
 	}
 }
 
-// upload is the latest upload to a component. Its ID is that of its blob, too.
+// upload is the latest upload to a component. Its id is also its blob's.
 type upload struct {
 	id, dataset, component, filename, checksum string
 	chunk                                      int64 // size of the parts; 0 for a whole file
@@ -59,7 +57,7 @@ type upload struct {
 
 func (u upload) multipart() bool { return u.chunk > 0 }
 
-// partSize returns how many bytes a part of a multipart upload has.
+// partSize returns the size of a part of a multipart upload, in bytes.
 func (u upload) partSize(part int64) int64 {
 	if part < u.parts {
 		return u.chunk
@@ -128,8 +126,8 @@ func (r *Request) startUpload(u *upload) {
 	r.insertUpload(*u)
 }
 
-// insertUpload stores u as the upload to its component, and drops the one before
-// it with the bytes received so far.
+// insertUpload stores u as the upload to its component, and drops the previous one with the bytes received so
+// far.
 func (r *Request) insertUpload(u upload) {
 	if before, ok := r.findUpload("dataset = ? AND component = ?", u.dataset, u.component); ok {
 		r.dropUpload(before)
@@ -170,8 +168,8 @@ func (r *Request) componentUpload() upload {
 	return r.needUpload("dataset = ? AND component = ?", dataset, component)
 }
 
-// partsOf returns the parts that were received, by their number from 1. All
-// parts of an upload are in one blob; a whole file is part 1.
+// partsOf returns the received parts by number, from 1. All parts of an upload are in one blob; a whole file
+// is part 1.
 func (r *Request) partsOf(u upload) map[int64]blob.Blob {
 	parts := map[int64]blob.Blob{}
 	for row := range r.rows("SELECT number, blob, size, checksum FROM parts WHERE upload = ?", u.id) {
@@ -183,7 +181,7 @@ func (r *Request) partsOf(u upload) map[int64]blob.Blob {
 	return parts
 }
 
-// keepPart stores that a part was received, unless the upload is complete.
+// keepPart records a received part, unless the upload is complete.
 func (r *Request) keepPart(u upload, part int64, b blob.Blob) {
 	if !r.needUpload("id = ?", u.id).complete {
 		r.exec("INSERT OR REPLACE INTO parts (upload, number, blob, size, checksum) VALUES (?, ?, ?, ?, ?)",
@@ -191,9 +189,9 @@ func (r *Request) keepPart(u upload, part int64, b blob.Blob) {
 	}
 }
 
-// completeUpload ends the upload of a whole file or of parts. Repeating it does
-// no harm: clients do when they got no answer. It opens transactions of its own,
-// as reading the parts together may take long.
+// completeUpload returns the handler that ends the upload of a whole file or of parts. It can be repeated, as
+// clients do when they get no response. It opens transactions of its own, as reading the parts together may
+// take long.
 func completeUpload(multipart bool) streamer {
 	return func(w http.ResponseWriter, r *Request) {
 		var u upload
@@ -216,13 +214,12 @@ func completeUpload(multipart bool) streamer {
 	}
 }
 
-// completed is the answer once an upload is complete.
+// completed returns the response to a complete upload.
 func completed(u upload) store.Doc {
 	return store.Doc{"dataset": u.dataset, "component": u.component, "status": statusCompleted}
 }
 
-// assemble returns the bytes of an upload whose parts are all here and have,
-// together, the right checksum.
+// assemble returns the blob of an upload once all parts are here and have, together, the right checksum.
 func (r *Request) assemble(u upload, parts map[int64]blob.Blob) blob.Blob {
 	var missing []int64
 	for number := int64(1); number <= u.parts; number++ {
@@ -236,7 +233,7 @@ func (r *Request) assemble(u upload, parts map[int64]blob.Blob) blob.Blob {
 		panic(f)
 	}
 	if !u.multipart() {
-		return parts[1] // its checksum was verified when it came
+		return parts[1] // its checksum was verified on arrival
 	}
 	whole, err := r.p.blobs.Sum(u.id)
 	switch {
@@ -250,7 +247,7 @@ func (r *Request) assemble(u upload, parts map[int64]blob.Blob) blob.Blob {
 	return whole
 }
 
-// finishUpload marks an upload as complete and gives its bytes to the component.
+// finishUpload marks an upload as complete and makes its blob the component's file.
 func (r *Request) finishUpload(u upload, whole blob.Blob) {
 	if r.needUpload("id = ?", u.id).complete {
 		return // another request completed it meanwhile
@@ -261,8 +258,7 @@ func (r *Request) finishUpload(u upload, whole blob.Blob) {
 	r.keepWhole(u, whole, doc, c)
 }
 
-// keepWhole makes a blob the bytes of a component. With the last component of a
-// dataset its ingestion becomes due.
+// keepWhole makes a blob the file of a component. The last component of a dataset triggers its ingestion.
 func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) {
 	if old, ok := r.bytesOf(u.dataset, u.component); ok {
 		r.afterwards(func() { r.p.blobs.Remove(old.blob) })
@@ -276,8 +272,7 @@ func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) {
 	r.save(datasets, doc)
 }
 
-// keepBytes makes a blob the file of a component, and returns how the dataset
-// describes the component.
+// keepBytes makes a blob the file of a component, and returns the component's description in the dataset.
 func (t tx) keepBytes(dataset, component, filename string, b blob.Blob) store.Doc {
 	t.exec(`INSERT OR REPLACE INTO components (dataset, component, blob, size, checksum, filename)
 		VALUES (?, ?, ?, ?, ?, ?)`, dataset, component, b.ID, b.Size, b.MD5, filename)
@@ -290,7 +285,7 @@ type stored struct {
 	size                     int64
 }
 
-// bytesOf returns the file of a component, or false when it was not uploaded yet.
+// bytesOf returns the file of a component, or false when it is not uploaded yet.
 func (t tx) bytesOf(dataset, component string) (s stored, ok bool) {
 	ok = found(t.QueryRow("SELECT blob, checksum, filename, size FROM components WHERE dataset = ? AND component = ?",
 		dataset, component).Scan(&s.blob, &s.checksum, &s.filename, &s.size))

@@ -12,17 +12,17 @@ import (
 	"transect/platform/tiles"
 )
 
-// Tiles of collections of features. They are made when they are asked for, since
-// features change at any time; the collections shown last are kept in memory.
+// Tiles of collections of features. They are made on request, since features change at any time; the
+// collections shown last are kept in memory.
 
 const (
 	vectorTileFormat = "pbf"
 	maxTileFeatures  = 50_000 // of a collection
 	keptCollections  = 4
-	maxKept          = 2_000_000 // positions of a collection that is kept
+	maxKept          = 2_000_000 // positions in a collection that is kept
 )
 
-// tileFeatures are the features of the collections shown last.
+// tileFeatures caches the features of the collections shown last.
 type tileFeatures struct {
 	mu   sync.Mutex
 	kept []keptCollection // least recently used first
@@ -39,9 +39,8 @@ func vectorTileRoutes() []route {
 		stream: serveVectorTile}}
 }
 
-// serveVectorTile sends the features of a collection within a tile. It is open to a
-// share token of a dataset that shows the collection, and to the access token of a
-// user.
+// serveVectorTile sends the features of a collection within a tile. It accepts a share token of a dataset
+// that shows the collection, or a user's access token.
 func serveVectorTile(w http.ResponseWriter, r *Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	z, x, y := r.tileAddress(vectorTileFormat)
@@ -68,8 +67,8 @@ func serveVectorTile(w http.ResponseWriter, r *Request) {
 	w.Write(tile)
 }
 
-// tileFeatures returns the features of a collection for tiles. Requests for the tiles
-// of one view come at once: the first reads them, the others wait.
+// tileFeatures returns the features of a collection for tiles. Requests for the tiles of one view arrive at
+// once: the first reads the features, the others wait.
 func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
 	t := &r.p.tileFeatures
 	t.mu.Lock()
@@ -77,7 +76,7 @@ func (r *Request) tileFeatures(id string) (list []*tiles.Feature) {
 	r.read(func() {
 		r.get(collections, id)
 		c := keptCollection{id: id}
-		// A folder that was made before changes were counted has no such table: nothing is kept.
+		// A folder created before changes were counted has no such table: nothing is cached.
 		counted := r.QueryRow("SELECT n FROM changes WHERE collection = 'features'").Scan(&c.changes) == nil
 		before := slices.IndexFunc(t.kept, func(k keptCollection) bool { return k.id == id })
 		if before >= 0 {

@@ -11,18 +11,17 @@ import (
 	"transect/runtime/module"
 )
 
-// channel hands values from task to task. It belongs to whoever holds the
-// interpreter lock; only waiting happens without it. Who waits is served in
-// the order of coming.
+// channel passes values between tasks. Its state is protected by the interpreter lock; only waiting happens
+// without it. Waiting tasks are served first come, first served.
 type channel struct {
-	room      int // values kept while nobody takes them
+	room      int // capacity of values
 	values    []lua.LValue
 	senders   []*waiter
 	receivers []*waiter
 	closed    bool
 }
 
-// waiter is a task that waits on a channel.
+// waiter is a task waiting on a channel.
 type waiter struct {
 	value  lua.LValue // to send, or received
 	served bool
@@ -34,7 +33,7 @@ func (w *waiter) serve() {
 	close(w.woken)
 }
 
-// wait lets other tasks go on until w is served.
+// await waits until w is served, without the interpreter lock.
 func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 	limited, limit := c.Has("timeout"), c.Seconds("timeout")
 	*queue = append(*queue, w)
@@ -53,7 +52,7 @@ func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 		}
 	})
 	if w.served {
-		return nil // also when the time was up a moment later
+		return nil // even if the timeout passed a moment later
 	}
 	if i := slices.Index(*queue, w); i >= 0 {
 		*queue = slices.Delete(*queue, i, i+1)
@@ -82,13 +81,13 @@ func (ch *channel) send(c *module.Call, v lua.LValue) error {
 	if err := await(c, &ch.senders, w); err != nil {
 		return err
 	}
-	if w.value != nil { // closed before anybody took it
+	if w.value != nil { // closed before it was received
 		return closed()
 	}
 	return nil
 }
 
-// receive gives nil when the channel is closed and empty.
+// receive returns nil when the channel is closed and empty.
 func (ch *channel) receive(c *module.Call) (lua.LValue, error) {
 	var next *waiter
 	if len(ch.senders) > 0 {

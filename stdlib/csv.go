@@ -95,7 +95,7 @@ func csvFuncs() []module.Func {
 	}
 }
 
-// dialect reads the options of a dialect that were given.
+// dialect reads the given options of a dialect.
 func dialect(c *module.Call) csvtext.Dialect {
 	char := func(name string) byte {
 		text := c.String(name)
@@ -113,8 +113,7 @@ func dialect(c *module.Call) csvtext.Dialect {
 		BOM: c.Bool("bom")}
 }
 
-// columnList reads the option header: the names of a list, all different; nil for
-// another value.
+// columnList reads the option header as a list of distinct names; nil if it is not a list.
 func columnList(c *module.Call) (names []string) {
 	t := c.Table("header")
 	if t == nil {

@@ -59,7 +59,7 @@ func newTable(c *module.Call, r io.Reader) *csvTable {
 	return t
 }
 
-// row makes the table of a record.
+// row returns a record as a Lua table.
 func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, error) {
 	row := L.CreateTable(len(record)-len(t.header), len(t.header))
 	for i, field := range record {
@@ -84,7 +84,7 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 
 func csvRead(c *module.Call) (any, error) {
 	f := atPath(c, c.In.OpenToRead)
-	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
+	c.In.OnClose(func() { _ = f.Close() }) // when the loop is left early
 	var t *csvTable
 	defer func() {
 		if t == nil { // an option or the header is wrong

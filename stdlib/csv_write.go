@@ -44,7 +44,7 @@ func newRowWriter(c *module.Call, w io.Writer) *rowWriter {
 	return r
 }
 
-// write writes a row, after the header when the first row decides on it.
+// write writes a row, preceded by the header when the first row determines it.
 func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 	r.rows++
 	t, _ := row.(*lua.LTable)
@@ -118,7 +118,7 @@ func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column stri
 	c.Must(namedFile(r.name, r.out.Write(record)))
 }
 
-// fieldText is a value as a field: nil and null are empty.
+// fieldText formats a value as a field: nil and null are empty.
 func fieldText(v lua.LValue) (text string, ok bool) {
 	switch v := v.(type) {
 	case *lua.LNilType:
@@ -139,7 +139,7 @@ func fieldText(v lua.LValue) (text string, ok bool) {
 	return "", false
 }
 
-// csvWriter is a file that is being written.
+// csvWriter is an open file being written.
 type csvWriter struct {
 	*rowWriter
 	file   *atomicfile.File
@@ -213,7 +213,7 @@ func (w *csvWriter) discard() {
 		w.closed = true
 		w.file.Discard()
 		if w.rowWriter != nil {
-			w.out = nil // its buffers
+			w.out = nil // releases its buffers
 		}
 	}
 }

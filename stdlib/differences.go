@@ -13,17 +13,17 @@ import (
 	"transect/runtime/vm"
 )
 
-// maxDifferences is how many are listed: enough to see what went wrong.
+// maxDifferences limits the differences listed: enough to see what is wrong.
 const maxDifferences = 10
 
-// differences lists where two values differ, a line each; none when they are equal.
+// differences lists the differences of two values, one per line; none when they are equal.
 func differences(L *lua.LState, got, want lua.LValue) []string {
 	if got == want {
 		return nil
 	}
 	a, wrong := vm.FromLua(L, got)
 	b, wrong2 := vm.FromLua(L, want)
-	if wrong != nil || wrong2 != nil { // functions and their kind are the same, or not
+	if wrong != nil || wrong2 != nil { // functions and such are compared by identity
 		return []string{"got " + show(L, got) + ", want " + show(L, want)}
 	}
 	var d []string
@@ -88,7 +88,7 @@ func short(v any) string {
 	return fmt.Sprint(v)
 }
 
-// show writes a value as Lua would read it, shortened.
+// show formats a value in Lua syntax, shortened.
 func show(L *lua.LState, v lua.LValue) string {
 	return fmt.Sprintf("%.500s", (&vm.Printer{L: L}).Text(v))
 }

@@ -15,7 +15,7 @@ import (
 
 var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 
-// envFunc declares a reader of variables of one type; want names it in errors.
+// envFunc declares a function that reads variables of one type; want names the type in errors.
 func envFunc(name string, typ schema.Type, doc, want string, read func(text string) (v any, ok bool)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
@@ -98,18 +98,18 @@ func envFuncs() []module.Func {
 					return nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s, line %d: %s", c.String("path"), line, why),
 						"write NAME=value")
 				}
-				said := make(map[string]any, len(values))
+				visible := make(map[string]any, len(values))
 				for name, value := range values {
 					c.In.AddEnv(name, value)
-					said[name] = value
+					visible[name] = value
 				}
-				return said, nil
+				return visible, nil
 			},
 		},
 	}
 }
 
-// variable is the text of the variable that the argument name names.
+// variable returns the text of the variable named by the argument name.
 func variable(c *module.Call) string {
 	text, _, err := c.In.Env(c.String("name"))
 	c.Must(err)

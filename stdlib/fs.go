@@ -196,7 +196,7 @@ func fsFuncs() []module.Func {
 	}
 }
 
-// kindFunc declares a question about what a path is.
+// kindFunc declares a predicate on the kind of a path.
 func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	return module.Func{
 		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false",
@@ -215,12 +215,12 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	}
 }
 
-// atPath returns what f finds at the argument path, without the interpreter lock.
+// atPath returns the result of f for the argument path, without the interpreter lock.
 func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T) {
 	return changeAt(c, func(_ context.Context, path string) (T, error) { return f(path) })
 }
 
-// changeAt is atPath for what f changes.
+// changeAt is like atPath for an f that changes files.
 func changeAt[T any](c *module.Call, f func(ctx context.Context, path string) (T, error)) (made T) {
 	c.Must(onFile(c, func(ctx context.Context, path string) (err error) { made, err = f(ctx, path); return err }))
 	return made
@@ -238,7 +238,7 @@ func fromTo(c *module.Call, f func(ctx context.Context, from, to string) error) 
 	return ownPath(c.Blocking(func(ctx context.Context) error { return f(ctx, from, to) }))
 }
 
-// namedFile is a FileError that names the file as the script did.
+// namedFile returns err as a FileError that names the file as the script did.
 func namedFile(name string, err error) error {
 	if reason := fault.Reason(err); reason != err {
 		return fault.Of(&fault.FileError{}, "%s: %w", name, reason)
@@ -246,7 +246,7 @@ func namedFile(name string, err error) error {
 	return err
 }
 
-// ownPath is a FileError that names the file by its own path.
+// ownPath returns err as a FileError that names the file by the error's own path.
 func ownPath(err error) error {
 	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return namedFile(link.Old, err)

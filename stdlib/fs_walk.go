@@ -19,11 +19,11 @@ import (
 	"transect/stdlib/lines"
 )
 
-// fileLines iterates over the lines of the file that the argument path names.
-// value makes of a line what comes beside its number; nil skips it.
+// fileLines iterates over the lines of the file named by the argument path. value converts a line, yielded
+// with its number; nil skips it.
 func fileLines(c *module.Call, value func(line string, number int) (any, error)) (any, error) {
 	f := atPath(c, c.In.OpenToRead)
-	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
+	c.In.OnClose(func() { _ = f.Close() }) // when the loop is left early
 	name, source := c.String("path"), lines.New(f)
 	source.Fits = c.In.Fits
 	return blockingIterator(c, func(context.Context) (module.Values, error) {
@@ -40,8 +40,7 @@ func fileLines(c *module.Call, value func(line string, number int) (any, error))
 	}), nil
 }
 
-// blockingIterator makes an iterator whose steps run without the interpreter lock,
-// one at a time.
+// blockingIterator returns an iterator whose steps run without the interpreter lock, one at a time.
 func blockingIterator(c *module.Call, next func(ctx context.Context) (module.Values, error)) any {
 	stepping := semaphore.NewWeighted(1) // several tasks may share the iterator
 	return c.Iterator(func(c *module.Call) (values module.Values, err error) {
@@ -57,7 +56,7 @@ func blockingIterator(c *module.Call, next func(ctx context.Context) (module.Val
 	})
 }
 
-// treeIterator gives paths and descriptions; shown is how paths begin.
+// treeIterator yields paths and descriptions; shown is the prefix of the paths.
 func treeIterator(c *module.Call, w *filetree.Walker, shown string) any {
 	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
 		e, info, ok, err := w.Next(ctx)
@@ -90,8 +89,8 @@ func walk(c *module.Call) (any, error) {
 	return treeIterator(c, w, c.String("path")), nil
 }
 
-// splitPattern splits the argument pattern into the folder it starts in, under
-// its path and as results show it, and the rest.
+// splitPattern splits the argument pattern into the folder it starts in, as a path and as shown in results,
+// and the rest.
 func splitPattern(c *module.Call) (root, shown, rest string) {
 	pattern := filepath.ToSlash(c.String("pattern"))
 	if !doublestar.ValidatePattern(pattern) {
@@ -99,7 +98,7 @@ func splitPattern(c *module.Call) (root, shown, rest string) {
 	}
 	dir := c.String("dir")
 	if pattern = path.Clean(pattern); dir != "" {
-		pattern = strings.TrimLeft(pattern, "/") // below dir, as the results are
+		pattern = strings.TrimLeft(pattern, "/") // relative to dir, as the results are
 	}
 	shown, rest = doublestar.SplitPattern(pattern)
 	shown = filepath.FromSlash(shown)
@@ -117,7 +116,7 @@ func glob(c *module.Call) (any, error) {
 	err := c.Blocking(func(context.Context) error {
 		matches, err := doublestar.Glob(readable{c.In.Sandbox, root}, rest, doublestar.WithFilesOnly())
 		for _, name := range matches {
-			if c.In.Permit(sandbox.Read, filepath.Join(root, name)) == nil { // links can lead out of a folder
+			if c.In.Permit(sandbox.Read, filepath.Join(root, name)) == nil { // links can leave a folder
 				found = append(found, filepath.Join(shown, name))
 			}
 		}
@@ -127,7 +126,7 @@ func glob(c *module.Call) (any, error) {
 	return found, namedFile(c.String("pattern"), err)
 }
 
-// readable is a folder as doublestar reads it, without what the script may not read.
+// readable is a folder for doublestar, without paths the script may not read.
 type readable struct {
 	*sandbox.Sandbox
 	folder string

@@ -39,7 +39,7 @@ func geoFuncs() []module.Func {
 						Default: false}}}},
 			Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
-				return c.Value("value"), checked(c.Go("value"), geojson.Options{AnyNumber: c.Bool("any_number")})
+				return c.Value("value"), checkGeoJSON(c.Go("value"), geojson.Options{AnyNumber: c.Bool("any_number")})
 			},
 		},
 		{

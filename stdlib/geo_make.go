@@ -9,8 +9,8 @@ import (
 	"transect/runtime/module"
 )
 
-// geoMaker declares the function that makes an object of the list in a member;
-// shape brings the list into form.
+// geoMaker declares a function that creates a GeoJSON object from the list in a member; shape normalises the
+// list.
 func geoMaker(name, typ, doc, member, list string, shape func(any) any) module.Func {
 	return module.Func{
 		Name: name, Doc: doc, Params: []module.Param{{Name: member, Type: "table", Doc: list}}, Returns: "a " + typ,
@@ -19,7 +19,7 @@ func geoMaker(name, typ, doc, member, list string, shape func(any) any) module.F
 			if _, empty := v.(schema.Empty); empty {
 				v = []any{}
 			}
-			return made(map[string]any{"type": typ, member: shape(v)})
+			return newGeoJSON(map[string]any{"type": typ, member: shape(v)})
 		},
 	}
 }
@@ -38,7 +38,7 @@ var geoMakers = []module.Func{
 			if c.Has("altitude") {
 				at = append(at, c.Number("altitude"))
 			}
-			return made(map[string]any{"type": "Point", "coordinates": at})
+			return newGeoJSON(map[string]any{"type": "Point", "coordinates": at})
 		},
 	},
 	geoMaker("line", "LineString", "Makes a LineString.", "coordinates", "a list of positions", same),
@@ -64,24 +64,24 @@ var geoMakers = []module.Func{
 					f[member] = c.Go(member)
 				}
 			}
-			return made(f)
+			return newGeoJSON(f)
 		},
 	},
 	geoMaker("features", "FeatureCollection", "Makes a FeatureCollection.", "features", "a list of Features", same),
 }
 
-// made is a new object, checked.
-func made(v any) (any, error) { return v, checked(v, geojson.Options{}) }
+// newGeoJSON returns a new object after checking it.
+func newGeoJSON(v any) (any, error) { return v, checkGeoJSON(v, geojson.Options{}) }
 
-// checked is the check of GeoJSON as an error of ours.
-func checked(v any, opt geojson.Options) error {
+// checkGeoJSON returns the result of the GeoJSON check as a ValueError.
+func checkGeoJSON(v any, opt geojson.Options) error {
 	if err := geojson.Check(schema.PlainGeoJSON(v), opt); err != nil {
 		return fault.Of(&fault.ValueError{}, "this is not GeoJSON: %w", err)
 	}
 	return nil
 }
 
-// polygonOf makes the rings of a polygon of one ring or several, closed.
+// polygonOf normalises one ring or several to the closed rings of a polygon.
 func polygonOf(v any) any {
 	rings, ok := v.([]any)
 	if !ok || len(rings) == 0 {
@@ -89,7 +89,7 @@ func polygonOf(v any) any {
 	}
 	if first, ok := rings[0].([]any); ok && len(first) > 0 {
 		if _, list := first[0].([]any); !list {
-			rings = []any{rings} // positions: one ring
+			rings = []any{rings} // one ring of positions
 		}
 	}
 	return each(rings, func(v any) any {

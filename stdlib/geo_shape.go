@@ -17,8 +17,7 @@ import (
 	"transect/stdlib/wkt"
 )
 
-// geoObject reads an argument as a GeoJSON object: one, a resource with a
-// geometry, or a position.
+// geoObject reads an argument as a GeoJSON object: an object, a resource with a geometry, or a position.
 func geoObject(c *module.Call, name string) map[string]any {
 	value := c.Value(name)
 	if _, object := value.(*lua.LUserData); object { // a resource
@@ -38,7 +37,7 @@ func geoObject(c *module.Call, name string) map[string]any {
 	return plain.(map[string]any)
 }
 
-// shape reads an argument as a geometry to work on.
+// shape reads an argument as a geometry to compute with.
 func shape(c *module.Call, name string) orb.Geometry {
 	g, ok := geojson.Shape(geoObject(c, name))
 	if !ok {
@@ -47,7 +46,7 @@ func shape(c *module.Call, name string) orb.Geometry {
 	return g
 }
 
-// point reads an argument that is a point.
+// point reads an argument as a point.
 func point(c *module.Call, name string) orb.Point {
 	g := shape(c, name)
 	p, ok := g.(orb.Point)
@@ -58,7 +57,7 @@ func point(c *module.Call, name string) orb.Point {
 	return p
 }
 
-// box reads an argument that is a box, or the box of a shape.
+// box reads an argument as a box, or the box of a shape.
 func box(c *module.Call, name string) orb.Bound {
 	t, ok := c.Value(name).(*lua.LTable)
 	if !ok || t.Len() != 4 {
@@ -134,13 +133,12 @@ var wktFuncs = []module.Func{
 				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is not WKT: %w", err),
 					"write it like POLYGON((4 52,5 52,5 53,4 52))")
 			}
-			return v, checked(v, geojson.Options{AnyNumber: true, Empty: true})
+			return v, checkGeoJSON(v, geojson.Options{AnyNumber: true, Empty: true})
 		},
 	},
 }
 
-// plainGeometry reads an argument as a GeoJSON geometry, with all that its
-// positions hold.
+// plainGeometry reads an argument as a GeoJSON geometry, keeping all numbers of its positions.
 func plainGeometry(c *module.Call, name string) map[string]any {
 	o := geoObject(c, name)
 	if o["type"] == "FeatureCollection" {
@@ -162,8 +160,8 @@ func plainGeometry(c *module.Call, name string) map[string]any {
 	return o
 }
 
-// flatten leaves longitude and latitude of each position. The geometry is
-// changed; it is the call's own.
+// flatten reduces each position to longitude and latitude. It changes the geometry, which belongs to the
+// call.
 func flatten(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

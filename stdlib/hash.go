@@ -23,7 +23,7 @@ import (
 	"transect/runtime/module"
 )
 
-// hashMethods are the checksums; HMAC is for the keyed ones.
+// hashMethods lists the checksums; the keyed ones support HMAC.
 var hashMethods = []struct {
 	name, long string
 	keyed      bool
@@ -39,7 +39,7 @@ var hashMethods = []struct {
 	{"xxh64", "XXH64", false, func() hash.Hash { return xxhash.New() }},
 }
 
-// hashNames are the names of the methods, or of the keyed ones.
+// hashNames lists the names of all or only the keyed methods.
 func hashNames(keyed bool) (names []string) {
 	for _, m := range hashMethods {
 		if m.keyed || !keyed {
@@ -113,7 +113,7 @@ func allHashFuncs() []module.Func {
 	}...)
 }
 
-// hasher is a checksum with bytes still to come.
+// hasher is an unfinished checksum.
 type hasher struct {
 	hash.Hash
 	method string
@@ -152,7 +152,7 @@ func newHash(c *module.Call, method string) hash.Hash {
 	return hmac.New(m.start, []byte(c.String("key")))
 }
 
-// sumOf is the checksum of the argument text, or of the file path.
+// sumOf returns the checksum of the argument text, or of the file path.
 func sumOf(c *module.Call, method string) (any, error) {
 	h := newHash(c, method)
 	if !c.Has("path") {
@@ -168,7 +168,7 @@ func sumOf(c *module.Call, method string) (any, error) {
 	return sumText(c, h)
 }
 
-// sumText writes a checksum in the form of the option.
+// sumText formats a checksum as the option form says.
 func sumText(c *module.Call, h hash.Hash) (any, error) {
 	sum := h.Sum(nil)
 	switch c.String("form") {
@@ -185,8 +185,7 @@ func sumText(c *module.Call, h hash.Hash) (any, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// equalSums compares checksums without telling by its time where they differ; in
-// hexadecimal the case of letters does not count.
+// equalSums compares checksums in constant time; in hexadecimal, case is ignored.
 func equalSums(a, b string) bool {
 	x, err := hex.DecodeString(a)
 	y, err2 := hex.DecodeString(b)

@@ -44,7 +44,7 @@ var (
 		Doc: "a PEM file of certificates to trust beside the system's", Optional: true}
 )
 
-// httpFuncs declares a function for each method of HTTP.
+// httpFuncs declares a function for each HTTP method.
 func httpFuncs(url module.Param) []module.Func {
 	var list []module.Func
 	for _, m := range [][2]string{
@@ -107,7 +107,7 @@ var responseType = &module.Type{
 	},
 }
 
-// response is an answer.
+// response is an HTTP response.
 type response struct {
 	fields map[string]any
 	kind   string // of the body
@@ -122,7 +122,7 @@ func (r *response) text() (string, error) {
 	return r.body, nil
 }
 
-// session is what several requests to one service have in common.
+// session holds the common settings of requests to one service.
 type session struct {
 	base   *url.URL
 	jar    *cookiejar.Jar
@@ -172,7 +172,7 @@ var sessionType = &module.Type{
 	}),
 }
 
-// address is that of a request, below the session's.
+// address resolves a path against the session's address.
 func (s *session) address(path string) string {
 	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
 		return path
@@ -185,7 +185,7 @@ func (s *session) address(path string) string {
 	return strings.TrimSuffix(base.String(), "/") + "/" + strings.TrimPrefix(path, "/")
 }
 
-// add lays the session's part under a request's own.
+// add adds the session's settings to a request without overriding it.
 func (s *session) add(r *httpcore.Request) {
 	r.Cookies = s.jar
 	if r.URL.Host != s.base.Host || r.URL.Scheme != s.base.Scheme {

@@ -23,7 +23,7 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// httpBody reads the option that gives the body.
+// httpBody sets the body from the one option given for it.
 func httpBody(c *module.Call, r *httpcore.Request) {
 	given := slices.DeleteFunc([]string{"json", "form", "body", "file"},
 		func(name string) bool { return c.Value(name) == lua.LNil })
@@ -52,14 +52,14 @@ func encodeValue(c *module.Call, name string) string {
 	return text
 }
 
-// field is a named value of an option; in a form also a file.
+// field is a named value of an option, or a file in a form.
 type field struct {
 	name, value string
 	file        *sentFile
 }
 
-// namedValues reads an option of names and values, sorted by name; a list gives a
-// name several values. A form may also hold files.
+// namedValues reads an option of names and values, sorted by name; a list is several values. Forms may
+// contain files.
 func namedValues(c *module.Call, option string, files bool) (fields []field) {
 	allowed := "a string, a number or a boolean"
 	if files {
@@ -104,8 +104,7 @@ func formFile(c *module.Call, field string, t *lua.LTable) *sentFile {
 	return f
 }
 
-// httpForm sends a form: in one line of text, or, with files in it, piece by
-// piece as they are read.
+// httpForm sends a form: URL-encoded, or as multipart, streamed from its files.
 func httpForm(c *module.Call, r *httpcore.Request) {
 	fields := namedValues(c, "form", true)
 	if !slices.ContainsFunc(fields, func(f field) bool { return f.file != nil }) {
@@ -139,7 +138,7 @@ func httpForm(c *module.Call, r *httpcore.Request) {
 	send(c, r, append(pieces, text.String())...)
 }
 
-// sentFile is a file that is part of a body, or all of it.
+// sentFile is a file that is a body or part of one.
 type sentFile struct {
 	given, path string // as the script names it, and where it is
 	name, kind  string // in a form
@@ -163,7 +162,7 @@ func fileToSend(c *module.Call, given string) *sentFile {
 	return f
 }
 
-// send makes a body of texts and files.
+// send sets the body to a sequence of texts and files.
 func send(c *module.Call, r *httpcore.Request, pieces ...any) {
 	for _, p := range pieces {
 		switch p := p.(type) {
@@ -180,17 +179,17 @@ func send(c *module.Call, r *httpcore.Request, pieces ...any) {
 	}
 }
 
-// body reads texts and files; one file is open at a time.
+// body reads a sequence of texts and files; one file is open at a time.
 type body struct {
 	in     *vm.Interp
-	mu     sync.Mutex // an exchange that is given up closes while it reads
+	mu     sync.Mutex // an abandoned request closes it while it is read
 	pieces []any
 	now    io.ReadCloser // nil at the end
 	name   string
 	left   int64 // of it
 }
 
-// next goes on with the next piece, if there is one.
+// next opens the next piece, if any.
 func (b *body) next() error {
 	if b.now != nil {
 		_ = b.now.Close() // it was only read
@@ -233,7 +232,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Close closes the file that is open, and gives nothing more.
+// Close closes the open file and ends the body.
 func (b *body) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

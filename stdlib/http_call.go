@@ -26,8 +26,7 @@ import (
 
 type webClients struct{}
 
-// webClient is this interpreter's client that trusts the certificates of the
-// option ca_cert.
+// webClient returns the interpreter's client that trusts the certificates of the option ca_cert.
 func webClient(c *module.Call) *web.Client {
 	file := c.String("ca_cert")
 	if s, ok := c.Self.(*session); ok && file == "" {
@@ -93,12 +92,12 @@ func httpCall(c *module.Call, method string) (any, error) {
 	return module.NewObject(c.L, responseType, out), nil
 }
 
-// safe reports whether requests of a method change nothing.
+// safe reports whether a method changes nothing on the server.
 func safe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// plainURL is an address without what may be secret in it.
+// plainURL returns an address without the parts that may be secret.
 func plainURL(u *url.URL) string {
 	at := *u
 	at.User, at.RawQuery, at.Fragment = nil, "", ""
@@ -115,7 +114,7 @@ func newResponse(a *web.Response) *response {
 		fields: map[string]any{"status": a.StatusCode, "ok": ok, "url": plainURL(a.URL), "headers": headers}}
 }
 
-// download streams a body to a file that appears when it is whole.
+// download streams a body to a file that appears once complete.
 func download(ctx context.Context, in *vm.Interp, a *web.Response, path string) error {
 	f, err := in.Create(ctx, path)
 	if err != nil {
@@ -133,7 +132,7 @@ func download(ctx context.Context, in *vm.Interp, a *web.Response, path string) 
 
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") })
 
-// httpRequest reads the options.
+// httpRequest reads the options of a request.
 func httpRequest(c *module.Call, method string) *httpcore.Request {
 	if !token().MatchString(method) {
 		c.Raise(fault.Of(&fault.ParameterError{}, "option method: %q is not a method of HTTP", method))
@@ -151,7 +150,7 @@ func httpRequest(c *module.Call, method string) *httpcore.Request {
 	return r
 }
 
-// address is the argument url with the option query.
+// address returns the argument url with the option query.
 func address(c *module.Call) *url.URL {
 	given := c.String("url")
 	if s, ok := c.Self.(*session); ok {
@@ -189,21 +188,21 @@ func httpHeaders(c *module.Call, h http.Header) {
 		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
 			c.Raise(fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name))
 		}
-		h.Del(f.name) // what the script says goes before what is derived
+		h.Del(f.name) // the script's headers override derived ones
 	}
 	for _, f := range fields {
 		h.Add(f.name, f.value)
 	}
 }
 
-// textFields reads a table of known fields, each a text of one line. Its errors do
-// not show values, which may be secret.
-func textFields(c *module.Call, what string, t *lua.LTable, known ...string) map[string]string {
+// textFields reads a table of known fields, each one line of text. Its errors do not show values, which may
+// be secret.
+func textFields(c *module.Call, what string, t *lua.LTable, names ...string) map[string]string {
 	given := map[string]string{}
 	t.ForEach(func(k, v lua.LValue) {
 		name := k.String()
-		if !slices.Contains(known, name) {
-			c.Raise(fault.Of(&fault.ParameterError{}, "%s has no %s%s", what, name, suggest.Suffix(name, known)))
+		if !slices.Contains(names, name) {
+			c.Raise(fault.Of(&fault.ParameterError{}, "%s has no %s%s", what, name, suggest.Suffix(name, names)))
 		}
 		if _, text := v.(lua.LString); !text || strings.ContainsAny(v.String(), "\r\n") {
 			c.Raise(fault.Of(&fault.ParameterError{}, "%s: %s must be a string of one line", what, name))

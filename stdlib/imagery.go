@@ -65,9 +65,9 @@ func imageryFuncs() []module.Func {
 	}
 }
 
-// readPhoto reads a photo that the script may read.
+// readPhoto reads a photo, after checking that the script may read it.
 func readPhoto(c *module.Call, path string) (photo imagery.Photo) {
-	path = mayRead(c, path) // before anything is known of the file
+	path = mayRead(c, path) // before the error can reveal anything about the file
 	c.Must(c.Blocking(func(context.Context) (err error) {
 		photo, err = imagery.Read(files.Tree{View: c.In}, path)
 		return err
@@ -75,7 +75,7 @@ func readPhoto(c *module.Call, path string) (photo imagery.Photo) {
 	return photo
 }
 
-// mayRead is the path of a file or folder that the script may read.
+// mayRead checks that the script may read a file or folder, and returns its path.
 func mayRead(c *module.Call, path string) string {
 	path = c.In.Path(path)
 	c.Must(c.In.Permit(sandbox.Read, path))
@@ -110,7 +110,7 @@ func scan(c *module.Call) (any, error) {
 	return out, nil
 }
 
-// nameIn names a file by its path in the folder, the same on every system.
+// nameIn returns the slash-separated path of a file in a folder.
 func nameIn(folder, path string) string {
 	if name, err := filepath.Rel(folder, path); err == nil {
 		return filepath.ToSlash(name)
@@ -145,13 +145,13 @@ func photoTable(p imagery.Photo) map[string]any {
 	return t
 }
 
-// photoNumbers are the numbers a photo may have, by name.
+// photoNumbers maps names to the numbers that a photo may have.
 func photoNumbers(p *imagery.Photo) map[string]**float64 {
 	return map[string]**float64{"altitude": &p.Altitude, "relative_altitude": &p.RelativeAltitude, "yaw": &p.Yaw,
 		"pitch": &p.Pitch, "roll": &p.Roll}
 }
 
-// photoLens are the measures of the camera, by name; 0 is unknown.
+// photoLens maps names to the measures of the camera; 0 is unknown.
 func photoLens(p *imagery.Photo) map[string]*float64 {
 	return map[string]*float64{"focal_length": &p.FocalLength, "focal_length_35": &p.FocalLength35,
 		"sensor_width": &p.SensorWidth}
@@ -161,7 +161,7 @@ func problemTable(p imagery.Problem, name string) map[string]any {
 	return map[string]any{"path": p.Path, "name": name, "cause": string(p.Cause), "message": p.Message, "hint": p.Hint}
 }
 
-// eachPhoto is the iterator of photos.
+// eachPhoto returns an iterator of photos.
 func eachPhoto(c *module.Call) (any, error) {
 	var paths []string
 	var problems []imagery.Problem

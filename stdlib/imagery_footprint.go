@@ -12,7 +12,7 @@ import (
 	"transect/runtime/module"
 )
 
-// viewOptions are the facts of a view that a script may know better.
+// viewOptions are the properties of a view that a script may override.
 var viewOptions = []module.Param{
 	{Name: "height", Type: "number",
 		Doc: "metres above the ground; else relative_altitude, which is above the take-off point", Optional: true},
@@ -42,8 +42,8 @@ var footprintFunc = module.Func{
 }
 
 func footprint(c *module.Call) (any, error) {
-	p, name := viewedPhoto(c)
-	knownView(c, &p)
+	p, name := photoArgument(c)
+	applyViewOptions(c, &p)
 	o := p.Outline()
 	assumed := make([]string, len(o.Missing))
 	for i, f := range o.Missing {
@@ -54,7 +54,7 @@ func footprint(c *module.Call) (any, error) {
 		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name),
 			"write it into the photo's EXIF record, or pass a table with latitude and longitude")
 	case len(assumed) > 0 && c.String("missing") == "error":
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(assumed)), "%s",
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, joinList(assumed)), "%s",
 			viewHint(o.Missing))
 	case o.Ring == nil:
 		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby",
@@ -70,7 +70,7 @@ func footprint(c *module.Call) (any, error) {
 		"geometry": map[string]any{"type": "Polygon", "coordinates": []any{o.Ring}}}, nil
 }
 
-// viewHint says how to give what is missing.
+// viewHint explains how to supply missing facts.
 func viewHint(facts []imagery.Fact) string {
 	options := map[imagery.Fact]string{
 		imagery.FactHeight: "height = metres above the ground, or ground = the ground's metres above sea level",
@@ -87,17 +87,16 @@ func viewHint(facts []imagery.Fact) string {
 	return "pass " + strings.Join(parts, "; ") + "; or missing = \"assume\" for a circle"
 }
 
-// enumerated is a list as people write it.
-func enumerated(list []string) string {
+// joinList joins a list for people.
+func joinList(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// viewedPhoto is the photo of a call: read from its file, or from a table as
-// read gives it.
-func viewedPhoto(c *module.Call) (p imagery.Photo, name string) {
+// photoArgument returns the photo of a call: read from its file, or from a table returned by read.
+func photoArgument(c *module.Call) (p imagery.Photo, name string) {
 	t := c.Table("photo")
 	if t == nil {
 		return readPhoto(c, c.String("photo")), filepath.Base(c.String("photo"))
@@ -140,8 +139,8 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string) {
 	return p, name
 }
 
-// knownView takes over what the options say.
-func knownView(c *module.Call, p *imagery.Photo) {
+// applyViewOptions overrides a photo's values with the given options.
+func applyViewOptions(c *module.Call, p *imagery.Photo) {
 	for name, to := range photoNumbers(p) {
 		if c.Has(name) {
 			*to = new(c.Number(name))
@@ -156,7 +155,7 @@ func knownView(c *module.Call, p *imagery.Photo) {
 		}
 	}
 	if c.Has("sensor_width") && !c.Has("focal_length_35") {
-		p.FocalLength35 = 0 // what the script says of the camera goes first
+		p.FocalLength35 = 0 // the script's camera takes precedence
 	}
 	switch {
 	case c.Has("height") && c.Has("ground"):

@@ -50,12 +50,12 @@ func inspectFuncs() []module.Func {
 		{
 			Name: "print", Doc: "Prints any value as Lua would read it.",
 			Params: []module.Param{inspectAny, inspectLimits},
-			Call:   printed(inspected),
+			Call:   printing(inspected),
 		},
 		{
 			Name: "table", Doc: "Lays rows out as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits}, Returns: "the text, one line a row",
-			Call: layTable,
+			Call: formatTable,
 		},
 		{
 			Name: "size", Doc: "Writes a number of bytes the way commands do, in kB, MB and GB of 1000.",
@@ -73,13 +73,13 @@ func inspectFuncs() []module.Func {
 		{
 			Name: "print_table", Doc: "Prints rows as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
-			Call:   printed(layTable),
+			Call:   printing(formatTable),
 		},
 	}
 }
 
-// printed makes a function that prints the text of another.
-func printed(text func(*module.Call) (any, error)) func(*module.Call) (any, error) {
+// printing returns a function that prints the text of another.
+func printing(text func(*module.Call) (any, error)) func(*module.Call) (any, error) {
 	return func(c *module.Call) (any, error) {
 		shown, err := text(c)
 		if err == nil {
@@ -94,11 +94,10 @@ func inspected(c *module.Call) (any, error) {
 	return p.Text(c.Value("value")), nil
 }
 
-// maxRows is how many rows a table holds: what comes from an iterator may have
-// no end.
+// maxRows limits the rows of a table: an iterator may have no end.
 const maxRows = 100_000
 
-func layTable(c *module.Call) (any, error) {
+func formatTable(c *module.Call) (any, error) {
 	rows, more := tableRows(c, c.Int("limit"))
 	columns := columnsOf(c, rows)
 	right, widest := make([]bool, len(columns)), make([]int, len(columns))
@@ -116,7 +115,7 @@ func layTable(c *module.Call) (any, error) {
 		}
 		cells = append(cells, row)
 	}
-	size := 0 // each cell is as wide as the widest of its column
+	size := 0 // each cell is as wide as the widest in its column
 	for _, width := range widest {
 		size += width * (len(rows) + 1)
 	}
@@ -127,7 +126,7 @@ func layTable(c *module.Call) (any, error) {
 	return strings.Join(human.Align(cells, human.Widths(cells), right), "\n") + more, nil
 }
 
-// tableRows takes the rows to show; more is a line that says how many more there are.
+// tableRows returns the rows to show; more is a line with the number of omitted ones.
 func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 	next := itemsOf(c, "rows")
 	list, isList := c.Value("rows").(*lua.LTable)
@@ -136,7 +135,7 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 			if isList {
 				return rows, fmt.Sprintf("\n… %d more", table.Length(list)-most)
 			}
-			return rows, "\n… and more" // an iterator is not followed to its end
+			return rows, "\n… and more" // an iterator is not read to its end
 		}
 		if len(rows) == maxRows {
 			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has at most %d rows", maxRows),
@@ -153,14 +152,14 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 	return rows, ""
 }
 
-// cell is a value in one line.
+// cell formats a value in one line.
 func cell(L *lua.LState, v lua.LValue, width int) string {
 	if v == lua.LNil {
 		vm.Work(L, 20)
 		return ""
 	}
 	line := L.ToStringMeta(v).String()
-	vm.Work(L, 20) // with what laying it out takes
+	vm.Work(L, 20) // charges the layout
 	vm.Grow(L, 2*len(line))
 	line = human.Line(line)
 	if v.Type() == lua.LTTable {
@@ -186,8 +185,8 @@ func columnsOf(c *module.Call, rows []lua.LValue) (columns []string) {
 	return columns
 }
 
-// fieldsOf are the names of a row's fields: the keys of a table, sorted, or what
-// a resource lists.
+// fieldsOf returns the names of a row's fields: the sorted keys of a table, or the fields that a resource
+// lists.
 func fieldsOf(L *lua.LState, row lua.LValue) (names []string) {
 	if t, ok := row.(*lua.LTable); ok {
 		t.ForEach(func(k, _ lua.LValue) {

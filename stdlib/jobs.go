@@ -15,8 +15,8 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// jobFields are the options of a job that submit and map share: its settings, as
-// they are declared for the command line too, and what only scripts have.
+// jobFields declares the options of a job that submit and map share: its settings, as declared for the
+// command line too, and the ones only for scripts.
 func jobFields(more ...module.Param) []module.Param {
 	fields := []module.Param{
 		{Name: "script", Type: "string",
@@ -160,7 +160,7 @@ func because(message string) string {
 	return ": " + message
 }
 
-// jobQueue is where the script submits.
+// jobQueue returns the queue that the script submits to, or raises.
 func jobQueue(c *module.Call) *vm.Jobs {
 	q := c.In.Options().Jobs
 	if q == nil {
@@ -169,7 +169,7 @@ func jobQueue(c *module.Call) *vm.Jobs {
 	return q
 }
 
-// submitJob queues a job with the options of the call.
+// submitJob submits a job with the options of the call.
 func submitJob(c *module.Call, args []string) (id int64) {
 	q := jobQueue(c)
 	if c.String("on") != "" && c.String("queue") != "" {
@@ -185,7 +185,7 @@ func submitJob(c *module.Call, args []string) (id int64) {
 	return id
 }
 
-// jobArguments are the arguments of a script: a list, or one.
+// jobArguments reads the arguments of a script: a list, or one value.
 func jobArguments(c *module.Call, v lua.LValue) (args []string) {
 	for i, v := range oneOrList(v) {
 		if !module.Accepts("string|number|boolean", v) {
@@ -197,7 +197,7 @@ func jobArguments(c *module.Call, v lua.LValue) (args []string) {
 	return args
 }
 
-// oneOrList is a value as a list: the elements of a table, none of nil.
+// oneOrList returns a value as a list: the elements of a table, none for nil.
 func oneOrList(v lua.LValue) (list []lua.LValue) {
 	t, ok := v.(*lua.LTable)
 	if !ok && v != lua.LNil {
@@ -209,7 +209,7 @@ func oneOrList(v lua.LValue) (list []lua.LValue) {
 	return list
 }
 
-// jobIDs are those of the argument job; many is false of one alone.
+// jobIDs returns the ids in the argument job; many is false for a single one.
 func jobIDs(c *module.Call) (ids []int64, many bool) {
 	_, many = c.Value("job").(*lua.LTable)
 	for _, v := range oneOrList(c.Value("job")) {

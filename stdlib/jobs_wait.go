@@ -14,7 +14,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// outcomeOf is what became of a job, for scripts.
+// outcomeOf returns the outcome of a job as a Lua table.
 func outcomeOf(c *module.Call, job vm.EndedJob) *lua.LTable {
 	t := c.L.NewTable()
 	t.RawSetString("job", lua.LNumber(job.ID))
@@ -34,8 +34,7 @@ func outcomeOf(c *module.Call, job vm.EndedJob) *lua.LTable {
 	return t
 }
 
-// waitForJobs waits until all of the jobs have ended, for at most the option
-// timeout.
+// waitForJobs waits until all jobs have ended, at most for the option timeout.
 func waitForJobs(c *module.Call, ids []int64) map[int64]vm.EndedJob {
 	q, left := jobQueue(c), slices.Clone(ids)
 	all := map[int64]vm.EndedJob{}
@@ -47,23 +46,22 @@ func waitForJobs(c *module.Call, ids []int64) map[int64]vm.EndedJob {
 		for _, job := range nextEnded(c, q, left, until) {
 			all[job.ID] = job
 		}
-		left = slices.DeleteFunc(left, func(id int64) bool { _, known := all[id]; return known })
+		left = slices.DeleteFunc(left, func(id int64) bool { _, ok := all[id]; return ok })
 	}
 	return all
 }
 
-// How often is looked whether a job has ended: soon after the last one did, then
-// less and less.
+// Interval of polling for ended jobs: short after the last one ended, then increasing.
 const (
-	lookFirst = 50 * time.Millisecond
-	lookLast  = time.Second
+	pollFirst = 50 * time.Millisecond
+	pollLast  = time.Second
 )
 
 // nextEnded waits until at least one of the jobs has ended.
 func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob) {
 	stop := vm.StopRequested(c.L)
 	c.Must(c.Blocking(func(ctx context.Context) error {
-		for pause := lookFirst; ; pause = min(2*pause, lookLast) {
+		for pause := pollFirst; ; pause = min(2*pause, pollLast) {
 			var err error
 			if ended, err = q.Ended(ctx, ids); err != nil || len(ended) > 0 {
 				return err
@@ -89,7 +87,7 @@ func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended 
 				return fault.Stopped(ctx)
 			}
 			if err != nil {
-				return nil // the run is asked to stop
+				return nil // the run should stop
 			}
 		}
 	}))
@@ -134,8 +132,8 @@ func mapJobs(c *module.Call) (any, error) {
 	return results, nil
 }
 
-// submitItem submits the job of an item. failed is its outcome when the script's
-// own function args has raised an error.
+// submitItem submits the job of an item. failed is the item's outcome when the script's function args raised
+// an error.
 func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable) {
 	given := item[0]
 	if f := c.Value("args"); f != lua.LNil {

@@ -153,7 +153,7 @@ func jsonFuncs() []module.Func {
 // exactInteger is a whole number of any size.
 type exactInteger json.Number
 
-// LuaValue makes it travel as a number without rounding.
+// LuaValue converts n to a number without rounding.
 func (n exactInteger) LuaValue() any { return json.Number(n) }
 
 var integerType = &module.Type{
@@ -176,7 +176,7 @@ func jsonIndent(usual int) module.Param {
 			Max: new(16.0)}}}
 }
 
-// jsonLine is the value of one line, nil for an empty one.
+// jsonLine decodes one line, nil for an empty one.
 func jsonLine(line string, number int) (any, error) {
 	if number == 1 {
 		line = strings.TrimPrefix(line, "\ufeff")

@@ -16,7 +16,7 @@ import (
 
 func decodeJSON(c *module.Call, text string, nulls bool) (any, error) {
 	c.Must(c.In.Fits(decodedSize(text)))
-	v, err := vm.DecodeJSON(unsafe.Slice(unsafe.StringData(text), len(text)), nulls) // which only reads
+	v, err := vm.DecodeJSON(unsafe.Slice(unsafe.StringData(text), len(text)), nulls) // it only reads
 	if err != nil {
 		return nil, jsonError(text, err)
 	}
@@ -48,7 +48,7 @@ func encodeJSON(c *module.Call, v any, indent int) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// encodedSize is about how long a value is as JSON; above most it stops counting.
+// encodedSize estimates the length of a value as JSON; above most it stops counting.
 func encodedSize(v any, indent, depth, most int) (n int) {
 	switch v := v.(type) {
 	case string:
@@ -75,13 +75,13 @@ func encodedSize(v any, indent, depth, most int) (n int) {
 	return n
 }
 
-// decodedSize is about how much memory the value of a JSON text takes at most.
+// decodedSize estimates an upper bound of the memory for the value of a JSON text.
 func decodedSize(text string) int {
 	values := strings.Count(text, ",") + strings.Count(text, "[") + 3*strings.Count(text, "{")
-	return 3*len(text) + 64*values // the decoder copies the text, unquotes what is in it, and copies that
+	return 3*len(text) + 64*values // the decoder copies the text, unquotes parts of it, and copies them
 }
 
-// jsonError names line and column of what does not parse.
+// jsonError adds line and column to a parse error.
 func jsonError(text string, err error) error {
 	offset := int64(len(text))
 	var syntax *json.SyntaxError

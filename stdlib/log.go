@@ -12,10 +12,10 @@ import (
 	"transect/runtime/module"
 )
 
-// logger is the fields that all its messages have, sorted by name.
+// logger holds the fields of all its messages, sorted by name.
 type logger []slog.Attr
 
-// with is the logger with more fields; a name it has already gets the new value.
+// with returns the logger with more fields, replacing existing names.
 func (l logger) with(more []slog.Attr) logger {
 	merged := slices.DeleteFunc(slices.Clone(l), func(a slog.Attr) bool {
 		return slices.ContainsFunc(more, func(b slog.Attr) bool { return a.Key == b.Key })
@@ -25,7 +25,7 @@ func (l logger) with(more []slog.Attr) logger {
 	return merged
 }
 
-// logFuncs are the functions of the module, or of a logger.
+// logFuncs returns the functions of the module and of a logger.
 func logFuncs() []module.Func {
 	return []module.Func{
 		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
@@ -72,7 +72,7 @@ var loggerType = &module.Type{
 	},
 }
 
-// A logger makes loggers, which a variable cannot say of itself.
+// Set here because loggers create loggers: in loggerType it would be an initialisation cycle.
 func init() { loggerType.Methods = logFuncs() }
 
 var logModule = &module.Module{

@@ -107,7 +107,7 @@ func webhook(c *module.Call) (any, error) {
 	return nil, c.Blocking(func(ctx context.Context) error { return notify.Webhook(ctx, client, at, message) })
 }
 
-// longestAttachments is what mail servers commonly take.
+// longestAttachments is the total size that mail servers commonly accept.
 const longestAttachments = 25 << 20
 
 func email(c *module.Call) (any, error) {
@@ -149,7 +149,7 @@ func email(c *module.Call) (any, error) {
 	})
 }
 
-// attachment reads a file that still fits in the mail.
+// attachment reads a file, unless it exceeds the size limit of the mail.
 func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 	info, err := in.Stat(path)
 	if err != nil {
@@ -166,7 +166,7 @@ func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 	return data, fault.Reason(err)
 }
 
-// texts reads an option that is a text or a list of them.
+// texts reads an option that is a text or a list of texts.
 func texts(c *module.Call, name string) (list []string) {
 	for _, v := range oneOrList(c.Value(name)) {
 		list = append(list, v.String())

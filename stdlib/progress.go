@@ -67,8 +67,8 @@ func progressFuncs() []module.Func {
 }
 
 const (
-	maxMeters = 1000 // each takes a goroutine until it is finished
-	maxLabel  = 200  // bytes that are shown
+	maxMeters = 1000 // each uses a goroutine until it is finished
+	maxLabel  = 200  // bytes shown
 )
 
 func startMeter(c *module.Call, o meter.Options) *meter.Meter {
@@ -99,10 +99,10 @@ var progressEach = module.Func{
 			total = table.Length(list)
 		}
 		m := startMeter(c, meter.Options{TotalFiles: int64(total)})
-		c.In.OnClose(m.Finish) // where the loop is left
+		c.In.OnClose(m.Finish) // when the loop is left early
 		begun := false
 		return c.L.NewFunction(func(L *lua.LState) int {
-			if begun { // the one before is done
+			if begun { // the previous one is done
 				m.Add(1, 0, 0, 0)
 			}
 			item := next(L)

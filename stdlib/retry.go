@@ -17,13 +17,13 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// policy says how often and how long to try.
+// policy defines how often and how long to retry.
 type policy struct {
 	attempts               int
 	wait, maxWait, timeout time.Duration
 	factor, jitter         float64
 	names                  []string       // errors worth another attempt
-	judge                  *lua.LFunction // or a function that says so
+	judge                  *lua.LFunction // or a function that decides
 }
 
 var policyOptions = module.Param{Name: "options", Fields: []module.Param{
@@ -131,7 +131,7 @@ func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
 	}
 }
 
-// again judges what was raised.
+// again decides whether to retry after an error.
 func (p *policy) again(c *module.Call, caught *vm.Caught) bool {
 	f := fault.Find(caught.Err())
 	if f != nil && (f.Name() == "CancelledError" || f.Name() == "LimitError") {

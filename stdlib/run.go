@@ -33,7 +33,7 @@ var runModule = &module.Module{
 			}},
 		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start",
 			Read: func(in *vm.Interp) (any, error) {
-				k := keptOf(in)
+				k := runStateOf(in)
 				if run := in.Options().InRun; run != nil && k.started.IsZero() {
 					var err error
 					if k.started, err = run.Started(); err != nil {
@@ -93,19 +93,19 @@ func runFuncs() []module.Func {
 	}
 }
 
-type keptKey struct{}
+type runStateKey struct{}
 
-// kept is what the module has of one interpreter.
-type kept struct {
+// runState is the module's state in one interpreter.
+type runState struct {
 	started time.Time
-	dir     string            // where there is no run
-	values  map[string][]byte // of run.once and run.fixed where there is no run
+	dir     string            // outside of a run
+	values  map[string][]byte // of run.once and run.fixed outside of a run
 	making  map[string]*making
 }
 
-func keptOf(in *vm.Interp) *kept {
-	return vm.State(in, keptKey{}, func() *kept {
-		k := &kept{values: map[string][]byte{}, making: map[string]*making{}}
+func runStateOf(in *vm.Interp) *runState {
+	return vm.State(in, runStateKey{}, func() *runState {
+		k := &runState{values: map[string][]byte{}, making: map[string]*making{}}
 		if in.Options().InRun == nil {
 			k.started = in.Options().Now()
 		}
@@ -121,7 +121,7 @@ func runDir(in *vm.Interp) (any, error) {
 		}
 		return dir, err
 	}
-	k := keptOf(in)
+	k := runStateOf(in)
 	if k.dir == "" {
 		dir, err := in.Sandbox.TempDir("transect-run-")
 		if err != nil {
@@ -137,14 +137,14 @@ type making struct {
 	done chan struct{}
 }
 
-// keepInRun returns the value noted under a name, or that of f, which is noted.
+// keepInRun returns the value recorded under a name, or calls f and records its result.
 func keepInRun(c *module.Call, kind string) (any, error) {
-	k := keptOf(c.In)
+	k := runStateOf(c.In)
 	name := kind + c.String("name")
 	for {
-		text, known, err := k.get(c.In, name)
+		text, found, err := k.get(c.In, name)
 		c.Must(err)
-		if known {
+		if found {
 			return vm.DecodeJSON(text, false)
 		}
 		other := k.making[name]
@@ -163,13 +163,13 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 	defer close(now.done)
 	defer delete(k.making, name)
 	v := vm.Call(c.L, c.Value("f"))
-	text, err := keptText(c, v, longestKept)
+	text, err := encodeLimited(c, v, maxRunValue)
 	switch {
 	case err != nil:
 		return nil, fault.Of(&fault.ParameterError{}, "what f returned for %q cannot be kept: %w", c.String("name"), err)
 	case text == nil:
 		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB",
-			c.String("name"), longestKept>>20), "write it to a file in run.dir")
+			c.String("name"), maxRunValue>>20), "write it to a file in run.dir")
 	}
 	if run := c.In.Options().InRun; run != nil {
 		err = run.Keep(name, text)
@@ -177,22 +177,22 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 		k.values[name] = text
 	}
 	c.Must(err)
-	return vm.DecodeJSON(text, false) // what further starts get, to the order of its keys
+	return vm.DecodeJSON(text, false) // as on a restart, except for the order of its keys
 }
 
-func (k *kept) get(in *vm.Interp, name string) ([]byte, bool, error) {
+func (k *runState) get(in *vm.Interp, name string) ([]byte, bool, error) {
 	if run := in.Options().InRun; run != nil {
 		return run.Kept(name)
 	}
-	text, known := k.values[name]
-	return text, known, nil
+	text, found := k.values[name]
+	return text, found, nil
 }
 
-// longestKept bounds a value that is kept for a run, in bytes.
-const longestKept = 1 << 20
+// maxRunValue limits a value recorded for a run, in bytes.
+const maxRunValue = 1 << 20
 
-// keptText is a value as JSON, nil when it is longer than the limit.
-func keptText(c *module.Call, v lua.LValue, limit int) (text []byte, err error) {
+// encodeLimited returns a value as JSON, nil when it is longer than the limit.
+func encodeLimited(c *module.Call, v lua.LValue, limit int) (text []byte, err error) {
 	plain, err := vm.FromLua(c.L, v)
 	if err == nil {
 		err = schema.CheckText(plain)

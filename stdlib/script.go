@@ -148,7 +148,7 @@ func scriptFuncs() []module.Func {
 					return nil, nil
 				}
 				folder := LockFolder(c.In.StateDir())
-				if c.In.Sealed() { // a rehearsal keeps no other run waiting
+				if c.In.Sealed() { // a rehearsal does not block other runs
 					var err error
 					folder, err = c.In.Sandbox.TempDir("transect-")
 					c.Must(err)
@@ -186,7 +186,7 @@ func scriptFuncs() []module.Func {
 	}
 }
 
-// scriptPath is the script's file from the root, "" when there is none.
+// scriptPath returns the absolute path of the script, "" when there is none.
 func scriptPath(c *module.Call) (string, error) {
 	name := c.In.Options().Script
 	if name == "" || scripts.IsRef(name) {
@@ -201,14 +201,14 @@ func runLocks(in *vm.Interp) map[string]bool {
 	return vm.State(in, lockKey{}, func() map[string]bool { return map[string]bool{} })
 }
 
-// LockFolder is where the locks are, below the state folder.
+// LockFolder returns the folder of locks in a state folder.
 func LockFolder(stateDir string) string { return filepath.Join(stateDir, "locks") }
 
-// HoldsLock records that the run has a lock already: a script that asks for it
-// gets it. Not while Lua runs.
+// HoldsLock records that the run already has a lock, so that the script gets it at once. Call it only while
+// no Lua runs.
 func HoldsLock(in *vm.Interp, name string) { runLocks(in)[name] = true }
 
-// program is how a script is called from a shell.
+// program returns how a script is called from a shell.
 func program(script string) string {
 	if s, ok := scripts.Find(script); ok && scripts.IsRef(script) {
 		return s.Program()

@@ -18,9 +18,8 @@ import (
 	"transect/stdlib/argparse"
 )
 
-// DeclaredArgs reads what a script declares with script.args, without running
-// it: nil when it declares nothing, or not by a literal table. Values that are
-// not literals are skipped.
+// DeclaredArgs returns the arguments that a script declares with script.args, without running it: nil when
+// there are none, or not as a literal table. Values that are not literals are skipped.
 func DeclaredArgs(script string, code []byte) (*argparse.Spec, error) {
 	if bytes.HasPrefix(code, []byte("#")) {
 		code = append([]byte("--"), code...)
@@ -52,7 +51,7 @@ func DeclaredArgs(script string, code []byte) (*argparse.Spec, error) {
 	return nil, nil
 }
 
-// declaration is the table of a call of script.args.
+// declaration returns the table in a call of script.args.
 func declaration(e ast.Expr) (*lua.LTable, bool) {
 	call, ok := e.(*ast.FuncCallExpr)
 	if !ok || len(call.Args) != 1 {
@@ -69,7 +68,7 @@ func declaration(e ast.Expr) (*lua.LTable, bool) {
 	return table, ok
 }
 
-// literal is the value of a literal, nil of anything else.
+// literal returns the value of a literal, nil for other expressions.
 func literal(e ast.Expr) lua.LValue {
 	switch e := e.(type) {
 	case *ast.StringExpr:
@@ -111,8 +110,8 @@ func literal(e ast.Expr) lua.LValue {
 	return nil
 }
 
-// readArgSpec reads the declaration of a script's arguments. Of several mistakes
-// it reports the one of the argument first by name.
+// readArgSpec reads the declaration of a script's arguments. With several mistakes it reports the argument
+// that sorts first.
 func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	s := &argparse.Spec{Args: map[string]*argparse.Arg{}}
 	var err error
@@ -145,7 +144,7 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	return s, err
 }
 
-// textKeys lists the text keys of a table in order: a table has none of its own.
+// textKeys lists the text keys of a table, sorted: tables are unordered.
 func textKeys(t *lua.LTable) (keys []string) {
 	t.ForEach(func(k, _ lua.LValue) {
 		if name, ok := k.(lua.LString); ok {
@@ -156,8 +155,7 @@ func textKeys(t *lua.LTable) (keys []string) {
 	return keys
 }
 
-// checkPositional refuses a list that is followed by what need not be given: it
-// would take everything, or nothing.
+// checkPositional refuses a list that is followed by an optional argument: the list would take all values.
 func checkPositional(s *argparse.Spec) error {
 	list := ""
 	for _, name := range s.Positional {

@@ -39,7 +39,7 @@ func confirm(c *module.Call) (any, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-// readAnswer reads up to the end of the line and not a byte more.
+// readAnswer reads up to the end of the line and no further.
 func readAnswer(in io.Reader) string {
 	var line strings.Builder
 	var b [1]byte

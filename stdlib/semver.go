@@ -13,8 +13,7 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// version is a semantic version in Lua. Its methods are its interface, so the
-// reflection bridge is all it takes.
+// version is a semantic version in Lua, through the reflection bridge: its methods are its interface.
 type version struct{ v *semver.Version }
 
 func (v *version) Major() int         { return int(v.v.Major()) }
@@ -23,7 +22,7 @@ func (v *version) Patch() int         { return int(v.v.Patch()) }
 func (v *version) Prerelease() string { return v.v.Prerelease() }
 func (v *version) String() string     { return v.v.String() }
 
-// LuaValue makes a version travel as its text.
+// LuaValue converts a version to its text.
 func (v *version) LuaValue() any { return v.v.String() }
 
 var semverModule = &module.Module{
@@ -143,7 +142,7 @@ func sortVersions(c *module.Call) (any, error) {
 	return sorted, nil
 }
 
-// versionOf is a version, or the one its text means.
+// versionOf returns the version in a Lua value, which may be a text.
 func versionOf(v lua.LValue) (*semver.Version, error) {
 	if ud, ok := v.(*lua.LUserData); ok {
 		if v, ok := ud.Value.(*version); ok {
@@ -153,7 +152,7 @@ func versionOf(v lua.LValue) (*semver.Version, error) {
 	return semrange.ParseVersion(v.String())
 }
 
-// versionArg reads an argument that is a version or its text.
+// versionArg reads an argument as a version.
 func versionArg(c *module.Call, name string) *semver.Version {
 	v, err := versionOf(c.Value(name))
 	if err != nil {
@@ -162,7 +161,7 @@ func versionArg(c *module.Call, name string) *semver.Version {
 	return v
 }
 
-// rangeArg reads an argument that is a range.
+// rangeArg reads an argument as a range.
 func rangeArg(c *module.Call, name string) semrange.Range {
 	r, err := semrange.Parse(c.String(name))
 	if err != nil {

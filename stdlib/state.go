@@ -117,7 +117,7 @@ var stateFuncs = []module.Func{
 	},
 }
 
-// namespace is whose values they are.
+// namespace is the name of a set of values.
 type namespace string
 
 var namespaceType = &module.Type{
@@ -152,7 +152,7 @@ func allStateFuncs() []module.Func {
 
 func now(c *module.Call) float64 { return float64(c.In.Options().Now().UnixMilli()) / 1000 }
 
-// expiry is when a value expires by ttl, or else as before; 0 is never.
+// expiry returns when a value expires: by ttl, or as before; 0 is never.
 func expiry(c *module.Call, old *keyvalue.Entry) float64 {
 	switch {
 	case c.Has("ttl"):
@@ -169,7 +169,7 @@ func eachState(c *module.Call) (any, error) {
 		for len(keys) > 0 {
 			key := keys[0]
 			keys = keys[1:]
-			if e := readState(c, key); e != nil { // else deleted meanwhile
+			if e := readState(c, key); e != nil { // otherwise deleted meanwhile
 				return module.Values{key, stateValue(c, e)}, nil
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"transect/stdlib/keyvalue"
 )
 
-// stateValue is a value as Lua has it, nil for no entry.
+// stateValue returns an entry as a Lua value, nil for no entry.
 func stateValue(c *module.Call, e *keyvalue.Entry) lua.LValue {
 	if e == nil {
 		return lua.LNil
@@ -27,12 +27,12 @@ func stateValue(c *module.Call, e *keyvalue.Entry) lua.LValue {
 	return vm.ToLua(c.L, v)
 }
 
-// stateEntry is a value as it is stored, nil for none.
+// stateEntry returns a Lua value as an entry, nil for none.
 func stateEntry(c *module.Call, v lua.LValue, expires float64) *keyvalue.Entry {
 	if v == lua.LNil {
 		return nil
 	}
-	text, err := keptText(c, v, longestState)
+	text, err := encodeLimited(c, v, longestState)
 	switch {
 	case err != nil:
 		c.Raise(fault.Of(&fault.ParameterError{}, "the value of %q cannot be kept: %w", c.String("key"), err))
@@ -43,8 +43,7 @@ func stateEntry(c *module.Call, v lua.LValue, expires float64) *keyvalue.Entry {
 	return &keyvalue.Entry{Text: string(text), Expires: expires}
 }
 
-// stateOf names the namespace of a call: the one it is a method of, or that of
-// the script.
+// stateOf returns the namespace of a call: of the object it is a method on, or the script's.
 func stateOf(c *module.Call) (string, error) {
 	if n, ok := c.Self.(namespace); ok {
 		return string(n), nil
@@ -59,8 +58,8 @@ func stateOf(c *module.Call) (string, error) {
 	return "script:" + path, nil
 }
 
-// stateTold names what a call changes, for plans.
-func stateTold(c *module.Call, namespace string) string {
+// describeChange describes what a call changes, for plans.
+func describeChange(c *module.Call, namespace string) string {
 	what := strconv.Quote(c.String("key"))
 	if !c.Has("key") {
 		what = "all that begins with " + strconv.Quote(c.String("prefix"))
@@ -73,7 +72,7 @@ func stateTold(c *module.Call, namespace string) string {
 
 type stateDBKey struct{}
 
-// stateDB is the database, opened when it is first used.
+// stateDB is the database, opened on first use.
 type stateDB struct {
 	path  string
 	store *keyvalue.Store
@@ -88,7 +87,7 @@ func onState[T any](c *module.Call, access sandbox.Access,
 	name, err := stateOf(c)
 	c.Must(err)
 	if access == sandbox.Write {
-		vm.Happens(c.L, sandbox.Effect{Kind: sandbox.KeepState, What: stateTold(c, name)})
+		vm.Happens(c.L, sandbox.Effect{Kind: sandbox.KeepState, What: describeChange(c, name)})
 	}
 	if db.store == nil {
 		path := db.path
@@ -110,9 +109,8 @@ func readState(c *module.Call, key string) *keyvalue.Entry {
 	})
 }
 
-// changeState changes a value atomically: read, decide, and write if nobody
-// wrote meanwhile. The decision is Lua's, so no lock is held during it. It
-// reports whether there was a value before.
+// changeState changes a value atomically: read, decide, and write if no other process wrote meanwhile. decide
+// runs Lua, so no lock is held during it. changeState reports whether there was a value before.
 func changeState(c *module.Call, decide func(old *keyvalue.Entry) *keyvalue.Entry) (existed bool) {
 	for {
 		old := readState(c, c.String("key"))

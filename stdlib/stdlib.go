@@ -1,6 +1,5 @@
-// Package stdlib holds the Lua modules that know nothing of the platform.
-// Each is one declaration: functions, arguments, documentation. The folder
-// examples shows each function in use.
+// Package stdlib holds the Lua modules that do not depend on the platform. Each is one declaration:
+// functions, arguments, documentation. The folder examples shows each function in use.
 package stdlib
 
 import (
@@ -13,11 +12,10 @@ import (
 //go:embed examples/*.lua
 var exampleFiles embed.FS
 
-// Examples are the examples of all functions and methods.
+// Examples returns the examples of all functions and methods.
 var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
-// Modules lists every module, in the order the reference shows them. Their
-// functions are there after Declare.
+// Modules lists every module, in the order of the reference. Their functions exist after Declare.
 func Modules() []*module.Module {
 	return []*module.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,

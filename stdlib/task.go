@@ -118,9 +118,8 @@ func taskFuncs() []module.Func {
 	}
 }
 
-// started makes tasks of a list's functions; tasks are taken as they are if
-// the caller allows.
-func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
+// startTasks starts tasks for the functions in a list; existing tasks are kept if allowTasks is set.
+func startTasks(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 	list := c.Table("list")
 	tasks := make([]*vm.Task, 0, list.Len())
 	for i := 1; i <= table.Length(list); i++ {
@@ -142,7 +141,7 @@ func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 func all(c *module.Call) (any, error) {
 	results := c.L.NewTable()
 	vm.WithGroup(c.L, vm.TimeLimit{}, func() error {
-		tasks, err := started(c, true)
+		tasks, err := startTasks(c, true)
 		if err != nil {
 			return err
 		}
@@ -159,7 +158,7 @@ func all(c *module.Call) (any, error) {
 func race(c *module.Call) (any, error) {
 	var values []lua.LValue
 	vm.WithGroup(c.L, vm.TimeLimit{}, func() error {
-		tasks, err := started(c, false)
+		tasks, err := startTasks(c, false)
 		if err != nil {
 			return err
 		}
@@ -192,7 +191,7 @@ func taskMap(c *module.Call) (any, error) {
 				return err
 			}
 			if vm.Stopping(c.L) {
-				return nil // those under way finish
+				return nil // running ones finish
 			}
 			item := next()
 			if item == nil {
@@ -209,7 +208,7 @@ func taskMap(c *module.Call) (any, error) {
 				values, caught := vm.Try(L, c.Value("f"), item...)
 				switch {
 				case caught != nil && vm.Context(L).Err() != nil:
-					caught.Reraise(L) // the run ends, or the map does
+					caught.Reraise(L) // ends the run, or the map
 				case caught != nil:
 					failed := L.NewTable()
 					failed.RawSetString("place", lua.LNumber(i))
@@ -236,14 +235,14 @@ func taskMap(c *module.Call) (any, error) {
 	return []lua.LValue{results, list}, nil
 }
 
-// itemsOf returns a function that gives the arguments for the next item, nil at
-// the end. It is for the call alone.
+// itemsOf returns a function that returns the arguments for the next item, nil at the end. It is valid during
+// the call only.
 func itemsOf(c *module.Call, name string) func() []lua.LValue {
 	next := itemsFrom(c, name)
 	return func() []lua.LValue { return next(c.L) }
 }
 
-// itemsFrom is itemsOf for what goes on after the call, in any task.
+// itemsFrom is like itemsOf, but also valid after the call, in any task.
 func itemsFrom(c *module.Call, name string) func(L *lua.LState) []lua.LValue {
 	source := c.Value(name)
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {

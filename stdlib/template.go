@@ -76,7 +76,7 @@ const longestTemplate = 64 << 20
 
 // compileTemplate parses a template and its partials.
 func compileTemplate(c *module.Call, text string) *textTemplate {
-	vm.Grow(c.L, 16*len(text)) // it may be all tags
+	vm.Grow(c.L, 16*len(text)) // it may consist of tags only
 	pieces, err := mustache.Parse(text)
 	t := &textTemplate{pieces: pieces, escape: c.String("escape"), strict: c.String("missing") == "error",
 		partials: map[string][]mustache.Piece{}}

@@ -21,7 +21,7 @@ type filling struct {
 	*textTemplate
 	c     *module.Call
 	b     *vm.Text
-	stack []lua.LValue // the values of the sections around
+	stack []lua.LValue // values of the enclosing sections
 	depth int
 }
 
@@ -66,7 +66,7 @@ func (f *filling) write(pieces []mustache.Piece) error {
 	return nil
 }
 
-// lookup finds a name, from the innermost section outwards.
+// lookup returns the value of a name, from the innermost section outwards.
 func (f *filling) lookup(name string) lua.LValue {
 	if name == "." {
 		return f.stack[len(f.stack)-1]
@@ -85,7 +85,7 @@ func (f *filling) lookup(name string) lua.LValue {
 	return lua.LNil
 }
 
-// field reads a field of a table, list or resource, nil of anything else.
+// field returns a field of a table, list or resource, nil for other values.
 func (f *filling) field(v lua.LValue, name string) lua.LValue {
 	switch v := v.(type) {
 	case *lua.LTable:
@@ -128,7 +128,7 @@ func (f *filling) value(p mustache.Piece) error {
 	return f.put(text)
 }
 
-// put appends a piece, whose work counts.
+// put appends a text, and charges work and memory.
 func (f *filling) put(text string) error {
 	vm.Work(f.c.L, 1)
 	vm.Grow(f.c.L, len(text))
@@ -136,7 +136,7 @@ func (f *filling) put(text string) error {
 	return err
 }
 
-// text is a value as it is written, by its format if there is one.
+// text formats a value, with its format if there is one.
 func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	L := f.c.L
 	if p.Format == "" {
@@ -167,7 +167,7 @@ func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	return values[0].String(), nil
 }
 
-// names are those that could have been meant.
+// names lists the names in scope, for suggestions.
 func (f *filling) names() []string {
 	var names []string
 	for _, v := range f.stack {

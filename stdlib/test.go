@@ -16,20 +16,20 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// Suite is what a test file declared: its cases, and what runs around each.
+// Suite holds the tests of a test file, and the hooks around each.
 type Suite struct {
 	Cases   []Case
-	Skipped string // why the case that ran last was left out
+	Skipped string // why the last case was skipped
 	before  []*lua.LFunction
 	after   []*lua.LFunction
 
-	// Run runs a script on the platform of the test; nil where none is under way.
+	// Run runs a script on the platform of the test; nil outside of one.
 	Run func(ctx context.Context, script string, args []string) Outcome
 }
 
-// Outcome is how a script ended.
+// Outcome is the result of a script.
 type Outcome struct {
-	Code           int // as transect run would exit with
+	Code           int // exit code of transect run
 	Output, Errors string
 }
 
@@ -42,13 +42,13 @@ type Case struct {
 
 type suiteKey struct{}
 
-// SuiteOf gives what test files run so far declared. Only between runs.
+// SuiteOf returns the tests declared so far. Call it only between runs.
 func SuiteOf(in *vm.Interp) *Suite {
 	return vm.State(in, suiteKey{}, func() *Suite { return &Suite{} })
 }
 
-// RunCase is Lua that runs a part of case number n, from 1: "before", "body",
-// or "after". It is for the runner of tests.
+// RunCase returns Lua code that runs a part of case number n, from 1: "before", "body", or "after". It is for
+// the test runner.
 func RunCase(part string, n int) string {
 	return fmt.Sprintf(`require("test")[0](%q, %d)`, part, n)
 }
@@ -59,7 +59,7 @@ var testModule = &module.Module{
 		"own, " +
 		"on a fresh local platform in memory.",
 	Open: func(L *lua.LState, module *lua.LTable) {
-		// Not by a name: it belongs to the runner of tests.
+		// Without a name: it belongs to the test runner.
 		module.RawSetInt(0, L.NewFunction(runPart))
 	},
 	Lazy: testFuncs,
@@ -192,8 +192,7 @@ func failed(format string, args ...any) error {
 	return fault.Of(&fault.AssertionError{}, format, args...)
 }
 
-// assertion declares a check. found says what is wrong with the arguments, ""
-// for nothing.
+// assertion declares a check. found returns what is wrong with the arguments, "" if nothing.
 func assertion(name, doc string, params []module.Param, found func(c *module.Call) string) module.Func {
 	return module.Func{
 		Name: name, Doc: doc,

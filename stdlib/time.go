@@ -13,7 +13,7 @@ import (
 	"transect/runtime/module"
 )
 
-// began is where the monotonic clock starts.
+// began is the origin of the monotonic clock.
 var began = time.Now()
 
 var (
@@ -175,9 +175,8 @@ func zone(c *module.Call) *time.Location {
 	return loc
 }
 
-// zonedTime reads an argument that is a time, seconds since 1970 or RFC 3339
-// text, in the zone of the options; now when it is left out. Times are kept to
-// the millisecond.
+// zonedTime reads an argument that is a time, seconds since 1970 or RFC 3339 text, in the zone of the
+// options; default: now. Times are kept to the millisecond.
 func zonedTime(c *module.Call, name string) time.Time {
 	t, err := c.In.Options().Now(), error(nil)
 	if c.Has(name) {
@@ -193,7 +192,7 @@ func zonedTime(c *module.Call, name string) time.Time {
 	return t.In(zone(c))
 }
 
-// dateTable is a time split into its fields.
+// dateTable splits a time into its fields.
 func dateTable(t time.Time) map[string]any {
 	name, offset := t.Zone()
 	weekyear, week := t.ISOWeek()
@@ -227,7 +226,7 @@ func timeAt(c *module.Call) (any, error) {
 	return since1970(calendar.Wall(shown, zone(c)), err)
 }
 
-// step reads the options of a step through the calendar.
+// step reads the options of a calendar step.
 func step(c *module.Call) calendar.Step {
 	return calendar.Step{Months: 12*c.Int("years") + c.Int("months"), Days: 7*c.Int("weeks") + c.Int("days"),
 		Seconds: c.Number("hours")*3600 + c.Number("minutes")*60 + c.Number("seconds")}
@@ -236,7 +235,7 @@ func step(c *module.Call) calendar.Step {
 func eachTime(c *module.Call) (any, error) {
 	from, to, step := zonedTime(c, "from"), zonedTime(c, "to"), step(c)
 	next, err := step.From(from, 1)
-	over := errors.Is(err, calendar.ErrYears) // the first is all there is
+	over := errors.Is(err, calendar.ErrYears) // the first result is the only one
 	if err != nil && !over {
 		return nil, err
 	}
@@ -248,7 +247,7 @@ func eachTime(c *module.Call) (any, error) {
 		// Counted from the start, so that January 31 comes back in March.
 		t, err := step.From(from, n)
 		if err != nil || forth && t.After(to) || !forth && t.Before(to) {
-			L.Push(lua.LNil) // past the last year there is
+			L.Push(lua.LNil) // past the last supported year
 			return 1
 		}
 		n++

@@ -1,15 +1,13 @@
-// Package journal remembers begun multipart uploads across runs, so that the
-// next run sends only the parts the platform has not confirmed.
+// Package journal remembers multipart uploads in progress across runs, so that the next run sends only the
+// parts the platform has not confirmed.
 //
-// The folder "uploads" of the state folder, shared by all processes of a user,
-// holds one file per destination, named by a hash of it. The first line is the
-// upload's random ID; each other line is a CRC and a text: what was begun, then
-// the number of one confirmed part per line. Lines that do not match their CRC
-// are ignored. There are hashes, sizes and times in it, no URLs, tokens or names.
+// The folder "uploads" of the state folder, shared by all processes of a user, holds one file per
+// destination, named by a hash of it. The first line is the upload's random ID; each other line is a CRC and
+// a text: the description of the upload, then the number of one confirmed part per line. Lines that do not
+// match their CRC are ignored. The files contain hashes, sizes and times, no URLs, tokens or names.
 //
-// Durability: beginning and forgetting an upload is synced to disk. A confirmed
-// part is appended without waiting for the disk: a killed process loses nothing,
-// after a power cut some parts are sent again.
+// Durability: beginning and forgetting an upload is synced to disk. A confirmed part is appended without
+// waiting for the disk: a killed process loses nothing, after a power cut some parts are sent again.
 package journal
 
 import (
@@ -48,14 +46,14 @@ type File struct {
 	ModTime time.Time
 }
 
-// Destination is where a file is uploaded to.
+// Destination identifies where a file is uploaded to.
 type Destination struct {
 	Platform  string // its address
 	Dataset   string
 	Component string
 }
 
-// Upload is a multipart upload the platform has confirmed the beginning of.
+// Upload is a multipart upload whose beginning the platform has confirmed.
 type Upload struct {
 	ID        string `json:"-"` // distinguishes uploads to one destination
 	Size      int64
@@ -74,9 +72,8 @@ type record struct {
 	ModTime int64  // in nanoseconds; 0 when the checksums must not be reused
 }
 
-// Journal is safe for concurrent use, also by several processes. Its methods
-// never fail: what cannot be remembered is sent again, and the first problem is
-// logged as a warning. A nil Journal remembers nothing.
+// Journal is safe for concurrent use, also by several processes. Its methods never fail: what cannot be
+// recorded is sent again, and the first problem is logged as a warning. A nil Journal records nothing.
 type Journal struct {
 	dir  string
 	log  *slog.Logger
@@ -84,7 +81,7 @@ type Journal struct {
 	once struct{ prune, warn sync.Once }
 }
 
-// New returns a journal in the state folder, which is created when needed.
+// New returns a journal in the state folder, which is created if needed.
 func New(state string, log *slog.Logger) *Journal {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -107,13 +104,13 @@ func (j *Journal) prune() {
 	list, _ := os.ReadDir(j.dir)
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && j.now().Sub(info.ModTime()) > keepFor {
-			_ = os.Remove(filepath.Join(j.dir, e.Name())) // tried again by the next run
+			_ = os.Remove(filepath.Join(j.dir, e.Name())) // the next run retries
 		}
 	}
 }
 
-// line returns a line for the upload with an ID. The newline comes first: a line
-// cut short by a full disk does not spoil the next one.
+// line returns a line for the upload with an ID. The newline comes first: a line truncated by a full disk
+// does not affect the next one.
 func line(id, text string) string {
 	return fmt.Sprintf("\n%08x %s", crc32.ChecksumIEEE([]byte(id+text)), text)
 }
@@ -161,8 +158,8 @@ func (j *Journal) Find(d Destination, f File) *Upload {
 	return &u
 }
 
-// Begin records an upload in place of any other to the destination, and returns
-// its ID. It is on disk when Begin returns.
+// Begin records an upload, replacing any other to the destination, and returns its ID. It is on disk when
+// Begin returns.
 func (j *Journal) Begin(d Destination, f File, u Upload) (id string) {
 	if j == nil {
 		return ""
@@ -186,8 +183,8 @@ func (j *Journal) Begin(d Destination, f File, u Upload) (id string) {
 	return id
 }
 
-// Confirm records a part, from 1, once the platform has confirmed it. When it
-// returns, the death of the process does not lose it.
+// Confirm records a part, from 1, that the platform has confirmed. It survives the death of the process when
+// Confirm returns.
 func (j *Journal) Confirm(d Destination, id string, part int) {
 	f := j.open(d, id)
 	if f == nil {
@@ -197,8 +194,7 @@ func (j *Journal) Confirm(d Destination, id string, part int) {
 	j.check(errors.Join(err, f.Close()))
 }
 
-// Forget deletes the upload with that ID, any one when empty. The deletion is on
-// disk when Forget returns.
+// Forget deletes the upload with that ID, or any if it is empty. The deletion is on disk when Forget returns.
 func (j *Journal) Forget(d Destination, id string) {
 	f := j.open(d, id)
 	if f == nil {
@@ -210,8 +206,8 @@ func (j *Journal) Forget(d Destination, id string) {
 	}
 }
 
-// open opens the file of the upload with that ID, any one when empty, for adding
-// to it; nil when there is none.
+// open opens the file of the upload with that ID, or any if it is empty, for appending; nil when there is
+// none.
 func (j *Journal) open(d Destination, id string) *os.File {
 	if j == nil {
 		return nil
@@ -237,7 +233,7 @@ func (j *Journal) sync() {
 	}
 }
 
-// check is false after an error, which is logged once, but for a missing file.
+// check reports whether err is nil or a missing file. It logs the first other error.
 func (j *Journal) check(err error) bool {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Folder is the folder of files that stay as long as a run. It need not exist.
+// Folder returns the folder of files kept as long as a run. It need not exist.
 func Folder(dir, run string) string { return filepath.Join(dir, run+".files") }
 
 // Remove removes the ledger of a run and its folder, unless it is in progress.
@@ -19,8 +19,7 @@ func Remove(dir, run string) error {
 	})
 }
 
-// SetAside gives the ledger of a run another name, so that a new run can begin
-// under its ID.
+// SetAside renames the ledger of a run, so that a new run can begin under its ID.
 func SetAside(dir, run, name string) error {
 	return unlocked(dir, run, func(path string) error {
 		err := os.Rename(Folder(dir, run), Folder(dir, name))

@@ -13,8 +13,8 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// Key returns the key of the user's ledgers in a folder, made at the first use. It
-// appears whole: a process may die at any moment.
+// Key returns the key of the user's ledgers in a folder, creating it on first use. It is written atomically:
+// a process may die at any moment.
 func Key(dir string) ([]byte, error) {
 	path := filepath.Join(dir, keyName)
 	key, err := FindKey(dir)
@@ -26,7 +26,7 @@ func Key(dir string) ([]byte, error) {
 	return key, err
 }
 
-// FindKey returns the key in a folder, nil when none was made there.
+// FindKey returns the key in a folder, or nil.
 func FindKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, keyName)
 	key, err := os.ReadFile(path)
@@ -42,7 +42,7 @@ func FindKey(dir string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes the key unless another process has made it meanwhile.
+// makeKey creates the key unless another process has done so meanwhile.
 func makeKey(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

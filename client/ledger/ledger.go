@@ -1,13 +1,10 @@
-// Package ledger is the record of the writes of one run: each is noted before
-// it is sent and after it is answered, so that a later start of the run takes
-// the answer from here instead of sending it again.
+// Package ledger records the writes of one run: each is noted before it is sent and after it is answered, so
+// that a later start of the run takes the answer from here instead of sending it again.
 //
-// A run has one file, which only grows. Its records carry a length and a
-// checksum; an end that a crash cut short is dropped when the file is opened.
-// What a process has written survives its death; Sync makes it survive a power
-// loss. The records of a run that may go on on another machine are kept remotely
-// (remote.go). The package knows no operation: what a write is and what becomes of
-// one whose outcome is unknown is decided by its callers.
+// A run has one append-only file. Its records carry a length and a checksum; an end truncated by a crash is
+// dropped when the file is opened. What a process has written survives its death; Sync makes it survive a
+// power loss. The records of a run that may continue on another machine are kept remotely (remote.go). The
+// package knows no operations: callers define what a write is, and resolve the ones whose outcome is unknown.
 package ledger
 
 import (
@@ -23,11 +20,10 @@ import (
 	"transect/client/fault"
 )
 
-// Suffix ends the names of ledgers.
+// Suffix is the extension of ledgers.
 const Suffix = ".ledger"
 
-// Ledger is the record of one run, open for one start of it. It is safe for
-// concurrent use.
+// Ledger is the record of one run, opened for one start of it. It is safe for concurrent use.
 type Ledger struct {
 	run  string
 	path string
@@ -36,15 +32,15 @@ type Ledger struct {
 	mu     sync.Mutex
 	file   *os.File
 	size   int64
-	failed error // the file can no longer be written
+	failed error // why the file can no longer be written
 	table  table
 	starts []Start
 	kept   map[string][]byte
-	apart  bool   // opened to read: what is kept is forgotten with it
-	owned  *owned // nil until somebody asks
+	apart  bool   // opened to read: Keep and Put are not written
+	owned  *owned // nil until first needed
 
 	disk   syncer
-	remote *remote // nil of one in a file
+	remote *remote // nil for one in a file
 }
 
 // Start is one process that worked on a run.
@@ -59,7 +55,7 @@ type Start struct {
 	Ended    bool      `json:"-"`                   // it recorded its end
 }
 
-// apply takes one record into memory.
+// apply updates the state in memory by one record.
 func (l *Ledger) apply(at int64, r record) error {
 	if l.owned != nil {
 		l.owned.take(r)
@@ -79,8 +75,7 @@ func (l *Ledger) apply(at int64, r record) error {
 	return nil
 }
 
-// note appends a record, applies it, and waits until it is kept. The ledger is
-// locked.
+// note appends a record, applies it, and waits until it is stored. The ledger is locked.
 func (l *Ledger) note(r record) error {
 	if kept, ok := r.(*keptRecord); ok && l.apart {
 		return l.apply(0, kept)
@@ -100,8 +95,7 @@ func (l *Ledger) add(r record) error {
 	return l.apply(at, r)
 }
 
-// append writes at the end. What could not be written whole is taken back; the
-// ledger refuses everything from then on.
+// append writes at the end. A partial write is rolled back; the ledger refuses everything from then on.
 func (l *Ledger) append(b []byte) error {
 	if l.failed != nil {
 		return l.failed
@@ -129,7 +123,7 @@ func (l *Ledger) Starts() []Start {
 	return append([]Start(nil), l.starts...)
 }
 
-// Ended reports whether an earlier start came to a good end, and when it began.
+// Ended reports whether an earlier start succeeded, and when it began.
 func (l *Ledger) Ended() (at time.Time, ended bool) {
 	for _, s := range l.Starts() {
 		if s.Ended {
@@ -139,8 +133,8 @@ func (l *Ledger) Ended() (at time.Time, ended bool) {
 	return at, ended
 }
 
-// Ident tells the ledger from all others, also from one of the same run ID on
-// another machine or of another time: it goes to the platform with each write.
+// Ident identifies the ledger uniquely, even among runs with the same ID on other machines or at other times:
+// it is sent to the platform with each write.
 func (l *Ledger) Ident() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,11 +146,11 @@ func (l *Ledger) Ident() string {
 	return fmt.Sprintf("%s-%08x", l.run, h.Sum32())
 }
 
-// Run is the run's ID.
+// Run returns the run's ID.
 func (l *Ledger) Run() string { return l.run }
 
-// Keep returns the value noted under a name, or calls make and notes what it
-// returns. Values are the caller's encoding.
+// Keep returns the value stored under a name, or calls make and stores its result. Values are in the caller's
+// encoding.
 func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
 	l.mu.Lock()
 	value, known := l.kept[name]
@@ -176,28 +170,28 @@ func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) 
 	return value, l.note(&keptRecord{name, value})
 }
 
-// Kept returns the value noted under a name, nil when there is none.
+// Kept returns the value stored under a name, or nil.
 func (l *Ledger) Kept(name string) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept[name]
 }
 
-// Put notes a value under a name, in place of an earlier one.
+// Put stores a value under a name, replacing an earlier one.
 func (l *Ledger) Put(name string, value []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.note(&keptRecord{name, value})
 }
 
-// Decide notes what became of a write, as somebody found out.
+// Decide records the outcome of a write, found out by other means.
 func (l *Ledger) Decide(seq uint32, state State, ids []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.note(&Result{Seq: seq, State: state, IDs: ids})
 }
 
-// End notes that this start came to its end.
+// End records that this start succeeded.
 func (l *Ledger) End() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +208,7 @@ func (l *Ledger) Close() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// Fingerprint identifies what a write says, whoever says it when.
+// Fingerprint identifies the content of a write, independently of its origin and time.
 type Fingerprint [16]byte
 
 func (f Fingerprint) String() string { return fmt.Sprintf("%x", f[:]) }

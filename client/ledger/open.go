@@ -12,9 +12,9 @@ import (
 	"transect/client/fault"
 )
 
-// OpenRun opens the ledger of a run, makes it when there is none, and begins a
-// start. It fails with LockedError while another process has it open, and with
-// FileError when it is damaged, of a newer version, or cannot be written.
+// OpenRun opens the ledger of a run, creating it if needed, and begins a start. It fails with LockedError
+// while another process has it open, and with FileError when it is damaged, of a newer version, or cannot be
+// written.
 func OpenRun(dir, run string, start Start) (*Ledger, error) {
 	l, err := OpenToEdit(dir, run)
 	if err != nil {
@@ -23,7 +23,7 @@ func OpenRun(dir, run string, start Start) (*Ledger, error) {
 	return l.begin(start)
 }
 
-// begin notes a start.
+// begin records a start.
 func (l *Ledger) begin(start Start) (*Ledger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +34,7 @@ func (l *Ledger) begin(start Start) (*Ledger, error) {
 	return l, nil
 }
 
-// OpenToEdit is OpenRun without a start: for decisions about its writes.
+// OpenToEdit is like OpenRun without a start: for decisions about its writes.
 func OpenToEdit(dir, run string) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, unwritable(dir, err)
@@ -53,7 +53,7 @@ func OpenToEdit(dir, run string) (*Ledger, error) {
 		return nil, unwritable(l.path, err)
 	}
 	l.file = file
-	if !l.locksFile() { // it was replaced between the lock and here
+	if !l.locksFile() { // the file was replaced before it was locked
 		_ = l.Close()
 		return OpenToEdit(dir, run)
 	}
@@ -84,7 +84,7 @@ func OpenToRead(dir, run string) (*Ledger, error) {
 	return l, nil
 }
 
-// inProgress names the process that works on a run.
+// inProgress returns the error that names the process working on a run.
 func inProgress(dir, run string) error {
 	holder := "another process"
 	if l, err := OpenToRead(dir, run); err == nil {
@@ -104,13 +104,13 @@ func (l *Ledger) unusable(err error) error {
 		"start another run, or forget this one: transect runs forget %s", l.run)
 }
 
-// load reads what earlier starts have noted and drops an end that was cut short.
+// load reads the records of earlier starts and drops a truncated end.
 func (l *Ledger) load() error {
 	info, err := l.file.Stat()
 	if err != nil {
 		return unwritable(l.path, err)
 	}
-	if info.Size() < int64(len(header)) { // new, or cut short in its first line
+	if info.Size() < int64(len(header)) { // new, or truncated in its first line
 		if err := l.file.Truncate(0); err != nil {
 			return unwritable(l.path, err)
 		}

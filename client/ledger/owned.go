@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// owned are the identifiers of what the writes of a run have made or changed.
+// owned holds the identifiers of everything that the writes of a run made or changed.
 type owned struct {
-	short map[[12]byte]struct{} // those of 24 hexadecimal digits, of which there may be a million
+	short map[[12]byte]struct{} // ids of 24 hexadecimal digits, possibly a million
 	other map[string]struct{}
 }
 
@@ -37,7 +37,7 @@ func shortened(id string) (short [12]byte, ok bool) {
 	return short, err == nil && id == strings.ToLower(id)
 }
 
-// take adds what a record names.
+// take adds the identifiers in a record.
 func (o *owned) take(r record) {
 	switch r := r.(type) {
 	case *Result:
@@ -53,7 +53,7 @@ func (o *owned) take(r record) {
 	}
 }
 
-// Owns reports whether a write of the run has made or changed a thing.
+// Owns reports whether a write of the run made or changed a resource.
 func (l *Ledger) Owns(id string) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *Ledger) Owns(id string) (bool, error) {
 }
 
 func (l *Ledger) owns(id string) (bool, error) {
-	if l.owned == nil { // few runs ask
+	if l.owned == nil { // built on demand: few runs need it
 		all := &owned{map[[12]byte]struct{}{}, map[string]struct{}{}}
 		in := newWindow(l.file, int64(len(header)), l.size, 1<<20)
 		for at := int64(len(header)); at < l.size; {
@@ -77,8 +77,7 @@ func (l *Ledger) owns(id string) (bool, error) {
 	return l.owned.has(id), nil
 }
 
-// Adopt notes that a write made what was found, unless another write of the run
-// has that by now.
+// Adopt records that a write made what was found, unless another write of the run owns it by now.
 func (r *Row) Adopt(ids []string, answers [][]byte) (adopted bool, err error) {
 	l := r.ledger
 	l.mu.Lock()

@@ -15,7 +15,7 @@ import (
 // header begins a ledger and names its version.
 const header = "transect ledger 1\n"
 
-// State is what is known of a write.
+// State is the known state of a write.
 type State byte
 
 // The states of a write.
@@ -23,9 +23,9 @@ const (
 	Open    State = iota // noted, not known to be done: it may have been
 	Done                 // answered
 	Adopted              // found on the platform after its answer was lost
-	Refused              // surely not done; it may be sent again
-	Doubled              // sent again, and the first one turned up later
-	Partial              // some of its steps were done, and then one was refused; it goes on there
+	Refused              // certainly not done; it may be sent again
+	Doubled              // sent again, and the first request arrived later
+	Partial              // some of its steps were done, then one was refused; it continues there
 )
 
 var stateNames = [...]string{"open", "done", "adopted", "refused", "doubled", "partial"}
@@ -48,24 +48,23 @@ type (
 	}
 )
 
-// Intent is a write that is about to be sent. One with the Seq of an earlier
-// intent is sent again.
+// Intent is a write about to be sent. An intent with the Seq of an earlier one is a repetition.
 type Intent struct {
 	Seq    uint32 // numbers the writes of the run, from 1
 	Parent uint32 // Seq of the composed operation it is a step of, or 0
 	Op     string
 	Print  Fingerprint
-	Task   uint64    // which of the run's tasks sent it
-	Since  time.Time // by the platform's clock; what it makes is not older
+	Task   uint64    // the task of the run that sent it
+	Since  time.Time // by the platform's clock; its results are not older
 	Start  uint32    // number of the start that sent it, from 1
 }
 
-// Result is what became of a write.
+// Result is the outcome of a write.
 type Result struct {
 	Seq     uint32
 	State   State
-	IDs     []string // of what it made or changed
-	Answers [][]byte // of its requests, as they came; nil when they are not kept
+	IDs     []string // of everything it made or changed
+	Answers [][]byte // of its requests, unchanged; nil when not stored
 }
 
 func (*startRecord) kind() byte { return 'S' }
@@ -91,7 +90,7 @@ func blank(kind byte) record {
 }
 
 func (r *startRecord) encode(b []byte) []byte {
-	text, _ := json.Marshal(r.Start) // texts and numbers
+	text, _ := json.Marshal(r.Start) // cannot fail: texts and numbers
 	return append(b, text...)
 }
 
@@ -161,11 +160,11 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// reader takes values off the front of a record.
+// reader decodes values from the front of a record.
 type reader struct {
 	b    []byte
 	err  error
-	skim bool // leave out texts and answers: a million are read at the start
+	skim bool // skip texts and answers: a million records are read at the start
 }
 
 var errShort = errors.New("a record is shorter than its content")
@@ -220,12 +219,11 @@ func (r *reader) rest() []byte {
 	return b
 }
 
-// A record in the file: its length, a checksum of the length, one of the content,
-// 4 bytes each; then its kind and content. A wrong length is damage; one that
-// points past the end is an end that was cut off.
+// A record in the file: its length, a checksum of the length, a checksum of the content, 4 bytes each; then
+// its kind and content. A wrong length is damage; one that points past the end is a truncated end.
 const frame = 12
 
-// castagnoli is made at the first use: the program starts without it.
+// castagnoli is built on first use, to keep starts fast.
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func encode(r record) []byte {
@@ -236,9 +234,8 @@ func encode(r record) []byte {
 	return b
 }
 
-// scan calls each with the records of a file and their offsets. It returns where
-// the last whole one ends: a crash may have cut off an end. Anything else that
-// does not fit is damage, and an error.
+// scan calls each with the records of a file and their offsets. It returns where the last whole one ends: a
+// crash may have truncated the end. Anything else that does not fit is damage, and an error.
 func scan(file io.ReaderAt, size int64, each func(at int64, r record) error) (int64, error) {
 	first := make([]byte, len(header))
 	if _, err := file.ReadAt(first, 0); err != nil {

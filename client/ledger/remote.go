@@ -6,18 +6,17 @@ import (
 	"sync"
 )
 
-// Remote keeps the bytes of a ledger elsewhere, in a database that several
-// machines share. What it accepts are whole records.
+// Remote stores the bytes of a ledger elsewhere, such as in a database shared by several machines. It accepts
+// whole records.
 type Remote interface {
-	// Read returns some of what is kept from an offset on, nothing at the end.
+	// Read returns some of the stored bytes from an offset, nothing at the end.
 	Read(from int64) ([]byte, error)
-	// Append keeps bytes at the end, which is at an offset, and returns when they
-	// are kept. It refuses them when the run belongs to somebody else by now.
-	// What it accepted before under the same offset is accepted again.
+	// Append stores bytes at the end, which is at offset at, and returns when they are stored. It refuses
+	// them when the run was taken over. It accepts a repetition under the same offset.
 	Append(at int64, b []byte) error
 }
 
-// remote is what a ledger knows of its Remote. The ledger's file holds a copy.
+// remote is the state of a Remote. The ledger's file holds a copy of its content.
 type remote struct {
 	Remote
 	kept    int64 // of the file
@@ -25,7 +24,7 @@ type remote struct {
 	sent    *sync.Cond
 }
 
-// OpenRemote opens the ledger of a run that is kept elsewhere, and begins a start.
+// OpenRemote opens the ledger of a run in a Remote, and begins a start.
 func OpenRemote(run string, r Remote, start Start) (*Ledger, error) {
 	l, err := OpenRemoteToEdit(run, r)
 	if err != nil {
@@ -34,14 +33,13 @@ func OpenRemote(run string, r Remote, start Start) (*Ledger, error) {
 	return l.begin(start)
 }
 
-// OpenRemoteToEdit is OpenRemote without a start: to read it, or for decisions
-// about its writes.
+// OpenRemoteToEdit is like OpenRemote without a start: to read it, or for decisions about its writes.
 func OpenRemoteToEdit(run string, r Remote) (*Ledger, error) {
 	copied, err := os.CreateTemp("", "transect-ledger-*")
 	if err != nil {
 		return nil, unwritable(os.TempDir(), err)
 	}
-	_ = os.Remove(copied.Name()) // systems that refuse do so at the end
+	_ = os.Remove(copied.Name()) // systems that refuse this remove it at the end
 	l := &Ledger{run: run, path: "of the job", file: copied, kept: map[string][]byte{}, remote: &remote{Remote: r}}
 	l.remote.sent = sync.NewCond(&l.mu)
 	if err := l.fetch(); err != nil {
@@ -51,7 +49,7 @@ func OpenRemoteToEdit(run string, r Remote) (*Ledger, error) {
 	return l, nil
 }
 
-// fetch copies what is kept, and reads it.
+// fetch copies and reads the stored records.
 func (l *Ledger) fetch() error {
 	var size int64
 	for {
@@ -77,8 +75,8 @@ func (l *Ledger) fetch() error {
 	return nil
 }
 
-// accepted waits until all that was noted so far is kept. The ledger is locked,
-// but not while it waits: those who note meanwhile share a message.
+// accepted waits until everything noted so far is stored. The ledger is locked, but not while waiting:
+// concurrent callers share a message.
 func (l *Ledger) accepted() error {
 	r, upTo := l.remote, l.size
 	for r != nil && r.kept < upTo && l.failed == nil {
@@ -104,10 +102,10 @@ func (l *Ledger) accepted() error {
 	return l.failed
 }
 
-// maxSent bounds a message to the remote, unless one record is larger.
+// maxSent limits a message to the remote, in bytes, unless one record is larger.
 const maxSent = 4 << 20
 
-// unsent are the first whole records that are not kept yet.
+// unsent returns the first whole records that are not stored yet.
 func (l *Ledger) unsent() ([]byte, error) {
 	at := l.remote.kept
 	var head [frame]byte

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// row is a write in memory: 48 bytes, for there may be a million.
+// row is a write in memory: 48 bytes, since there may be a million.
 type row struct {
 	print  Fingerprint
-	intent int64  // where it is in the file
+	intent int64  // offset in the file
 	result int64  // 0 for none
 	next   uint32 // Seq of the next one with this fingerprint, or 0
-	task   uint32 // which task sent it last, shortened
+	task   uint32 // the task that last sent it, shortened
 	state  State
 	taken  bool // by a call of this start
-	busy   bool // a call works on it
+	busy   bool // a call is working on it
 	step   bool // of a composed operation
 	resent bool // it was sent more than once
 }
@@ -23,18 +23,18 @@ type row struct {
 type table struct {
 	n      uint32
 	chunks [][]row
-	// index holds the Seq of the first row with a fingerprint, at the first free
-	// slot from that of the fingerprint on; half of it at most is in use.
+	// index holds the Seq of the first row with a fingerprint, in the first free slot from the fingerprint's;
+	// at most half of it is in use.
 	index    []uint32
 	distinct int
-	last     map[Fingerprint]uint32 // Seq of the last row with a fingerprint, where there are several
+	last     map[Fingerprint]uint32 // Seq of the last row with a fingerprint, if there are several
 }
 
 const chunk = 256 // rows
 
 func (t *table) row(seq uint32) *row { return &t.chunks[(seq-1)/chunk][(seq-1)%chunk] }
 
-// slot is where the index has a fingerprint, or where it goes.
+// slot returns the index slot of a fingerprint, or the free one where it belongs.
 func (t *table) slot(print Fingerprint) *uint32 {
 	mask := uint64(len(t.index) - 1)
 	for at := binary.LittleEndian.Uint64(print[:]) & mask; ; at = (at + 1) & mask {
@@ -44,7 +44,7 @@ func (t *table) slot(print Fingerprint) *uint32 {
 	}
 }
 
-// first is the Seq of the first row with a fingerprint, 0 when there is none.
+// first returns the Seq of the first row with a fingerprint, or 0.
 func (t *table) first(print Fingerprint) uint32 {
 	if len(t.index) == 0 {
 		return 0

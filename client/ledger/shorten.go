@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// Shorten drops those answers from the ledger of a run, which is not in progress,
-// that may tells can be read from the platform again: what was written, its state
-// and its identifiers stay. The file is replaced whole, and keeps its time.
+// Shorten drops the answers that may reports as readable from the platform again from the ledger of a run
+// that is not in progress: the writes, their states and identifiers stay. The file is replaced atomically,
+// and keeps its modification time.
 func Shorten(dir, run string, may func(op string, r *Result) bool) error {
 	return unlocked(dir, run, func(path string) error {
 		l, err := OpenToRead(dir, run)
@@ -42,8 +42,8 @@ func Shorten(dir, run string, may func(op string, r *Result) bool) error {
 	})
 }
 
-// Shortened is a file with the content of a ledger as Shorten makes it; nil where
-// there is nothing to drop. Who closes it removes it.
+// Shortened returns a file with the content of a ledger as shortened by Shorten; nil if there is nothing to
+// drop. The caller removes it after closing it.
 func (l *Ledger) Shortened(may func(op string, r *Result) bool) (*os.File, error) {
 	if drops, err := l.drops(may); err != nil || drops == 0 {
 		return nil, err
@@ -75,7 +75,7 @@ func (l *Ledger) drops(may func(op string, r *Result) bool) (n int, err error) {
 // copyTo copies the records, without the answers that may be dropped.
 func (l *Ledger) copyTo(file *os.File, may func(op string, r *Result) bool) error {
 	out := bufio.NewWriter(file)
-	_, _ = out.WriteString(header) // Flush tells what fails
+	_, _ = out.WriteString(header) // Flush returns errors
 	var ops []string
 	in := newWindow(l.file, int64(len(header)), l.size, 1<<20)
 	for at := int64(len(header)); at < l.size; {

@@ -2,11 +2,10 @@ package ledger
 
 import "sync"
 
-// Sync makes everything noted so far survive a power loss. Callers that wait at
-// the same time share one flush.
+// Sync makes everything noted so far survive a power loss. Concurrent callers share one flush.
 func (l *Ledger) Sync() error {
 	if l.remote != nil {
-		return nil // what was accepted is as safe as it can be
+		return nil // the remote has stored everything accepted
 	}
 	l.mu.Lock()
 	upTo := l.size
@@ -24,7 +23,7 @@ func (l *Ledger) flush() (int64, error) {
 	return size, l.file.Sync()
 }
 
-// syncer lets callers that wait at the same time share one flush.
+// syncer lets concurrent callers share one flush.
 type syncer struct {
 	mu       sync.Mutex
 	done     *sync.Cond

@@ -17,9 +17,8 @@ func (t *table) resolve(at int64, r *Result) error {
 	return nil
 }
 
-// free finds the row that a call with a fingerprint takes: the first that no
-// call has taken, its own task's before others'; 0 when there is none. n counts
-// those that are as good as done.
+// free returns the row for a call with a fingerprint: the first that no call has taken, its own task's before
+// others'; 0 when there is none.
 func (t *table) free(print Fingerprint, task uint64) (seq uint32) {
 	for s := t.first(print); s != 0; s = t.row(s).next {
 		r := t.row(s)
@@ -43,26 +42,26 @@ type Write struct {
 	Parent uint32
 	Task   uint64
 	Since  time.Time
-	Fresh  bool // it takes no row that was noted before
+	Fresh  bool // ignore rows noted before
 }
 
-// Row is a write that a call has taken. The call ends it by Resolve or Leave.
+// Row is a write taken by a call. The call ends it with Resolve or Leave.
 type Row struct {
 	Seq    uint32
-	State  State     // as it was noted before; never Refused
-	New    bool      // nothing was noted of it before
+	State  State     // as noted before; never Refused
+	New    bool      // not noted before
 	Resent bool      // it was sent more than once
-	Since  time.Time // of the earliest time it may have been done
-	Start  uint32    // number of the start that sent it last
-	Result *Result   // nil of an open one
+	Since  time.Time // the earliest time it may have been done
+	Start  uint32    // number of the start that last sent it
+	Result *Result   // nil for an open one
 
 	ledger *Ledger
 	write  Write
 }
 
-// Take gives a call its row: one noted before that no call of this start has
-// taken, else a new one, whose intent is on record when Take returns. It fails when
-// the intent was not accepted: then nothing may be sent.
+// Take returns the row for a call: one noted before that no call of this start has taken, else a new one,
+// whose intent is recorded when Take returns. It fails when the intent was not accepted: then nothing may be
+// sent.
 func (l *Ledger) Take(w Write) (*Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +74,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 		if err := l.add(w.intent(seq, uint32(len(l.starts)))); err != nil {
 			return nil, err
 		}
-		l.table.row(seq).busy = true // before others may look
+		l.table.row(seq).busy = true // before others may look it up
 		if err := l.accepted(); err != nil {
 			return nil, err
 		}
@@ -84,8 +83,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 	return l.noted(seq, w)
 }
 
-// Peek is Take of a dry run: it notes nothing, and gives nil for a write that is
-// not noted.
+// Peek is like Take in a dry run: it records nothing, and returns nil for a write that is not noted.
 func (l *Ledger) Peek(w Write) (*Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +94,7 @@ func (l *Ledger) Peek(w Write) (*Row, error) {
 	return l.noted(seq, w)
 }
 
-// noted gives a call a row that is noted.
+// noted returns a noted row for a call.
 func (l *Ledger) noted(seq uint32, w Write) (*Row, error) {
 	r := l.table.row(seq)
 	taken := &Row{Seq: seq, State: r.state, Resent: r.resent, ledger: l, write: w}
@@ -120,7 +118,7 @@ func (w Write) intent(seq, start uint32) *Intent {
 	return &Intent{Seq: seq, Parent: w.Parent, Op: w.Op, Print: w.Print, Task: w.Task, Since: w.Since, Start: start}
 }
 
-// Again notes that an open write is sent once more.
+// Again records that an open write is sent again.
 func (r *Row) Again(since time.Time) error {
 	r.ledger.mu.Lock()
 	defer r.ledger.mu.Unlock()
@@ -129,7 +127,7 @@ func (r *Row) Again(since time.Time) error {
 	return r.ledger.note(again)
 }
 
-// Resolve notes what became of the write.
+// Resolve records the outcome of the write.
 func (r *Row) Resolve(state State, ids []string, answers [][]byte) error {
 	r.ledger.mu.Lock()
 	defer r.ledger.mu.Unlock()
@@ -150,11 +148,11 @@ func (r *Row) resolve(state State, ids []string, answers [][]byte) error {
 	return l.note(&Result{Seq: r.Seq, State: state, IDs: ids, Answers: answers})
 }
 
-// maxAnswer bounds the answers noted of one write, in bytes; larger ones are
-// read from the platform when they are needed again.
+// maxAnswer limits the answers stored for one write, in bytes; larger ones are read from the platform when
+// they are needed again.
 const maxAnswer = 1 << 20
 
-// Doubled notes that a write was done twice, and what the other request made.
+// Doubled records that a write was done twice, and what the other request made.
 func (l *Ledger) Doubled(seq uint32, others []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,7 +167,7 @@ func (l *Ledger) Doubled(seq uint32, others []string) error {
 	return l.note(result)
 }
 
-// Duplicates are what the other request of a write that was done twice has made.
+// Duplicates returns the ids made by the other request of a write that was done twice.
 func (l *Ledger) Duplicates(seq uint32) []string {
 	return strings.Fields(string(l.Kept(doublesOf(seq))))
 }
@@ -178,7 +176,7 @@ const doublesPrefix = "doubles "
 
 func doublesOf(seq uint32) string { return fmt.Sprint(doublesPrefix, seq) }
 
-// Leave gives the row back, open: nobody knows what became of the write.
+// Leave releases the row, open: the outcome of the write is unknown.
 func (r *Row) Leave() {
 	r.ledger.mu.Lock()
 	defer r.ledger.mu.Unlock()
@@ -212,8 +210,7 @@ func read[R record](l *Ledger, at int64) (R, error) {
 	return found, nil
 }
 
-// All calls each with every write of the run in order, and what became of it, nil
-// of an open one.
+// All calls each with every write of the run in order, and its result, nil for an open one.
 func (l *Ledger) All(each func(Intent, *Result) error) error {
 	l.mu.Lock()
 	n := l.table.n
@@ -237,7 +234,7 @@ func (l *Ledger) All(each func(Intent, *Result) error) error {
 	return nil
 }
 
-// Steps are the states of the steps of a composed operation.
+// Steps returns the states of the steps of a composed operation.
 func (l *Ledger) Steps(of uint32) (states []State, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -269,8 +266,8 @@ func (l *Ledger) OpenOf(print Fingerprint) (n int) {
 	return n
 }
 
-// Unclaimed counts the writes of earlier starts that no call of this one took,
-// and those that are open. Steps of composed operations do not count.
+// Unclaimed counts the writes of earlier starts that no call of this one took, and the open ones. Steps of
+// composed operations do not count.
 func (l *Ledger) Unclaimed() (unused, open int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ type window struct {
 	result  Result
 }
 
-// errTorn is the end of a file that a crash has cut short.
+// errTorn means that a file was truncated by a crash.
 var errTorn = errors.New("the end was cut off")
 
 func newWindow(file io.ReaderAt, at, size int64, buffer int) *window {
@@ -30,7 +30,7 @@ func newWindow(file io.ReaderAt, at, size int64, buffer int) *window {
 
 var errDamaged = errors.New("a record is damaged")
 
-// record reads the next one and returns its length in the file.
+// record reads the next record and returns its length in the file.
 func (w *window) record() (record, int64, error) {
 	head := &w.head
 	if w.left < frame {
@@ -83,7 +83,7 @@ func (w *window) record() (record, int64, error) {
 	return r, frame + length, w.content.err
 }
 
-// zeros are what some file systems leave at the end after a power loss.
+// zeros returns errTorn if only zero bytes are left, as some file systems leave them after a power loss.
 func (w *window) zeros() error {
 	for {
 		switch b, err := w.in.ReadByte(); {

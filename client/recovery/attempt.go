@@ -23,12 +23,12 @@ type attempt struct {
 	row    *ledger.Row
 	id     ledger.Fingerprint
 	ledger *ledger.Ledger
-	sum    string // MD5 of the file that is uploaded
+	sum    string // MD5 of the uploaded file
 
 	label string // of run.scope
 
-	sent    bool     // a request was handed on
-	perhaps bool     // one whose answer was lost may have been carried out
+	sent    bool     // a request was sent
+	perhaps bool     // a request whose answer was lost may have been carried out
 	made    []string // by the call
 	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
@@ -90,7 +90,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	return a.recover(ctx)
 }
 
-// replay gives the result that is noted.
+// replay returns the noted result.
 func (a *attempt) replay(ctx context.Context) (declare.Value, error) {
 	answers := a.row.Result.Answers
 	if a.spec.Composed {
@@ -120,7 +120,7 @@ func (a *attempt) answer(ctx context.Context, answers [][]byte) (declare.Value, 
 	return a.next(ctx, &call)
 }
 
-// noted is the result of a composed operation as it was noted.
+// noted returns the noted result of a composed operation.
 func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 	switch {
 	case s.Shape == declare.ShapeNone:
@@ -133,12 +133,12 @@ func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 	return declare.Value{}, false
 }
 
-// within is the context of the steps of a composed call.
+// within returns the context for the steps of a composed call.
 func (a *attempt) within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.id, ledger: a.ledger, steps: map[string]int{}})
 }
 
-// send passes the call on and notes what becomes of it.
+// send passes the call on and records its outcome.
 func (a *attempt) send(ctx context.Context) (declare.Value, error) {
 	call := *a.call
 	if !call.Spec.Composed {
@@ -183,7 +183,7 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	a.sent = true
 	body, err := send(ctx, req)
 	if err == nil && !a.row.New && a.ofAnother(body) {
-		req.Key += "/again" // the platform knows the key, from the request that was lost
+		req.Key += "/again" // the platform knows the key from the lost request
 		body, err = send(ctx, req)
 	}
 	if err == nil {
@@ -195,8 +195,8 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	return body, err
 }
 
-// ofAnother reports whether a creation was answered with a thing that another
-// write of the run holds: one that said the same has adopted it.
+// ofAnother reports whether a creation was answered with a resource that belongs to another write of the run:
+// an equal one has adopted it.
 func (a *attempt) ofAnother(body []byte) bool {
 	s := a.spec
 	if s.Unknown.Rule != declare.BySearch && s.Unknown.Rule != declare.ByList || s.MadeID == "" {
@@ -205,12 +205,12 @@ func (a *attempt) ofAnother(body []byte) bool {
 	made := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id",
 		"0._id")
 	return slices.ContainsFunc(made, func(id gjson.Result) bool {
-		owned, _ := a.ledger.Owns(id.Str) // a ledger that cannot be read says so with the next record
+		owned, _ := a.ledger.Owns(id.Str) // an unreadable ledger is reported with the next record
 		return id.Type == gjson.String && owned
 	})
 }
 
-// resolve notes what became of a call.
+// resolve records the outcome of a call.
 func (a *attempt) resolve(v declare.Value, err error) error {
 	composed := a.spec.Composed
 	switch {
@@ -242,8 +242,8 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 	}
 }
 
-// closeBySteps notes what became of a composed call that failed: nothing is unknown
-// of it unless the outcome of one of its steps is.
+// closeBySteps records the outcome of a composed call that failed: it is known unless the outcome of one of
+// its steps is unknown.
 func (a *attempt) closeBySteps() error {
 	steps, err := a.ledger.Steps(a.row.Seq)
 	switch {
@@ -256,14 +256,14 @@ func (a *attempt) closeBySteps() error {
 	return a.row.Resolve(ledger.Refused, nil, nil)
 }
 
-// unsent reports whether no request of the call came as far as the platform, such as when
-// it was stopped while it waited for the network.
+// unsent reports whether no request of the call reached the platform, such as when it was stopped while
+// waiting for the network.
 func (a *attempt) unsent() bool {
 	return !a.perhaps && len(a.answers) == 0 && (a.sent || !a.spec.Transfers())
 }
 
-// surelyRefused reports whether an error means that the request was not carried
-// out. Of a request that is repeated when its connection breaks nobody knows.
+// surelyRefused reports whether an error means that the request was not carried out. For a request repeated
+// when its connection breaks, that is unknown.
 func (a *attempt) surelyRefused(err error) bool {
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
 		return response.Unprocessed || response.Status >= 400 && response.Status < 500 ||

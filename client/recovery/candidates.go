@@ -11,7 +11,7 @@ import (
 	"transect/client/declare"
 )
 
-// candidates are the records newer than the intent, newest first.
+// candidates returns the records newer than the intent, newest first.
 func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]byte, error) {
 	how := a.spec.Unknown
 	walk := a.Manager(a.spec.Makes).Walk()
@@ -49,7 +49,7 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 	var list [][]byte
 	err := walk.Each(ctx, values, func(record []byte) bool {
 		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
-			return how.Rule == declare.ByList || values["sort"] == nil // else all that follow are older
+			return how.Rule == declare.ByList || values["sort"] == nil // otherwise all that follow are older
 		}
 		list = append(list, record)
 		return true
@@ -65,7 +65,7 @@ func scalar(v any) bool {
 	return true
 }
 
-// madeAt is when a thing was made: ids begin with the second.
+// madeAt returns when a resource was made: ids begin with the second.
 func madeAt(id string) (time.Time, bool) {
 	if len(id) != 24 {
 		return time.Time{}, false
@@ -77,7 +77,7 @@ func madeAt(id string) (time.Time, bool) {
 	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
 }
 
-// user is the one whose writes these are, "" when the platform does not say.
+// user returns the user of the writes, "" when the platform does not say.
 func (r *Recovery) user(ctx context.Context) (id string, err error) {
 	r.me.Lock()
 	defer r.me.Unlock()
@@ -87,7 +87,7 @@ func (r *Recovery) user(ctx context.Context) (id string, err error) {
 	return r.me.id, err
 }
 
-// byAnother reports whether a record says that somebody else made it.
+// byAnother reports whether a record was made by another user.
 func byAnother(record []byte, me string) bool {
 	maker := gjson.GetBytes(record, "creation_user")
 	return me != "" && maker.Type == gjson.String && maker.Str != me

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// checksum is the MD5 of a file. One that has not changed since the run has read it
-// is not read again; of one that is gone it is what it was then.
+// checksum returns the MD5 of a file. It does not read a file again that is unchanged since the run read it;
+// for a deleted file it returns the earlier checksum.
 func (a *attempt) checksum(ctx context.Context, path string) (string, error) {
 	place, err := filepath.Abs(path)
 	if err != nil {
@@ -40,11 +40,10 @@ func (a *attempt) checksum(ctx context.Context, path string) (string, error) {
 	return found, err
 }
 
-// settled is how old the last change of a file is before its time tells the next
-// one apart.
+// settled is how old the last change of a file must be for its time to distinguish the next one.
 const settled = 10 * time.Second
 
-// stateOf tells whether a file has changed, "" of one that has just done so.
+// stateOf returns a value that changes with a file, "" for one that has just changed.
 func stateOf(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || time.Since(info.ModTime()) < settled {

@@ -13,8 +13,7 @@ import (
 	"transect/client/ledger"
 )
 
-// describe reads what a write made once more: its answer was too large to keep, or
-// a secret.
+// describe reads again what a write made: its answer was too large to store, or a secret.
 func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
 	s := a.spec
 	if s.Shape == declare.ShapeNone || len(ids) == 0 {
@@ -53,13 +52,12 @@ func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, er
 	return declare.Value{Shape: declare.ShapeResource, JSON: items[0]}, nil
 }
 
-// findDeleted finds the identifiers of what the run has deleted, in this start and
-// before.
+// findDeleted returns the identifiers of everything the run has deleted, in this start and before.
 func (r *Recovery) findDeleted() map[string]bool {
 	all := map[string]bool{}
 	l, err := r.Ledger()
 	if err != nil {
-		return nil // a ledger that cannot be read says so elsewhere
+		return nil // an unreadable ledger is reported elsewhere
 	}
 	_ = l.All(func(i ledger.Intent, result *ledger.Result) error {
 		manager, name, _ := strings.Cut(i.Op, ".")
@@ -74,9 +72,8 @@ func (r *Recovery) findDeleted() map[string]bool {
 	return all
 }
 
-// Readable returns a function that reports whether what a call of an operation
-// answered can be read from the platform again, by what the ledger still knows
-// without its answers.
+// Readable returns a function that reports whether the answer to a call of an operation can be read from the
+// platform again, by what the ledger knows without it.
 func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Result) bool {
 	specs := sync.OnceValue(func() map[string]*declare.Spec {
 		all := map[string]*declare.Spec{}
@@ -101,7 +98,7 @@ func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Resu
 		if s.ResultKey != "" {
 			list = list.Get(gjson.Escape(s.ResultKey))
 		}
-		records := list.Array() // one record is a list of one
+		records := list.Array() // a single record is a list of one
 		return len(records) == len(r.IDs) && records[0].Get("_id").Str == r.IDs[0]
 	}
 }

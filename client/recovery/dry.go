@@ -9,8 +9,8 @@ import (
 	"transect/client/ledger"
 )
 
-// rehearse is a write of a dry run: what the ledger holds is taken from it, all
-// else goes on to be shown.
+// rehearse handles a write of a dry run: it takes results from the ledger, and passes everything else on to
+// be shown.
 func (a *attempt) rehearse(ctx context.Context, w ledger.Write) (declare.Value, error) {
 	row, err := a.ledger.Peek(w)
 	op := a.spec.FullName()

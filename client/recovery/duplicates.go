@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// WriteStats counts the writes of a run's start, and remembers those to search for
-// once more at its end.
+// WriteStats counts the writes of a run's start, and remembers the ones to search for again at its end.
 type WriteStats struct {
 	Sent, Taken, Adopted, Again, Refused, Unknown, Doubled atomic.Int64
 
@@ -40,17 +39,17 @@ func (s *WriteStats) remember(a *attempt) {
 	s.resent = append(s.resent, a)
 }
 
-// Duplicate is a write that was done twice: the platform held nothing of it when it
-// was sent again, and the lost request arrived later.
+// Duplicate is a write that was done twice: the platform did not have its result when it was sent again, and
+// the lost request arrived later.
 type Duplicate struct {
 	Write     uint32
 	Operation string
-	IDs       []string // what the run goes on with
-	Others    []string // what else is there
+	IDs       []string // used by the run
+	Others    []string // the other ones
 }
 
-// Duplicates searches once more for what the writes that were sent again have made,
-// and notes which were done twice. It is called after the last write of a run.
+// Duplicates searches again for the results of writes that were sent again, and records which were done
+// twice. Call it after the last write of a run.
 func (s *WriteStats) Duplicates(ctx context.Context) (all []Duplicate, err error) {
 	s.mu.Lock()
 	resent := s.resent
@@ -65,9 +64,9 @@ func (s *WriteStats) Duplicates(ctx context.Context) (all []Duplicate, err error
 		own, open := a.made, a.ledger.OpenOf(a.id)
 		switch deleted := a.findDeleted(); {
 		case len(own) == 0:
-			open++ // its answer held no id: one of them is its own
+			open++ // its answer had no id: one of them is its own
 		case !slices.ContainsFunc(own, func(id string) bool { return !deleted[id] }):
-			continue // the run has deleted its own, and goes on with another
+			continue // the run has deleted its own, and uses another
 		}
 		if len(others) <= open {
 			continue

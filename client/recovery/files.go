@@ -12,9 +12,8 @@ import (
 	"transect/client/schema"
 )
 
-// Remember returns what a composed operation found out at an earlier start of its
-// run under this name, or calls find and notes what it returns. Without a ledger it
-// calls find.
+// Remember returns the value that a composed operation found at an earlier start of its run under this name,
+// or calls find and records its result. Without a ledger it calls find.
 func Remember(ctx context.Context, name string, find func() (string, error)) (string, error) {
 	p, _ := ctx.Value(parentKey{}).(*parent)
 	if p == nil {
@@ -39,14 +38,14 @@ func (d downloaded) unchanged() bool {
 	return err == nil && info.Size() == d.Size && info.ModTime().Equal(d.Changed)
 }
 
-// downloads reports whether a call fetches a file that must not exist yet.
+// downloads reports whether a call downloads a file that must not exist yet.
 func downloads(call *declare.Call) bool {
 	replace, known := call.Args.Values["overwrite"].(bool)
 	return call.Spec.Transfers() && call.Spec.Effect == declare.Read && known && !replace
 }
 
-// download takes the file that an earlier start of the run has fetched, while it
-// is as it was then: fetching it again would be refused, as it exists.
+// download reuses the file that an earlier start of the run has downloaded, while it is unchanged:
+// downloading it again would be refused, as it exists.
 func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler,
 	l *ledger.Ledger) (declare.Value, error) {
 	a := &attempt{Recovery: r, spec: call.Spec, call: call, ledger: l}
@@ -69,7 +68,7 @@ func (r *Recovery) download(ctx context.Context, call *declare.Call, next declar
 	}
 	info, err := os.Stat(string(path))
 	if err != nil {
-		return v, nil // somebody took it already
+		return v, nil // already taken
 	}
 	text, err := json.Marshal(downloaded{string(path), info.Size(), info.ModTime()})
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	"transect/client/schema"
 )
 
-// fingerprint identifies a call by what it says. Resources are ids, keys are
-// sorted and numbers have one form in a request already; dates are compared by
-// the instant, lists that are sets without order, files by name and content.
+// fingerprint identifies a call by its content. In a request, resources are ids, keys are sorted and numbers
+// have one form already; dates are compared by the instant, lists that are sets without order, files by name
+// and content.
 func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 	s := a.spec
 	if s.Composed || s.Transfers() {
-		all, err := a.said(ctx, s.Params, a.call.Args.Values)
+		all, err := a.content(ctx, s.Params, a.call.Args.Values)
 		if err != nil {
 			return ledger.Fingerprint{}, err
 		}
@@ -49,13 +49,13 @@ func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 		body := plain.([]any)[3]
 		named(s.Params, body, func(p *schema.Param) string { return p.Key })
 		if slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Set && p.In == schema.NotSent }) {
-			allSets(body) // its body is made of sets alone
+			allSets(body) // its body consists of sets
 		}
 		return plain
 	})
 }
 
-// print hashes a text of what a call says, once it is in normal form.
+// print hashes content in normal form.
 func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerprint, error) {
 	text, err := declare.Encode(content)
 	if err != nil {
@@ -73,8 +73,8 @@ func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerp
 	return a.hash(a.spec.FullName(), append([]byte(a.label), text...))
 }
 
-// ofStep identifies a step of a composed operation by its place, not by its
-// arguments: those may depend on what was read at the time.
+// ofStep identifies a step of a composed operation by its position, not by its arguments: they may depend on
+// what was read at the time.
 func (a *attempt) ofStep(p *parent) (ledger.Fingerprint, error) {
 	op := a.spec.FullName()
 	return a.hash(op, fmt.Appendf(p.print[:], "%d %d", p.row.Seq, p.step(op)))
@@ -92,8 +92,7 @@ func (r *Recovery) hash(op string, content []byte) (print ledger.Fingerprint, er
 	return print, nil
 }
 
-// named brings the values of declared arguments into normal form, in an object
-// that holds them under the keys that key gives.
+// named normalises the values of declared arguments in an object, under the keys returned by key.
 func named(params []schema.Param, object any, key func(*schema.Param) string) {
 	for i := range params {
 		p := &params[i]
@@ -119,7 +118,7 @@ func named(params []schema.Param, object any, key func(*schema.Param) string) {
 	}
 }
 
-// within finds the object that holds a dotted key, and the last part of the key.
+// within returns the object that holds a dotted key, and the last part of the key.
 func within(object any, key string) (map[string]any, string) {
 	holder, _ := object.(map[string]any)
 	for {
@@ -136,7 +135,7 @@ func within(object any, key string) (map[string]any, string) {
 	}
 }
 
-// timestamp is a date as an instant; a day is its midnight.
+// timestamp converts a date to an instant; a day is its midnight.
 func timestamp(v any) any {
 	text, _ := v.(string)
 	if t := schema.Date(text).Time(); !t.IsZero() {
@@ -152,7 +151,7 @@ func asSet(list []any) []any {
 }
 
 func encoded(v any) string {
-	text, _ := declare.Encode(v) // it was JSON
+	text, _ := declare.Encode(v) // cannot fail: decoded from JSON
 	return string(text)
 }
 
@@ -171,9 +170,9 @@ func allSets(v any) any {
 	return v
 }
 
-// said are arguments without those that change nothing, with the traits of files in
-// place of their paths.
-func (a *attempt) said(ctx context.Context, params []schema.Param, values map[string]any) (map[string]any, error) {
+// content returns the arguments without those that change nothing, with the traits of files in place of their
+// paths.
+func (a *attempt) content(ctx context.Context, params []schema.Param, values map[string]any) (map[string]any, error) {
 	all := maps.Clone(values)
 	for name, v := range all {
 		p := schema.Find(params, name)
@@ -185,7 +184,7 @@ func (a *attempt) said(ctx context.Context, params []schema.Param, values map[st
 		case a.spec.Effect != declare.Read && (p.Type == "path" || p.Type == "[]path"):
 			all[name], err = a.files(ctx, v)
 		case len(p.Fields) > 0:
-			all[name], err = a.saidIn(ctx, p.Fields, v)
+			all[name], err = a.contentIn(ctx, p.Fields, v)
 		}
 		if err != nil {
 			return nil, err
@@ -194,16 +193,16 @@ func (a *attempt) said(ctx context.Context, params []schema.Param, values map[st
 	return all, nil
 }
 
-// saidIn is said of a table, or of each of a list.
-func (a *attempt) saidIn(ctx context.Context, fields []schema.Param, v any) (any, error) {
+// contentIn applies content to a table, or to each of a list.
+func (a *attempt) contentIn(ctx context.Context, fields []schema.Param, v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
-		return a.said(ctx, fields, v)
+		return a.content(ctx, fields, v)
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
 			var err error
-			if all[i], err = a.saidIn(ctx, fields, v[i]); err != nil {
+			if all[i], err = a.contentIn(ctx, fields, v[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -212,7 +211,7 @@ func (a *attempt) saidIn(ctx context.Context, fields []schema.Param, v any) (any
 	return v, nil
 }
 
-// files are the traits of files: name and checksum.
+// files returns the traits of files: name and checksum.
 func (a *attempt) files(ctx context.Context, v any) (any, error) {
 	switch v := v.(type) {
 	case string:

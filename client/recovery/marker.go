@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// marker is what the write's datasets carry in their properties.
+// marker returns the value that the write's datasets carry in their properties.
 func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledger.Ident(), a.row.Seq) }
 
 func element(marker string, n, of int) string {
@@ -16,7 +16,7 @@ func element(marker string, n, of int) string {
 	return fmt.Sprintf("%s.%d", marker, n+1)
 }
 
-// mark puts the marker into the body of a request, into each of a list under a key.
+// mark puts the marker into the body of a request, or into each element of the list under a key.
 func mark(body map[string]any, key, marker string) {
 	list, bulk := body[key].([]any)
 	if !bulk {

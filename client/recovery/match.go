@@ -12,8 +12,7 @@ import (
 	"transect/client/schema"
 )
 
-// agrees reports whether a record holds what was sent, as far as it has the
-// attributes.
+// agrees reports whether a record has the values that were sent, as far as it has the attributes.
 func agrees(sent map[string]any, record []byte, s *declare.Spec) bool {
 	text, err := declare.Encode(sent)
 	if err != nil {
@@ -38,8 +37,8 @@ func agrees(sent map[string]any, record []byte, s *declare.Spec) bool {
 	return true
 }
 
-// same compares values as JSON has them: dates by the instant, lists of texts
-// without order, objects by what was sent.
+// same compares JSON values: dates by the instant, lists of texts without order, objects by the keys that
+// were sent.
 func same(sent, there any) bool {
 	switch sent := sent.(type) {
 	case map[string]any:
@@ -65,7 +64,7 @@ func same(sent, there any) bool {
 		}
 		for i := range sent {
 			if _, id := list[i].(string); id && isObject(sent[i]) {
-				continue // the record tells no more of it
+				continue // the record has no more of it
 			}
 			if !same(sent[i], list[i]) {
 				return false
@@ -76,7 +75,7 @@ func same(sent, there any) bool {
 		if text, ok := there.(string); ok {
 			return sent == text || sameInstant(sent, text)
 		}
-		object, ok := there.(map[string]any) // a reference that is described
+		object, ok := there.(map[string]any) // an expanded reference
 		return ok && (object["_id"] == sent || object["name"] == sent)
 	}
 	return fmt.Sprint(sent) == fmt.Sprint(there)

@@ -15,8 +15,7 @@ import (
 	"transect/client/schema"
 )
 
-// unlessSo reads the target of the call and sends it only when it is not yet as
-// the call would make it.
+// unlessSo reads the target of the call and sends the call only if the target is not yet as requested.
 func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
 	s := a.spec
 	record, subject, err := a.subject(ctx)
@@ -38,8 +37,7 @@ func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
 	return a.adopted(ctx, []string{subject}, a.compose(record))
 }
 
-// subject reads what the call is about; nil when it is not there, or nothing
-// reads it.
+// subject reads the target of the call; nil when it does not exist, or cannot be read.
 func (a *attempt) subject(ctx context.Context) (record []byte, id string, err error) {
 	s := a.spec
 	if id = a.call.Args.Text(s.Params[0].Name); id == "" {
@@ -80,7 +78,7 @@ func (a *attempt) meets(c declare.Condition, record []byte) bool {
 		return there.String() == c.Value
 	}
 	if there.IsObject() {
-		there = there.Get("name") // of a status
+		there = there.Get("name") // for a status
 	}
 	wanted := a.call.Args.Values[c.Key]
 	list, ok := wanted.([]string)
@@ -95,7 +93,7 @@ func (a *attempt) meets(c declare.Condition, record []byte) bool {
 	return true
 }
 
-// holds reports whether a record has all that a set says.
+// holds reports whether a record has all the values of a set.
 func (a *attempt) holds(record []byte) bool {
 	req, err := a.call.Request()
 	if err != nil {
@@ -110,8 +108,7 @@ func (a *attempt) holds(record []byte) bool {
 	return len(req.Body) > 0 && agrees(req.Body, record, a.spec)
 }
 
-// changedSince reports whether a record says that somebody else changed it since
-// the write was sent, and who.
+// changedSince reports whether another user changed a record since the write was sent, and who.
 func (a *attempt) changedSince(ctx context.Context, record []byte) (changed bool, by string) {
 	at := schema.Date(gjson.GetBytes(record, "modification_date").String()).Time()
 	by = gjson.GetBytes(record, "modification_user").String()
@@ -122,7 +119,7 @@ func (a *attempt) changedSince(ctx context.Context, record []byte) (changed bool
 	return err == nil && me != "" && me != by, by
 }
 
-// uploaded reports whether a dataset holds the file of an upload.
+// uploaded reports whether a dataset has the file of an upload.
 func (a *attempt) uploaded(record []byte) bool {
 	for _, component := range gjson.GetBytes(record, "components").Array() {
 		if component.Get("name").String() == a.call.Args.Text("component") {
@@ -132,14 +129,13 @@ func (a *attempt) uploaded(record []byte) bool {
 	return false
 }
 
-// newer reports whether a thing was made since the write was sent.
+// newer reports whether a resource was made since the write was sent.
 func (a *attempt) newer(id string) bool {
 	made, ok := madeAt(id)
 	return ok && !made.Before(a.row.Since.Add(-clockSlack))
 }
 
-// overwrites is the error for a set whose target somebody else changed since it
-// was sent.
+// overwrites returns the error for a set whose target another user changed since it was sent.
 func (a *attempt) overwrites(subject, by string) error {
 	err := a.unknown(nil)
 	f := fault.Find(err).Facts()

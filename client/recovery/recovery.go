@@ -1,15 +1,12 @@
-// Package recovery makes a run survive the death of its process: it answers
-// writes that the run's ledger holds, and finds out what became of those whose
-// answer was lost.
+// Package recovery makes a run survive the death of its process: it answers writes from the run's ledger, and
+// finds out the outcomes of writes whose answers were lost.
 //
-// A write is known by its content: platform, user, operation and request, and by
-// how many of the same came before. So a script may be edited between two starts
-// of its run. Reads are never noted.
+// A write is identified by its content: platform, user, operation and request, and by how many equal ones
+// came before. So a script may be edited between two starts of its run. Reads are never noted.
 //
-// attempt.go stands in the chain of calls; rules.go decides what is done with a
-// write whose outcome is unknown, by the UnknownOutcome of its declaration: search.go
-// searches the platform for what it made, probe.go reads the target of a set.
-// duplicates.go searches once more at the end of a run.
+// attempt.go is in the chain of calls; rules.go decides about a write whose outcome is unknown, by the
+// UnknownOutcome of its declaration: search.go searches the platform for what it made, probe.go reads the
+// target of a set. duplicates.go searches again at the end of a run.
 package recovery
 
 import (
@@ -23,34 +20,34 @@ import (
 	"transect/client/ledger"
 )
 
-// Options are what recovery needs to know of a run and its connection.
+// Options describe a run and its connection.
 type Options struct {
 	// Ledger opens the ledger of the run, at the first write.
 	Ledger func() (*ledger.Ledger, error)
 	Key    func() ([]byte, error) // of the ledger's folder, for fingerprints
-	Scope  string                 // platform and user: the same write elsewhere is another one
+	Scope  string                 // platform and user: distinguishes the same write elsewhere
 
 	Manager  func(name string) *declare.Manager
-	User     func(ctx context.Context) (id string, err error) // the one who writes; "" when the platform does not say
-	Platform func() time.Time                                 // the platform's clock; that of its answers when nil
+	User     func(ctx context.Context) (id string, err error) // the writing user; "" when the platform does not say
+	Platform func() time.Time                                 // the platform's clock; nil: from its answers
 	Sleep    func(ctx context.Context, d time.Duration) error
 	MD5      func(ctx context.Context, call *declare.Call, path string) (string, error) // of a file that a call uploads
 	// Settle is how long after it was sent a request may still arrive.
 	Settle time.Duration
-	// TakenOver is when the run was taken over from a start whose end nobody saw:
-	// its requests may still arrive from then on. Zero when it has ended.
+	// TakenOver is when the run was taken over from a start whose end was not seen: its requests may still
+	// arrive from then on. Zero when it has ended.
 	TakenOver time.Time
 	Sync      bool // creations wait until their intent survives a power loss
-	// Would is told what a dry run would take from the ledger, or look for first;
-	// then the ledger is opened to read. Writes are noted when it is nil.
+	// Would is called in a dry run with what it would take from the ledger, or search for first; then the
+	// ledger is opened to read. Writes are noted when it is nil.
 	Would func(text string)
-	// Taken is told of each call whose result the ledger gives. Optional.
+	// Taken is called for each call with a result from the ledger. Optional.
 	Taken func(operation string)
 	Log   *slog.Logger
 	Stats *WriteStats // shared by the connections of a run
 }
 
-// Recovery is the link of one connection.
+// Recovery is the interceptor of one connection.
 type Recovery struct {
 	Options
 	searches sync.Map // locks by fingerprint
@@ -59,10 +56,10 @@ type Recovery struct {
 		id string
 	}
 	fetched sync.Map               // fingerprints of the downloads of this start
-	deleted func() map[string]bool // identifiers of what the run has deleted
+	deleted func() map[string]bool // identifiers of everything the run has deleted
 }
 
-// New makes the link of a connection.
+// New returns the interceptor of a connection.
 func New(o Options) *Recovery {
 	if o.Settle > 0 {
 		o.Settle += time.Second // answers give the platform's clock in whole seconds
@@ -76,8 +73,8 @@ func New(o Options) *Recovery {
 
 type outsideKey struct{}
 
-// Outside returns a context whose calls are not noted: their caller finds out
-// itself what was done, as ingests do.
+// Outside returns a context whose calls are not noted: their caller finds out itself what was done, as
+// ingests do.
 func Outside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outsideKey{}, true)
 }
@@ -88,24 +85,23 @@ type (
 	taskKey  struct{}
 )
 
-// InTask returns a context whose writes are those of one of the run's tasks.
+// InTask returns a context whose writes belong to one of the run's tasks.
 func InTask(ctx context.Context, task uint64) context.Context {
 	return context.WithValue(ctx, taskKey{}, task)
 }
 
-// Labelled returns a context whose writes are told apart from equal ones
-// elsewhere by a label.
+// Labelled returns a context whose writes are distinguished from equal ones elsewhere by a label.
 func Labelled(ctx context.Context, label string) context.Context {
 	outer, _ := ctx.Value(labelKey{}).(string)
 	return context.WithValue(ctx, labelKey{}, outer+"/"+label)
 }
 
-// Again returns a context whose writes are sent whatever the ledger holds.
+// Again returns a context whose writes are sent regardless of the ledger.
 func Again(ctx context.Context) context.Context { return context.WithValue(ctx, againKey{}, true) }
 
 type parentKey struct{}
 
-// parent is the composed operation whose steps run.
+// parent is the composed operation whose steps are running.
 type parent struct {
 	ledger *ledger.Ledger
 	row    *ledger.Row

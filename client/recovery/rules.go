@@ -18,12 +18,12 @@ import (
 	"transect/client/ledger"
 )
 
-// longAgo is after how long somebody else may have set another value: a set is
-// then looked at before it is sent again.
+// longAgo is the age from which another user may have set another value: the target of a set is then read
+// before it is sent again.
 const longAgo = time.Hour
 
-// recover deals with a call whose row is open: it may have been done by a
-// process that died, or by an earlier call whose answer was lost.
+// recover handles a call whose row is open: it may have been done by a process that died, or by an earlier
+// call whose answer was lost.
 func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
 	if a.spec.Composed {
 		return a.again(ctx) // its steps find out
@@ -47,7 +47,7 @@ func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
 	return a.search(ctx)
 }
 
-// again sends the call once more.
+// again sends the call again.
 func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 	if err := a.row.Again(a.Platform()); err != nil {
 		return declare.Value{}, err
@@ -63,8 +63,8 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 	return v, err
 }
 
-// doneBefore settles a call that is refused because an earlier request of it,
-// whose answer was lost, was carried out.
+// doneBefore settles a call that is refused because an earlier request of it, whose answer was lost, was
+// carried out.
 func (a *attempt) doneBefore(ctx context.Context, refused error) (v declare.Value, settled bool, err error) {
 	switch status, rule := fault.Status(refused), a.spec.Unknown.Rule; {
 	case rule == declare.Gone && status == http.StatusNotFound:
@@ -89,7 +89,7 @@ func (a *attempt) doneBefore(ctx context.Context, refused error) (v declare.Valu
 	return v, false, nil
 }
 
-// deleteRest deletes what is still there of what the platform does not find whole.
+// deleteRest deletes the remaining ones of several resources, not all of which exist any more.
 func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 	many, name := list(a.call)
 	if len(many) < 2 {
@@ -112,7 +112,7 @@ func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 	return a.gone(ctx, many)
 }
 
-// gone notes that what was to be deleted is no more.
+// gone records that the targets of a deletion no longer exist.
 func (a *attempt) gone(ctx context.Context, ids []string) (declare.Value, error) {
 	if err := a.row.Resolve(ledger.Done, ids, [][]byte{[]byte("{}")}); err != nil {
 		return declare.Value{}, err
@@ -120,8 +120,7 @@ func (a *attempt) gone(ctx context.Context, ids []string) (declare.Value, error)
 	return a.answer(ctx, [][]byte{[]byte("{}")})
 }
 
-// remaining are those of several things that are still there, as far as a search
-// can tell.
+// remaining returns which of several resources still exist, as far as a search can tell.
 func (a *attempt) remaining(ctx context.Context, ids []string) (there []string, err error) {
 	walk := a.spec.Siblings().Walk()
 	if walk == nil {
@@ -148,7 +147,7 @@ func list(call *declare.Call) (ids []string, name string) {
 	return nil, ""
 }
 
-// unknown is the error for a write of which nobody can know whether it was done.
+// unknown returns the error for a write whose outcome cannot be determined.
 func (a *attempt) unknown(candidates []string) error {
 	a.Stats.Unknown.Add(1)
 	f := fault.Of(&fault.UnknownOutcomeError{},
@@ -164,17 +163,17 @@ func (a *attempt) unknown(candidates []string) error {
 	return fault.In(a.spec.FullName(), f)
 }
 
-// compose makes the answer a call would have had of a record that was found.
+// compose converts a found record to the answer that the call would have had.
 func (a *attempt) compose(record []byte) []byte {
 	s := a.spec
 	switch {
 	case s.Shape == declare.ShapeNone:
 		return []byte("{}")
-	case s.Unknown.Rule == declare.ByList: // {"comment": …}, which the client gives its documented form
-		body, _ := json.Marshal(map[string]json.RawMessage{declare.Singular(s.Manager): record}) // it was JSON
+	case s.Unknown.Rule == declare.ByList: // {"comment": …}, which the client converts to its documented form
+		body, _ := json.Marshal(map[string]json.RawMessage{declare.Singular(s.Manager): record}) // cannot fail: it was JSON
 		return body
 	case s.ResultKey != "":
-		body, _ := json.Marshal(map[string]json.RawMessage{s.ResultKey: record}) // it was JSON
+		body, _ := json.Marshal(map[string]json.RawMessage{s.ResultKey: record}) // cannot fail: it was JSON
 		return body
 	}
 	return record

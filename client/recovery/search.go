@@ -15,15 +15,14 @@ import (
 	"transect/client/ledger"
 )
 
-// clockSlack is how much older than the intent its result may appear: ids and dates
-// have whole seconds.
+// clockSlack is how much older than the intent its result may appear: ids and dates have whole seconds.
 const clockSlack = 2 * time.Second
 
 // leastPause is the shortest time between two searches: the platform's clock is known in whole seconds.
 const leastPause = time.Second / 2
 
-// search searches for what the call may have made until its request can no longer
-// arrive, and then sends again what was not found.
+// search searches for what the call may have made until its request can no longer arrive, and then sends what
+// was not found again.
 func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 	until := a.row.Since.Add(a.Settle)
 	if most := a.Platform().Add(a.Settle); until.After(most) {
@@ -63,8 +62,8 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 
 // finding is the result of a search.
 type finding struct {
-	of   [][]byte // for each element of the call, nil of what is missing
-	more [][]byte // what could be it as well
+	of   [][]byte // for each element of the call, nil if missing
+	more [][]byte // other possible matches
 }
 
 func (f finding) whole() bool {
@@ -75,9 +74,9 @@ func (f finding) any() bool {
 	return slices.ContainsFunc(f.of, func(record []byte) bool { return record != nil })
 }
 
-// probeOnce searches once, and notes what it has found as the result; answer is that
-// of the call, nil while something is missing. Identical calls search one at a time,
-// different ones concurrently. A candidate that another call has adopted is skipped.
+// probeOnce searches once, and records what it found as the result; answer is the call's, nil while something
+// is missing. Identical calls search one at a time, different ones concurrently. A candidate that another
+// call has adopted is skipped.
 func (a *attempt) probeOnce(ctx context.Context) (found finding, answer []byte, err error) {
 	lock, _ := a.searches.LoadOrStore(a.id, new(sync.Mutex))
 	lock.(*sync.Mutex).Lock()
@@ -104,7 +103,7 @@ func (a *attempt) probeOnce(ctx context.Context) (found finding, answer []byte, 
 	}
 }
 
-// adopted notes what was found, and answers the call with it.
+// adopted records what was found, and answers the call with it.
 func (a *attempt) adopted(ctx context.Context, ids []string, answer []byte) (declare.Value, error) {
 	a.Stats.Adopted.Add(1)
 	if err := a.row.Resolve(ledger.Adopted, ids, a.keepable([][]byte{answer})); err != nil {
@@ -120,7 +119,7 @@ func idsOf(found [][]byte) (list []string) {
 	return list
 }
 
-// elements is the list of what a call makes, and its key, when it makes several.
+// elements returns the list of what a call makes, and its key, if it makes several.
 func (a *attempt) elements(body map[string]any) (string, []any) {
 	if list, ok := body[a.spec.Manager].([]any); ok && a.spec.Shape == declare.ShapeResources {
 		return a.spec.Manager, list
@@ -128,8 +127,7 @@ func (a *attempt) elements(body map[string]any) (string, []any) {
 	return "", nil
 }
 
-// without leaves out of a request what was found, and returns how to put it back
-// into the answer.
+// without removes from a request what was found, and returns a function that puts it back into the answer.
 func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]byte, error)) {
 	key, list := a.elements(body)
 	var missing []any
@@ -154,16 +152,16 @@ func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]
 	}
 }
 
-// wanted are the bodies of what the call makes: one, or the elements of a list.
+// wanted returns the bodies of what the call makes: one, or the elements of a list.
 func (a *attempt) wanted() []map[string]any {
 	if a.spec.Unknown.Rule == declare.ByList { // its records have the form of the arguments
-		said := map[string]any{}
+		values := map[string]any{}
 		for name, v := range a.call.Args.Values {
 			if v != nil {
-				said[name] = v
+				values[name] = v
 			}
 		}
-		return []map[string]any{said}
+		return []map[string]any{values}
 	}
 	req, err := a.call.Request()
 	if err != nil {
@@ -174,7 +172,7 @@ func (a *attempt) wanted() []map[string]any {
 		for _, element := range list {
 			fields, _ := element.(map[string]any)
 			whole := map[string]any{}
-			for k, v := range req.Body { // what is said of all of them
+			for k, v := range req.Body { // common to all of them
 				if k != key {
 					whole[k] = v
 				}
@@ -234,7 +232,7 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	return found, nil
 }
 
-// answerOf makes the answer of a call of what was found.
+// answerOf builds the answer of a call from found records.
 func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) {
 	if own, ok := a.call.In.(declare.Rebuilder); ok {
 		return own.Rebuild(ctx, found[0], func(ctx context.Context, manager, id string) ([]byte, error) {

@@ -14,11 +14,11 @@ import (
 	"transect/client/schema"
 )
 
-// goneToken begins what stands for a share token that the run has revoked: the
-// ledger holds no token. The platform knows none that begins so.
+// goneToken is the prefix of placeholders for share tokens that the run has revoked: the ledger holds no
+// tokens. The platform's tokens never begin so.
 const goneToken = "revoked-"
 
-// noteSecrets notes which token, by its keyed hash, belongs to what a call made.
+// noteSecrets records which token, by its keyed hash, belongs to what a call made.
 func (a *attempt) noteSecrets(v declare.Value) error {
 	if !a.spec.Secret() {
 		return nil
@@ -34,8 +34,8 @@ func (a *attempt) noteSecrets(v declare.Value) error {
 	return a.ledger.Put("secret "+name.String(), []byte(gjson.GetBytes(v.JSON, "_id").String()))
 }
 
-// withoutSecrets names a token of the run by the identifier of its record, which
-// a later start knows also when the token is gone.
+// withoutSecrets replaces a token of the run by the identifier of its record, which a later start knows even
+// when the token is gone.
 func (a *attempt) withoutSecrets(body map[string]any) (map[string]any, error) {
 	for i := range a.spec.Params {
 		p := &a.spec.Params[i]
@@ -63,16 +63,15 @@ func hidden(p *schema.Param) bool {
 	return p.Secret || slices.ContainsFunc(p.Fields, func(p schema.Param) bool { return hidden(&p) })
 }
 
-// signedForm is an address that opens what it names to whoever holds it, as it
-// stands in JSON.
+// signedForm matches an address that grants access to whoever has it, in its JSON form.
 var signedForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:[?&;]|\\u0026)(?:X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|signature|sig|access_token|token)=`)
 })
 
-// secretName is the name of a secret among arguments of which not all are secret.
+// secretName matches the names of secret arguments among others that are not secret.
 var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|password|key|token`) })
 
-// keepable are the answers that may be noted: those without secrets.
+// keepable returns the answers that may be recorded: the ones without secrets.
 func (a *attempt) keepable(answers [][]byte) [][]byte {
 	if a.spec.Secret() {
 		return nil
@@ -91,7 +90,7 @@ func (a *attempt) keepable(answers [][]byte) [][]byte {
 	return answers
 }
 
-// secrets are the secret arguments of the call, as they stand in JSON.
+// secrets returns the secret arguments of the call, in their JSON form.
 func (a *attempt) secrets() (list [][]byte) {
 	var walk func(v any)
 	walk = func(v any) {

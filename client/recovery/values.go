@@ -6,7 +6,7 @@ import (
 	"transect/client/declare"
 )
 
-// targets are the identifiers of what a call changes or deletes.
+// targets returns the identifiers of what a call changes or deletes.
 func targets(call *declare.Call) []string {
 	s := call.Spec
 	if s.Effect == declare.Create || len(s.Params) == 0 {
@@ -23,7 +23,7 @@ func targets(call *declare.Call) []string {
 	return nil
 }
 
-// made are the identifiers of what an operation has made, as its result names them.
+// made returns the identifiers of what an operation has made, from its result.
 func made(s *declare.Spec, v declare.Value) (list []string) {
 	for _, record := range v.Records() {
 		if id := gjson.GetBytes(record, s.MadeID); s.MadeID != "" && id.Type == gjson.String {

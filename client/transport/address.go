@@ -41,8 +41,7 @@ func parseBase(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// locate gives the address of a route. The path is escaped already, where an
-// identifier in it needs that.
+// locate returns the address of a route. The path is already escaped if an identifier in it needs that.
 func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 	for segment := range strings.SplitSeq(path, "/") {
 		// Servers clean paths: an identifier must not lead to another route.
@@ -55,8 +54,7 @@ func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 	return u, nil
 }
 
-// ours reports whether an answer came from the platform rather than from where
-// it redirected to.
+// ours reports whether an answer came from the platform rather than from another host it redirected to.
 func (t *Transport) ours(u *url.URL) bool {
 	return httpcore.SameOrigin(t.base, u) || httpcore.Upgrades(t.base, u)
 }

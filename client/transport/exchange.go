@@ -11,14 +11,14 @@ import (
 
 const maxRedirects = 10
 
-// exchange is one attempt of a request, with what its trace needs.
+// exchange is one attempt of a request, with the data for its trace.
 type exchange struct {
 	httpcore.Request
 	operation string
 	sample    []byte // the body, when it is in memory
 	signed    bool   // the address itself is a secret
 	attempt   int
-	over      bool // what lies over the platform answers
+	over      bool // answered by Options.Over
 }
 
 // exchange sends a request and follows redirects.
@@ -42,9 +42,9 @@ func (t *Transport) exchange(ctx context.Context, x *exchange) (*answer, error) 
 	return &answer{Response: r}, nil
 }
 
-// redirect prepares x for its next address. Beyond the platform's origin nothing
-// of the connection's travels along: no token, no referer. Only 303 changes the
-// method: a service behind a moved address still wants the same request.
+// redirect prepares x for its next address. Nothing of the connection is sent beyond the platform's origin:
+// no token, no referer. Only 303 changes the method: a service behind a moved address still expects the same
+// request.
 func (t *Transport) redirect(x *exchange, status int, next *url.URL) error {
 	x.Header = x.Header.Clone()
 	if status == http.StatusSeeOther && x.Method != http.MethodHead {
@@ -55,9 +55,9 @@ func (t *Transport) redirect(x *exchange, status int, next *url.URL) error {
 		return nil
 	}
 	if x.Method != http.MethodGet && x.Method != http.MethodHead && !x.signed {
-		// What a platform request holds is for the platform alone.
+		// The content of a platform request is for the platform only.
 		if status != http.StatusMovedPermanently && status != http.StatusPermanentRedirect {
-			return t.foreign() // networks that want a login redirect for the moment
+			return t.foreign() // networks that want a login use temporary redirects
 		}
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the platform %s redirects to %s", x.URL.Host, next.Host),
 			"if that is the platform's new address, use it: %s://%s", next.Scheme, next.Host)

@@ -15,19 +15,19 @@ import (
 	"transect/client/transport/httpcore"
 )
 
-// interrupted is the error of a call whose context ended.
+// interrupted returns the error of a call whose context ended.
 func (t *Transport) interrupted(ctx context.Context, operation string) error {
 	return fault.In(operation, fault.Stopped(ctx))
 }
 
 const maybeProcessed = "it may have been processed: check whether it was before repeating it"
 
-// names are what the settings are called on the command line.
+// names are the names of the settings on the command line.
 var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", Address: " (--url, TRANSECT_URL)",
 	CACert: "--ca-cert"}
 
-// broken is the error of an exchange without an answer. uncertain says that the
-// request may nevertheless have been processed.
+// broken returns the error of an exchange without an answer. uncertain means that the request may have been
+// processed nevertheless.
 func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, err error, uncertain bool) error {
 	if ctx.Err() != nil {
 		err := fault.Stopped(ctx)
@@ -68,15 +68,15 @@ func (c call) unusable(hint, format string, args ...any) error {
 	return f
 }
 
-// webPage is the error for a host that is not a platform.
+// webPage returns the error for a host that is not a platform.
 func (t *Transport) webPage(operation string) error {
 	return fault.In(operation, fault.Hinted(
 		fault.Of(&fault.ConfigError{}, "%s answered with a web page instead of data", t.base.Host),
 		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
-// intercepted is the error for a web page, or what leads to one, in place of the
-// platform's answer: it comes from the network, a proxy, or maintenance.
+// intercepted returns the error for a web page, or a redirect to one, instead of the platform's answer: it
+// comes from the network, a proxy, or maintenance.
 func (t *Transport) intercepted(c call) error {
 	f := t.foreign()
 	if !c.Repeatable {
@@ -102,15 +102,15 @@ func (t *Transport) CheckPage(h http.Header, body []byte) error {
 	return nil
 }
 
-// isPage recognises a web page, not data or files that contain one.
+// isPage reports whether an answer is a web page, not data or a file that contains one.
 func isPage(h http.Header, body []byte) bool {
 	start := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf"))))
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) ||
 		strings.HasPrefix(h.Get("Content-Type"), "text/html") && bytes.HasPrefix(start, []byte("<"))
 }
 
-// refusal is the error of an answer outside 200-299. A page instead of data
-// from a host that never answered otherwise means: this is no platform.
+// refusal returns the error of an answer outside 200-299. A page instead of data from a host that never
+// answered otherwise means that it is not a platform.
 func (t *Transport) refusal(c call, a *answer, v verdict, known bool) error {
 	if !known && !fromGateway(a.StatusCode) && isPage(a.Header, a.body) {
 		return t.webPage(c.Operation)
@@ -149,8 +149,8 @@ func (t *Transport) refusal(c call, a *answer, v verdict, known bool) error {
 	return f
 }
 
-// fromGateway recognises the statuses of a gateway, with a page of its own, when
-// the platform behind it does not answer.
+// fromGateway reports whether a status is typical of a gateway, with a page of its own, when the platform
+// behind it does not answer.
 func fromGateway(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

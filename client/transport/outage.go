@@ -23,17 +23,16 @@ const (
 	// shortestNotice is the shortest wait before a retry that the user sees:
 	// most failures are over within a second.
 	shortestNotice = time.Second
-	// noticeInterval is the least time between two notices of one connection,
-	// unless a request has had more retries than all others.
+	// noticeInterval is the minimum time between two notices of one connection, unless a request has had more
+	// retries than all others.
 	noticeInterval = 10 * time.Second
-	// silentAnswer is how long a host may answer nothing before the user sees it.
+	// silentAnswer is how long a host may answer nothing before the user is notified.
 	silentAnswer = 10 * time.Second
-	// shortestOutage is how long a host must have been away for its return to be
-	// shown, in seconds as shown.
+	// shortestOutage is how long a host must have been away for its return to be shown.
 	shortestOutage = time.Second / 2
 )
 
-// outages is how a transport retries while a host is unreachable.
+// outages defines how a transport retries while a host is unreachable.
 type outages struct {
 	counted bool          // by retries, like any other failure
 	longest time.Duration // maximum duration; 0 does not wait
@@ -51,9 +50,8 @@ func outagesOf(o Options) outages {
 	return outages{longest: defaultOutage}
 }
 
-// Retries decide when one request is sent again, and when it has failed. While
-// its host is unreachable (no connection, or the answer of a gateway) the time of the
-// outage is bounded; other failures are counted.
+// Retries decides when one request is sent again, and when it has failed. While its host is unreachable (no
+// connection, or the answer of a gateway) the duration of the outage is limited; other failures are counted.
 type Retries struct {
 	Limit          int // of failures with answers in between
 	First, Longest time.Duration
@@ -61,13 +59,13 @@ type Retries struct {
 
 	contact int // limit while the host has never answered; Limit when 0
 	tried   int // attempts that failed
-	counted int // of them, those that did not continue an outage
+	counted int // of them, the ones that did not continue an outage
 	since   time.Time
-	waited  time.Duration // in the outage since then
+	waited  time.Duration // in the present outage
 }
 
-// Wait waits before a request to an address is sent again after an error, and
-// shows that. It returns the error when the request has failed for good.
+// Wait waits before a request to an address is sent again after an error, and shows that to the user. It
+// returns the error when the request has failed for good.
 func (t *Transport) Wait(ctx context.Context, r *Retries, address string, err error) error {
 	p := &pacer{}
 	if u, _ := t.base.Parse(address); u != nil {
@@ -91,7 +89,7 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 	if v.away {
 		since = p.lost(now, 0)
 	}
-	if !outage || since != r.since { // else it goes on
+	if !outage || since != r.since { // otherwise it continues
 		r.since, r.waited = since, 0
 		r.counted++
 	}
@@ -126,7 +124,7 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 	return nil
 }
 
-// gaveUp adds to an error that the outage was too long.
+// gaveUp adds the length of the outage to an error.
 func gaveUp(err error, outage time.Duration) error {
 	if f := fault.Find(err); f != nil && outage > 0 {
 		f.Facts().Outage = true
@@ -136,22 +134,20 @@ func gaveUp(err error, outage time.Duration) error {
 	return err
 }
 
-// isAway recognises the answers of a gateway whose platform is unreachable.
+// isAway reports whether a status means a gateway whose platform is unreachable.
 func isAway(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
 		status == http.StatusGatewayTimeout
 }
 
-// storageAway reports whether a status of the storage is part of an outage: storages
-// answer 429 and 500 for as long as they are overloaded, and who sets how long an outage
-// may last has that in mind.
+// storageAway reports whether a status of the storage is part of an outage: overloaded storages answer 429
+// and 500 for as long, so a limit set for outages applies to them, too.
 func (t *Transport) storageAway(status int) bool {
 	return isAway(status) || t.outages.first && fault.TransientStatus(status)
 }
 
-// silence returns for how long an exchange without an answer was silent. The default
-// time limit of a connection is longer than that of an outage: such a silence counts
-// from its end.
+// silence returns how long an exchange without an answer was silent. The default time limit of a connection
+// is longer than an outage's: such a silence counts from its end.
 func (o outages) silence(err error) time.Duration {
 	if lost, ok := errors.AsType[*httpcore.Lost](err); ok && (o.first || lost.Silent <= o.longest) {
 		return lost.Silent
@@ -159,11 +155,11 @@ func (o outages) silence(err error) time.Duration {
 	return 0
 }
 
-// shortestTry is how long the last request of an outage may be silent at least.
+// shortestTry is the minimum time limit of the last request in an outage.
 const shortestTry = 5 * time.Second
 
-// limit sets how long an exchange may be silent: within an outage no longer than is
-// left of it, except for a write whose outcome would be unknown.
+// limit sets how long an exchange may be silent: within an outage at most the rest of it, except for a write
+// whose outcome would be unknown.
 func (t *Transport) limit(x *exchange, p *pacer, repeatable bool) {
 	x.Stall = t.options.Stall
 	if away := p.awaySince(); !away.IsZero() && !t.outages.counted {
@@ -186,7 +182,7 @@ func (p *pacer) lost(now time.Time, silent time.Duration) (since time.Time) {
 	return p.away
 }
 
-// awaySince returns since when the host has not answered; zero while it does.
+// awaySince returns since when the host has not answered; zero if it does.
 func (p *pacer) awaySince() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +195,7 @@ func (p *pacer) awaySince() time.Time {
 // Waiting shows that a request waits before retry n, after an error.
 func (t *Transport) Waiting(n int, delay time.Duration, err error) { t.waiting(n, delay, 0, err) }
 
-// waiting shows it now and then: the longer an outage has lasted, the rarer.
+// waiting shows it from time to time: the longer an outage has lasted, the more rarely.
 func (t *Transport) waiting(n int, delay, lasted time.Duration, err error) {
 	what := "network"
 	if _, answered := errors.AsType[*fault.ResponseError](err); answered {
@@ -209,12 +205,12 @@ func (t *Transport) waiting(n int, delay, lasted time.Duration, err error) {
 		fmt.Sprintf("waiting for the %s, retry %d in %.0f s", what, n, math.Ceil(delay.Seconds())), err.Error())
 }
 
-// unresponsive shows that a host takes no connection, or no bytes.
+// unresponsive shows that a host accepts no connection, or no bytes.
 func (t *Transport) unresponsive(u *url.URL, lasted time.Duration) {
 	t.notice(0, true, lasted, "waiting for the network", u.Host+" does not respond")
 }
 
-// unanswered shows that a host has a request, and answers neither it nor another.
+// unanswered shows that a host has received a request, and answers neither it nor another.
 func (t *Transport) unanswered(u *url.URL, lasted time.Duration) {
 	if lasted = t.pacer(u).unanswered(lasted, t.silent); lasted >= t.silent {
 		t.notice(0, true, lasted, fmt.Sprintf("waiting for the platform, %.0f s without an answer", lasted.Seconds()),
@@ -236,8 +232,8 @@ func (t *Transport) notice(n int, show bool, lasted time.Duration, text, reason 
 	}
 }
 
-// back shows that an outage is over that was shown. An answer right after a
-// failure, such as one to a request beside it, does not end an outage.
+// back shows the end of an outage that was shown. An answer right after a failure, such as to a concurrent
+// request, does not end an outage.
 func (t *Transport) back(lasted time.Duration) {
 	if lasted < shortestOutage {
 		return

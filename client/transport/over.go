@@ -11,7 +11,7 @@ import (
 	"transect/client/transport/httpcore"
 )
 
-// lay puts what Options.Over makes between the callers of a transport and the platform.
+// lay inserts the layer made by Options.Over between the callers of a transport and the platform.
 func (t *Transport) lay() error {
 	if t.options.Over == nil {
 		return nil
@@ -24,8 +24,7 @@ func (t *Transport) lay() error {
 	return err
 }
 
-// passing is the value of a context whose request what lies over the platform gets: the
-// call or the exchange that it came from.
+// passing is a context value for requests to the layer of Options.Over: the call or exchange they came from.
 type passing struct {
 	call     *call
 	exchange *exchange
@@ -33,8 +32,7 @@ type passing struct {
 
 type passingKey struct{}
 
-// askOver has what lies over the platform answer a call, once: it repeats what it sends
-// below.
+// askOver sends a call to the layer of Options.Over, once: the layer retries what it sends below.
 func (t *Transport) askOver(ctx context.Context, c call) (*answer, error) {
 	u, err := t.locate(c.Path, c.Query)
 	if err != nil {
@@ -47,12 +45,12 @@ func (t *Transport) askOver(ctx context.Context, c call) (*answer, error) {
 	return a, nil
 }
 
-// below sends what lies over the platform passes on to the platform, by the rules of its
-// transport: with its token, repeats, bounds and names, and errors without secrets. What
-// it asks by itself is sent like a call that reads.
+// below sends the requests of the layer of Options.Over to the platform, by the rules of the transport: with
+// its token, retries, limits and names, and errors without secrets. The layer's own requests are sent like a
+// call that reads.
 type below struct{ t *Transport }
 
-// RoundTrip implements http.RoundTripper. A refusal of the platform is an error.
+// RoundTrip implements http.RoundTripper. An error status of the platform is returned as an error.
 func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
 	p, _ := req.Context().Value(passingKey{}).(passing)
 	ctx := context.WithValue(req.Context(), passingKey{}, nil)

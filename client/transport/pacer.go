@@ -16,25 +16,24 @@ import (
 const (
 	firstBackoff   = 250 * time.Millisecond
 	longestBackoff = 30 * time.Second
-	// longestRetryAfter bounds what a host may ask for.
+	// longestRetryAfter limits the Retry-After of a host.
 	longestRetryAfter = 2 * time.Minute
 	firstInterval     = 10 * time.Millisecond
 	longestInterval   = 2 * time.Second
 )
 
-// A pacer spaces the requests of all callers to one host. The interval between
-// them is zero until the host is overloaded; it doubles with each such answer and
-// halves with each other one.
+// A pacer spaces the requests of all callers to one host. The interval between them is zero until the host is
+// overloaded; it doubles with each such answer and halves with each other one.
 type pacer struct {
 	mu       sync.Mutex
 	interval time.Duration
 	next     time.Time // when the next request may start
-	paused   time.Time // nothing starts before, as the host asked
+	paused   time.Time // nothing starts before, on the host's request
 	reached  bool      // the host has answered at least once
 	away     time.Time // since when it has not answered; zero while it does
-	missed   time.Time // when it last did not
+	missed   time.Time // when it last failed to answer
 	last     time.Time // when it last answered
-	hangs    bool      // the user was shown that it does not answer
+	hangs    bool      // the user was notified that it does not answer
 }
 
 // wait blocks until a request may start.
@@ -58,7 +57,7 @@ func (p *pacer) wait(ctx context.Context, sleep func(context.Context, time.Durat
 			return err
 		}
 		p.mu.Lock()
-		again := p.paused.After(start) // asked for while this one slept
+		again := p.paused.After(start) // requested while this one slept
 		p.mu.Unlock()
 		if !again {
 			return ctx.Err()
@@ -66,8 +65,8 @@ func (p *pacer) wait(ctx context.Context, sleep func(context.Context, time.Durat
 	}
 }
 
-// answered notes an answer, and returns how long the host was away before, and
-// for how long the user saw it hang.
+// answered records an answer, and returns how long the host was away before, and for how long that was shown
+// to the user.
 func (p *pacer) answered(v verdict) (away, hung time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +90,7 @@ func (p *pacer) answered(v verdict) (away, hung time.Duration) {
 	return away, hung
 }
 
-// unanswered is for how long a request has waited during which the host has
-// answered no other either.
+// unanswered returns how long a request has waited during which the host has answered no other either.
 func (p *pacer) unanswered(lasted, silent time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,8 +111,7 @@ func (p *pacer) everReached() bool {
 // reportedWait is the shortest Retry-After that is logged.
 const reportedWait = 10 * time.Second
 
-// RetryAfter is how long requests wait from now on because a host asked for it;
-// 0 when none do.
+// RetryAfter returns how long requests must wait from now on a host's request; 0 if none do.
 func (t *Transport) RetryAfter() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,14 +123,14 @@ func (t *Transport) RetryAfter() time.Duration {
 	return longest
 }
 
-// pause is how long the host asked to wait from now on.
+// pause returns how long to wait from now on the host's request.
 func (p *pacer) pause(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(0, p.paused.Sub(now))
 }
 
-// requestRate makes the limiter of requests a second; none for 0.
+// requestRate returns a limiter of requests per second; nil for 0.
 func requestRate(perSecond float64) *rate.Limiter {
 	if perSecond <= 0 {
 		return nil
@@ -141,8 +138,7 @@ func requestRate(perSecond float64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(perSecond), 1)
 }
 
-// paced waits until a request may start: by the host's pacer, then by the rate
-// that was set.
+// paced waits until a request may start: by the host's pacer, then by the configured rate.
 func (t *Transport) paced(ctx context.Context, p *pacer) error {
 	if err := p.wait(ctx, t.options.Sleep); err != nil || t.rate == nil {
 		return err
@@ -158,16 +154,16 @@ func (t *Transport) paced(ctx context.Context, p *pacer) error {
 	return nil
 }
 
-// A verdict says whether a failed exchange is worth repeating.
+// A verdict decides whether a failed exchange is worth repeating.
 type verdict struct {
 	again      bool
 	away       bool          // the network or the platform is away
 	status     int           // of the answer; 0 without one
-	overloaded bool          // the host asks for fewer requests (429, 503)
-	retryAfter time.Duration // the wait it asks for, capped
+	overloaded bool          // the host requests fewer requests (429, 503)
+	retryAfter time.Duration // the wait it requests, capped
 	hasRetry   bool          // it named one
 
-	unprocessed bool // the request was surely not carried out
+	unprocessed bool // the request was certainly not carried out
 }
 
 // judgeStatus decides on an answer.
@@ -182,7 +178,7 @@ func judgeStatus(status int, header http.Header, repeatable bool, now time.Time)
 	return v
 }
 
-// retryAfter reads the header, in seconds or as a date.
+// retryAfter parses the header, in seconds or as a date.
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {

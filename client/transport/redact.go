@@ -13,24 +13,22 @@ import (
 
 const redacted = "[redacted]"
 
-// shortestSecret is the length from which a known value is replaced wherever
-// it stands. Replacing shorter ones would eat ordinary words.
+// shortestSecret is the length from which a known value is replaced wherever it occurs. Replacing shorter
+// ones would affect ordinary words.
 const shortestSecret = 4
 
-// Names under which secrets travel, as JSON members, form fields or query
-// parameters; a prefix such as "aws_" is allowed.
+// Names of secrets in JSON members, form fields or query parameters; a prefix such as "aws_" is allowed.
 const secretNames = `password|passwd|passphrase|client_?secret|secret(?:_?(?:access_?)?key)?|private_?key|` +
 	`access_?key|api_?key|account_?key|(?:access|refresh|id|session|security|share|sas)?[_-]?token|authorization|` +
 	`x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 	`signature|sig|credential|awsaccesskeyid|googleaccessid`
 
-// Elements of storages' refusals that hold parts of a signature, or what it was
-// made from.
+// Elements of storages' error responses that hold parts of a signature, or its input.
 const signatureNames = `SignatureProvided|StringToSign|StringToSignBytes|CanonicalRequest|CanonicalRequestBytes|` +
 	`AWSAccessKeyId|AuthenticationErrorDetail|X_?Amz_?Credential|Token(?:-0)?|HeadersNotSigned|QueryParameter(?:Name|Value)`
 
-// pattern finds secrets in texts that hold one of the characters of with. It is
-// compiled when it is used first: that takes longer than most texts take.
+// pattern finds secrets in texts that contain one of the characters in with. It is compiled on first use:
+// that takes longer than most texts do.
 type pattern struct {
 	with    string
 	find    func() *regexp.Regexp
@@ -60,8 +58,8 @@ var patterns = []pattern{
 	newPattern(`@`, `(://)[^/\s@"'<>]+@`, "${1}"+redacted+"@"),
 }
 
-// Redact removes what looks like a secret from text: passwords, client
-// secrets, tokens, Authorization values and the signatures of signed addresses.
+// Redact removes possible secrets from text: passwords, client secrets, tokens, Authorization values and the
+// signatures of signed addresses.
 func Redact(text string) string {
 	for _, p := range patterns {
 		if strings.ContainsAny(text, p.with) {
@@ -71,14 +69,14 @@ func Redact(text string) string {
 	return text
 }
 
-// redactor also knows this connection's secrets by value.
+// redactor also removes this connection's secrets by value.
 type redactor struct {
 	mu     sync.RWMutex
 	values []string // longest first, so that no rest of a longer one stays
 	with   *strings.Replacer
 }
 
-// keep makes the values secret, in the ways they are written down.
+// keep registers values as secrets, in all their written forms.
 func (r *redactor) keep(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +99,7 @@ func (r *redactor) keep(values ...string) {
 	r.with = strings.NewReplacer(pairs...)
 }
 
-// keepCredentials makes everything secret that credentials hold.
+// keepCredentials registers all secrets in credentials.
 func (r *redactor) keepCredentials(c Credentials) {
 	r.keep(c.Password, c.ClientSecret, c.AccessToken)
 	if c.ClientSecret != "" {
@@ -138,8 +136,8 @@ func (r *redactor) header(h http.Header) http.Header {
 	return out
 }
 
-// address writes an address that may be signed: parameters are left out whole,
-// for their names differ between storages.
+// address formats an address that may be signed: it omits all parameters, as their names differ between
+// storages.
 func (r *redactor) address(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	// firstContactRetries is for a host that never answered: a mistyped address
-	// is reported within seconds.
+	// firstContactRetries applies to a host that never answered: a mistyped address is reported within
+	// seconds.
 	firstContactRetries = 2
-	// maxRefusal is read of the body of an error answer.
+	// maxRefusal limits what is read of the body of an error answer, in bytes.
 	maxRefusal = 1 << 20
-	// standardBound is the most that is read of an answer of unknown kind.
+	// standardBound limits an answer of unknown kind, in bytes.
 	standardBound = 64 << 20
-	// deepest is how far values of an answer may be nested, as in encoding/json. What reads
-	// answers afterwards may call itself for each level.
+	// deepest limits the nesting of values in an answer, as in encoding/json. Code that processes answers may
+	// recurse for each level.
 	deepest = 10_000
 )
 
-// call is a request with what only this package decides about it.
+// call is a request with settings internal to this package.
 type call struct {
 	Request
 	stream bool
-	// clientPair makes this a request for a token: Basic authorization, no token.
+	// clientPair marks a request for a token: Basic authorization, no token.
 	clientPair bool
-	below      bool // it is sent to the platform, past what lies over it
+	below      bool // send it directly to the platform, bypassing Options.Over
 }
 
 // answer is a response, read whole unless it is a stream.
@@ -50,7 +50,7 @@ type answer struct {
 	body []byte
 }
 
-// send makes a request and repeats it as its effect allows.
+// send sends a request and repeats it as its effect allows.
 func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	if c.Method == "" {
 		c.Method = http.MethodPost
@@ -98,8 +98,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	}
 }
 
-// assess turns one exchange into what to do next and the error to end with;
-// no error when it went well.
+// assess decides after one exchange what to do next, and returns the error to end with, nil on success.
 func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a *answer, err error) (verdict, error) {
 	if err != nil {
 		var v verdict
@@ -107,10 +106,10 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 		var refused *httpcore.ProxyRefusal
 		sent := !errors.As(err, &lost) || lost.Sent && !httpcore.NeverConnected(err)
 		switch {
-		case lost == nil && fault.Transient(err): // something else has answered
+		case lost == nil && fault.Transient(err): // another component has answered
 			v.again, v.away = c.Repeatable, true
-		case lost == nil, fault.Find(err) != nil: // decided on this side
-		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // time does not cure these
+		case lost == nil, fault.Find(err) != nil: // decided locally
+		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // retrying does not cure these
 		case httpcore.IsTimeout(err) && !p.everReached() && !t.outages.first:
 			// One long wait for a host that never answered is enough.
 		default:
@@ -134,8 +133,7 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	return v, t.refusal(c, a, v, known)
 }
 
-// once makes one exchange and reads the answer, unless a stream was asked for
-// and is there.
+// once makes one exchange and reads the answer, unless a stream was requested and succeeded.
 func (t *Transport) once(ctx context.Context, c call, u *url.URL, p *pacer, token *oauth2.Token,
 	attempt int) (*answer, error) {
 	x := &exchange{
@@ -166,7 +164,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, p *pacer, toke
 	}
 	a.body, err = readAll(c.Buffer, a.Body, bound, a.ContentLength)
 	if err == fault.ErrAnswerTooLarge && a.StatusCode >= 300 {
-		err = nil // the beginning is enough
+		err = nil // the beginning is sufficient
 	}
 	t.trace(x, a, err)
 	if err == fault.ErrAnswerTooLarge {
@@ -186,8 +184,8 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, p *pacer, toke
 	return a, nil
 }
 
-// cutShort finds JSON that ends too soon in an answer of unknown length, where
-// only the end of the connection marks the end of the body.
+// cutShort reports whether the JSON of an answer of unknown length is incomplete, where only the end of the
+// connection marks the end of the body.
 func (a *answer) cutShort() bool {
 	if a.StatusCode >= 300 || a.ContentLength >= 0 || len(a.TransferEncoding) > 0 || a.Uncompressed {
 		return false
@@ -196,7 +194,7 @@ func (a *answer) cutShort() bool {
 	return len(start) > 0 && (start[0] == '{' || start[0] == '[') && !json.Valid(start)
 }
 
-// nestedDeeper reports whether JSON has more levels of lists and objects than most.
+// nestedDeeper reports whether JSON has more than most levels of lists and objects.
 func nestedDeeper(text []byte, most int) bool {
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= most { // much faster than the loop
 		return false
@@ -218,7 +216,7 @@ func nestedDeeper(text []byte, most int) bool {
 	return level > most
 }
 
-// header makes the headers of a platform request.
+// header returns the headers of a platform request.
 func (t *Transport) header(c call, token *oauth2.Token) http.Header {
 	h := c.Header.Clone()
 	if h == nil {
@@ -251,8 +249,7 @@ func (t *Transport) header(c call, token *oauth2.Token) http.Header {
 	return h
 }
 
-// userAgent names the products in the order of the protocol: the service added
-// last stands first.
+// userAgent lists the products in the order of the protocol: the service added last comes first.
 func userAgent(o Options) string {
 	var b strings.Builder
 	for i := len(o.UserAgent) - 1; i >= 0; i-- {
@@ -265,14 +262,14 @@ func userAgent(o Options) string {
 	return b.String()
 }
 
-// piece is how much memory a declared length is believed for before any of its bytes
-// came, and in what pieces a longer answer is read.
+// piece is how much memory is allocated for a declared length before any bytes arrive, and the unit in which
+// a longer answer is read.
 const piece = 8 << 20
 
-// readAll reads an answer whose length may be declared; -1 when not. Pages of a search are
-// megabytes long: in memory that grows by and by they would be copied several times. What
-// is longer than a piece is copied once, when its length is known, so that it never takes
-// more than twice its size. At bound bytes the error is fault.ErrAnswerTooLarge.
+// readAll reads an answer whose length may be declared; -1 when not. Pages of a search are megabytes long: a
+// growing buffer would copy them several times. An answer longer than a piece is copied once, when its length
+// is known, so that it never takes more than twice its size. At bound bytes the error is
+// fault.ErrAnswerTooLarge.
 func readAll(b *bytes.Buffer, r io.Reader, bound, declared int64) ([]byte, error) {
 	if b == nil {
 		b = new(bytes.Buffer)

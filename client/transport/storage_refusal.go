@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// longestReason is how much of a storage's message is shown.
+// longestReason limits the message of a storage that is shown, in bytes.
 const longestReason = 300
 
-// Refusal is what a storage says about a request it refused. It has nothing of
-// the request's signature.
+// Refusal is the error response of a storage. It contains nothing of the request's signature.
 type Refusal struct{ Code, Message string }
 
-// String returns "Message (Code)", "" when nothing was said.
+// String returns "Message (Code)", or "" if it is empty.
 func (r Refusal) String() string {
 	switch {
 	case r.Code == "":
@@ -25,8 +24,8 @@ func (r Refusal) String() string {
 	return r.Message + " (" + r.Code + ")"
 }
 
-// StorageRefusal reads the body of a storage's answer: XML as of S3, Azure and
-// Google Cloud, or JSON.
+// StorageRefusal parses the body of a storage's error response: XML as of S3, Azure and Google Cloud, or
+// JSON.
 func StorageRefusal(body []byte) Refusal {
 	var xmlForm struct{ Code, Message string }
 	var jsonForm struct{ Code, Message string }

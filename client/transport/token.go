@@ -17,8 +17,8 @@ import (
 const (
 	tokenRoute = "/dxauth/oauth/token"
 
-	// A token is renewed this long before it expires, or at nine tenths of a
-	// short life, so that no request leaves with one that ends on the way.
+	// A token is renewed this long before it expires, or at nine tenths of a short life, so that no request
+	// is sent with a token about to expire.
 	renewalMargin = time.Minute
 )
 
@@ -46,7 +46,7 @@ func (c Credentials) renewable() bool {
 	return c.ClientID != "" && c.ClientSecret != ""
 }
 
-// who names the credentials in messages.
+// who returns the name of the credentials in messages.
 func (c Credentials) who() string {
 	switch {
 	case c.User != "":
@@ -57,7 +57,7 @@ func (c Credentials) who() string {
 	return "the holder of this access token"
 }
 
-// grant is the body of a token request.
+// grant returns the body of a token request.
 func (c Credentials) grant() map[string]string {
 	g := map[string]string{"grant_type": "client_credentials"}
 	if c.User != "" {
@@ -69,7 +69,7 @@ func (c Credentials) grant() map[string]string {
 	return g
 }
 
-// tokens caches the connection's token and renews it once for all who need it.
+// tokens caches the connection's token and renews it once for all callers.
 type tokens struct {
 	fetch      func(context.Context) (*oauth2.Token, error)
 	renewable  bool
@@ -91,8 +91,8 @@ func (s *tokens) start(c Credentials, fetch func(context.Context) (*oauth2.Token
 	}
 }
 
-// cached returns the token that is good for now and is not the refused one, or
-// nil, and how many token requests have failed so far.
+// cached returns the token if it is valid and not the refused one, or nil, and how many token requests have
+// failed so far.
 func (s *tokens) cached(refused *oauth2.Token) (*oauth2.Token, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,8 @@ func (s *tokens) cached(refused *oauth2.Token) (*oauth2.Token, int) {
 	return s.current, s.failures
 }
 
-// get returns a token that is good for now and is not the refused one. Those who
-// wait while another one requests a token share the result.
+// get returns a valid token that is not the refused one. Callers that wait while another one requests a token
+// share the result.
 func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
 	token, failures := s.cached(refused)
 	switch {
@@ -142,14 +142,13 @@ func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token,
 	return token, err
 }
 
-// cancellable is a context without values: a token request that waits does not
-// give up its caller's transfer connection, which those who wait for the token
-// would take.
+// cancellable is a context without values: a waiting token request does not release its caller's transfer
+// connection, which other callers waiting for the token would take.
 type cancellable struct{ context.Context }
 
 func (cancellable) Value(any) any { return nil }
 
-// tokenFor gives the token for a call; another one than refused when that is given.
+// tokenFor returns the token for a call; a different one than refused, if given.
 func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token) (*oauth2.Token, error) {
 	if c.clientPair {
 		return nil, nil
@@ -169,8 +168,7 @@ func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token)
 	return nil, fault.In(c.Operation, err)
 }
 
-// ownCopy gives each waiter an error of its own: it will be completed with
-// what that waiter was doing.
+// ownCopy copies an error for each waiter: each completes it with its own operation.
 func ownCopy(err error) error {
 	f := fault.Find(err)
 	if f == nil {
@@ -181,7 +179,7 @@ func ownCopy(err error) error {
 	return own.Interface().(error)
 }
 
-// fetchToken asks for a token with the connection's credentials.
+// fetchToken requests a token with the connection's credentials.
 func (t *Transport) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	body, err := json.Marshal(t.options.Credentials.grant())
 	if err != nil {
@@ -212,7 +210,7 @@ func (t *Transport) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-// refusedCredentials makes a plain statement of a refused token request.
+// refusedCredentials converts the error of a refused token request to a plain statement.
 func (t *Transport) refusedCredentials(err error) error {
 	var r *fault.ResponseError
 	if !errors.As(err, &r) {
@@ -249,8 +247,8 @@ func (t *Transport) refusedCredentials(err error) error {
 	return f
 }
 
-// Login obtains a token unless there is one, so that bad credentials show
-// early: *fault.TokenRenewalError when the platform refuses them.
+// Login obtains a token unless there is one, so that bad credentials are detected early:
+// *fault.TokenRenewalError when the platform refuses them.
 func (t *Transport) Login(ctx context.Context) error {
 	_, err := t.tokenFor(ctx, call{}, nil)
 	return err

@@ -17,8 +17,8 @@ import (
 // Longer bodies are cut in traces.
 const longestTracedBody = 16 << 10
 
-// TraceRecord is one exchange with its secrets removed. A request that was
-// redirected or repeated gives a record each time.
+// TraceRecord is one exchange with its secrets removed. A request that was redirected or repeated produces a
+// record each time.
 type TraceRecord struct {
 	Time           time.Time
 	Operation      string
@@ -33,7 +33,7 @@ type TraceRecord struct {
 	Error          string // why there is no complete answer
 }
 
-// TraceWriter writes records to w as they come, in a form for reading.
+// TraceWriter returns a function that writes records to w in readable form.
 func TraceWriter(w io.Writer) func(TraceRecord) {
 	var mu sync.Mutex
 	return func(r TraceRecord) {
@@ -53,7 +53,7 @@ func TraceWriter(w io.Writer) func(TraceRecord) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = io.WriteString(w, b.String()) // a trace that cannot be written stops nothing
+		_, _ = io.WriteString(w, b.String()) // errors are ignored: a trace must not stop the run
 	}
 }
 
@@ -66,9 +66,9 @@ func writeSide(b *strings.Builder, mark string, h http.Header, body string) {
 	}
 }
 
-// trace reports an exchange; its answer is nil without one.
+// trace reports an exchange; a is nil without an answer.
 func (t *Transport) trace(x *exchange, a *answer, err error) {
-	if t.options.Trace == nil || x.over { // what it passes on is traced below
+	if t.options.Trace == nil || x.over { // requests it passes on are traced below
 		return
 	}
 	r := TraceRecord{
@@ -90,7 +90,7 @@ func (t *Transport) trace(x *exchange, a *answer, err error) {
 	t.options.Trace(r)
 }
 
-// traced is a body as a trace shows it.
+// traced returns a body in the form of a trace.
 func (t *Transport) traced(body []byte, size int64, contentType string) string {
 	if size == 0 {
 		return ""
@@ -98,7 +98,7 @@ func (t *Transport) traced(body []byte, size int64, contentType string) string {
 	if body == nil || !utf8.Valid(body) || strings.Contains(contentType, "octet-stream") {
 		return fmt.Sprintf("[%d bytes]", size)
 	}
-	// Half a secret would not be recognised as one: more than is shown is redacted.
+	// Half a secret would not be recognised as one: more text is redacted than is shown.
 	redacted := body[:min(len(body), 4*longestTracedBody)]
 	text, most := t.Redact(string(redacted)), longestTracedBody
 	if len(redacted) < len(body) {

@@ -1,12 +1,10 @@
-// Package transport is everything between an operation and the HTTP core
-// (httpcore): addresses, tokens, headers, retries, rate limits, tracing with
-// secrets removed, and the translation of failures into faults. It knows no
-// operation.
+// Package transport is everything between an operation and the HTTP core (httpcore): addresses, tokens,
+// headers, retries, rate limits, tracing with secrets removed, and the translation of failures into faults.
+// It knows no operations.
 //
-// client comes in with a Request (Do, Stream) or a signed storage address
-// (Storage); httpcore goes out to the network. One Transport serves any number of
-// goroutines, which share its connections, its token (renewed once for all) and
-// the pace each host allows.
+// client passes a Request (Do, Stream) or a signed storage address (Storage); httpcore connects to the
+// network. One Transport serves any number of goroutines, which share its connections, its token (renewed
+// once for all) and the pace each host allows.
 //
 // Begin reading at Transport.send: token, pacer, one attempt, verdict, backoff.
 package transport
@@ -36,13 +34,12 @@ const (
 	defaultTimeout = 10 * time.Minute
 	defaultStall   = time.Minute
 	defaultRetries = 10
-	// minIdleConnections is what a busy ingest has in flight.
+	// minIdleConnections is the number of connections that a busy ingest uses.
 	minIdleConnections = 64
 )
 
-// Credentials say who asks. User and Password win over the client pair, which
-// then only identifies the program; an AccessToken is used as it is until it
-// expires, and renewed when the rest allows it.
+// Credentials identify the caller. User and Password take precedence over the client pair, which then only
+// identifies the program; an AccessToken is used until it expires, and renewed if the rest allows it.
 type Credentials struct {
 	User, Password         string
 	ClientID, ClientSecret string
@@ -69,30 +66,29 @@ type Options struct {
 	Trace       func(TraceRecord)                // called with each exchange, redacted
 	Env         func(name string) (string, bool) // environment; os.LookupEnv when nil
 
-	// RoundTripper answers every request in-process when set. Proxy and TLS
-	// settings mean nothing then.
+	// RoundTripper answers every request in-process when set. Proxy and TLS settings have no effect then.
 	RoundTripper http.RoundTripper
-	// Wrap lays something over what sends requests to the network. Optional.
+	// Wrap wraps the transport that sends requests to the network. Optional.
 	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
 	// Dial connects to hosts; over the network when nil.
 	Dial httpcore.Dial
-	// Over makes what answers in place of the platform at base. What it sends below
-	// passes all that requests of this transport pass. Optional.
+	// Over returns a layer that answers in place of the platform at base. Its requests to below are treated
+	// like all requests of this transport. Optional.
 	Over func(base string, below http.RoundTripper) (http.RoundTripper, error)
 
-	// Stall is the longest time without a moving byte while bytes are sent or received; a
-	// minute when 0, MaxOutage when that is less.
+	// Stall is the longest time without progress while bytes are sent or received; a minute when 0, MaxOutage
+	// when that is less.
 	Stall       time.Duration
 	Rate        float64 // requests a second; 0 is no limit
 	Connections int     // how many are kept open to one host; 64 at least
 
-	// Reach is asked for host:port before anything is sent there, storage and
-	// redirects included; Sending for the bytes of each body. Optional.
+	// Reach is called with host:port before anything is sent there, including storage and redirects; Sending
+	// with the size of each body. Optional.
 	Reach   func(hostport string) error
 	Sending func(n int64) error
-	Writing func() error // asked before each write to a connection, and may wait; optional
+	Writing func() error // called before each write to a connection, and may wait; optional
 
-	// Busy is called when a host asks for fewer requests (429, 503).
+	// Busy is called when a host requests fewer requests (429, 503).
 	Busy func()
 
 	// Sleep waits between repeats; a test may replace it.
@@ -102,10 +98,9 @@ type Options struct {
 // A Request is one call of a platform route.
 type Request struct {
 	Operation string // named in errors, such as "projects.create"
-	// Repeatable says that doing it twice is as good as doing it once. Such a
-	// request is repeated after any transport error, 429 and 5xx; any other
-	// only when it was surely not processed: no connection was made, or the
-	// platform answered 429, or 503 with Retry-After.
+	// Repeatable means that doing it twice is the same as doing it once. Such a request is repeated after any
+	// transport error, 429 and 5xx; any other only when it was certainly not processed: no connection was
+	// made, or the platform answered 429, or 503 with Retry-After.
 	Repeatable bool
 	GiveUp     func(err error, n int) bool // stops the repeats after attempt n when true; optional
 	Method     string                      // POST when empty
@@ -114,15 +109,15 @@ type Request struct {
 	Body       []byte // JSON, unless ContentType says otherwise
 	Bound      int64  // most bytes of the answer, inflated; standardBound when 0
 
-	// Buffer is where the answer is read into, the caller's again once it is done
-	// with the answer; a new one when nil.
+	// Buffer receives the answer; the caller may reuse it after it is done with the answer. A new one is used
+	// when nil.
 	Buffer *bytes.Buffer
 
 	// BodyReader opens a body of Size bytes that is not held in memory; it is
 	// called once per attempt. Its ContentType is application/octet-stream
 	// unless given.
 	BodyReader  func() (io.ReadCloser, error)
-	Confirmed   func(n int64) // called now and then with how much of it has arrived; optional
+	Confirmed   func(n int64) // called from time to time with the bytes that have arrived; optional
 	Size        int64
 	ContentType string
 	Header      http.Header // further headers, such as Range
@@ -140,7 +135,7 @@ type Transport struct {
 	options Options
 	base    *url.URL
 	core    *httpcore.Core
-	over    *httpcore.Core // what lies over the platform; nil for nothing
+	over    *httpcore.Core // layer over the platform; nil for none
 	local   bool           // answered in-process
 	ahead   atomic.Int64   // the platform's clock before this one's, in nanoseconds, by its last answer
 	agent   string
@@ -157,8 +152,7 @@ type Transport struct {
 	shown   int               // the highest retry shown in this outage
 }
 
-// New prepares a transport. It sends nothing. A *fault.ConfigError says what
-// is wrong with the options.
+// New returns a transport. It sends nothing. Invalid options are a *fault.ConfigError.
 func New(o Options) (*Transport, error) {
 	base, err := parseBase(o.BaseURL)
 	if err != nil {
@@ -220,20 +214,19 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// BaseURL is the platform's address as it is used, without a final slash.
+// BaseURL returns the platform's address as it is used, without a final slash.
 func (t *Transport) BaseURL() string { return t.base.String() }
 
-// MaxRetries is how often a request is repeated after other failures than an outage.
+// MaxRetries returns how often a request is repeated after failures other than an outage.
 func (t *Transport) MaxRetries() int { return t.options.MaxRetries }
 
 // Local reports whether the platform is in this process.
 func (t *Transport) Local() bool { return t.local }
 
-// PlatformTime is the time by the platform's clock, in whole seconds behind it at
-// most, as its answers show it.
+// PlatformTime returns the time by the platform's clock, derived from its answers, at most a second late.
 func (t *Transport) PlatformTime() time.Time { return time.Now().Add(time.Duration(t.ahead.Load())) }
 
-// Redact removes this connection's secrets, and whatever looks like one, from text.
+// Redact removes this connection's secrets, and possible ones, from text.
 func (t *Transport) Redact(text string) string { return t.secrets.text(text) }
 
 // Close drops idle connections.
@@ -249,9 +242,8 @@ func (t *Transport) Do(ctx context.Context, r Request) (Response, error) {
 	return Response{Status: a.StatusCode, Header: a.Header, Body: a.body}, nil
 }
 
-// Stream sends a request and leaves the answer's body open for the caller.
-// Statuses from 400 are a *fault.ResponseError. The time limit goes on watching
-// the body.
+// Stream sends a request and leaves the answer's body open for the caller. Statuses from 400 are a
+// *fault.ResponseError. The time limit also applies to the body.
 func (t *Transport) Stream(ctx context.Context, r Request) (*http.Response, error) {
 	a, err := t.send(ctx, call{Request: r, stream: true})
 	if err != nil {
@@ -260,10 +252,9 @@ func (t *Transport) Stream(ctx context.Context, r Request) (*http.Response, erro
 	return a.Response, nil
 }
 
-// Storage sends one request to a signed address, without token and without
-// repeats. Any status comes back as an answer; the error is for exchanges that
-// had none. Repeating is up to the caller, who can ask for a new address. confirmed, if
-// not nil, is called now and then with how much of the body has arrived.
+// Storage sends one request to a signed address, without token and without retries. Any status is returned as
+// an answer; the error is for exchanges without one. Retrying is up to the caller, who can request a new
+// address. confirmed, if not nil, is called from time to time with how much of the body has arrived.
 func (t *Transport) Storage(ctx context.Context, method, address string, header http.Header,
 	body func() (io.ReadCloser, error), size int64, confirmed func(int64)) (*http.Response, error) {
 	u, err := t.base.Parse(address)
@@ -300,7 +291,7 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	return a.Response, nil
 }
 
-// answered notes what an answer says of its host's load.
+// answered records what an answer implies about its host's load.
 func (t *Transport) answered(p *pacer, v verdict) {
 	if v.overloaded && v.retryAfter >= reportedWait && p.pause(time.Now()) == 0 {
 		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "status", v.status)
@@ -317,7 +308,7 @@ func (t *Transport) answered(p *pacer, v verdict) {
 	}
 }
 
-// connect makes the HTTP core.
+// connect returns the HTTP core.
 func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) (*httpcore.Core, error) {
 	var roots *x509.CertPool
 	if o.CACert != "" {
@@ -338,7 +329,7 @@ func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) 
 		Unresponsive: unresponsive, Unanswered: unanswered})
 }
 
-// pacer gives the one pacer of a host.
+// pacer returns the pacer of a host.
 func (t *Transport) pacer(u *url.URL) *pacer {
 	key := httpcore.HostPort(u)
 	t.mu.Lock()

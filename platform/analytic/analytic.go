@@ -1,12 +1,10 @@
-// Package analytic holds the analytics that the local platform runs itself:
-// flight_report, in three versions, and rehearsal, for trying out scripts.
+// Package analytic holds the analytics that the local platform runs itself: flight_report, in three versions,
+// and rehearsal, for trying out scripts.
 //
-// The platform seeds its database with the Definition of each Program, checks
-// the inputs and parameters of an order with Check, and runs the Program in a
-// background job. A program gets an Order with functions to list images and to
-// write log lines, and returns Deliverables, which the platform stores as
-// datasets; it knows nothing of the database and the blobs. Begin with Program
-// and flight_report.go.
+// The platform seeds its database with the Definition of each Program, checks the inputs and parameters of an
+// order with Check, and runs the Program in a background job. A program gets an Order with functions to list
+// images and to write log lines, and returns Deliverables, which the platform stores as datasets; it has no
+// access to the database and the blobs. Begin with Program and flight_report.go.
 package analytic
 
 import (
@@ -23,7 +21,7 @@ type Program struct {
 	Run func(context.Context, *Order) ([]Deliverable, error)
 }
 
-// Definition is what the platform shows of an analytic.
+// Definition is the public description of an analytic.
 type Definition struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`
@@ -46,14 +44,14 @@ type Slot struct {
 	Source      *Source        `json:"source,omitempty"`
 }
 
-// Source says which service and kind of resource the value of a slot is from.
+// Source names the service and the kind of resource that a slot's value comes from.
 type Source struct {
 	Service  string         `json:"service"`
 	Resource string         `json:"resource"`
 	Scheme   map[string]any `json:"scheme,omitempty"`
 }
 
-// Order is what a program was ordered with, and what it may use.
+// Order holds the inputs of a program and the functions it may call.
 type Order struct {
 	Inputs     map[string]any
 	Parameters map[string]any
@@ -92,8 +90,7 @@ type File struct {
 	Content   []byte
 }
 
-// ErrRejected ends a product as rejected instead of failed: its inputs cannot be
-// worked on.
+// ErrRejected ends a product as rejected instead of failed: its inputs cannot be processed.
 var ErrRejected = errors.New("rejected")
 
 // BuiltIn lists the programs, one for each version of an analytic.

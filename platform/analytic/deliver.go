@@ -48,7 +48,7 @@ type cell struct {
 	value any
 }
 
-// cells of an image in the inventory. Altitudes are in metres, angles in degrees.
+// cells returns an image's row of the inventory. Altitudes are in metres, angles in degrees.
 func (e edition) cells(f frame) []cell {
 	p := f.photo
 	altitude := "altitude"
@@ -88,7 +88,7 @@ func optional(v *float64) any {
 	return *v
 }
 
-// inventoryFiles writes the inventory as JSON and as CSV.
+// inventoryFiles returns the inventory as JSON and as CSV.
 func (e edition) inventoryFiles(frames []frame) ([]File, error) {
 	var table bytes.Buffer
 	w := csv.NewWriter(&table)

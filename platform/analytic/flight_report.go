@@ -74,7 +74,7 @@ type frame struct {
 	problem string // why it could not be read, or ""
 }
 
-// maxLines is about how many log lines are written for the images.
+// maxLines is the approximate number of log lines for the images.
 const maxLines = 200
 
 func (e edition) run(ctx context.Context, o *Order) ([]Deliverable, error) {

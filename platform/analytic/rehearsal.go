@@ -9,8 +9,8 @@ import (
 	"transect/client/wait"
 )
 
-// rehearsal does nothing but wait, write log lines and end as ordered, for trying
-// out scripts.
+// rehearsal returns an analytic that only waits, writes log lines and ends as ordered, for trying out
+// scripts.
 func rehearsal() Program {
 	return Program{
 		Definition: Definition{

@@ -11,13 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Check checks a value against a JSON Schema. The error names the path of the
-// value and what is wrong with it.
+// Check checks a value against a JSON Schema. The error contains the path of the value.
 //
-// It knows the keywords that analytics use: type, enum, pattern, minimum, maximum,
-// the lengths, items, properties, additionalProperties and required. It is
-// written by hand because santhosh-tekuri/jsonschema compiles its metaschemas in
-// an init function, which takes longer than transect needs to start a script.
+// It supports the keywords that analytics use: type, enum, pattern, minimum, maximum, the lengths, items,
+// properties, additionalProperties and required. It is written by hand because santhosh-tekuri/jsonschema
+// compiles its metaschemas in an init function, which takes longer than transect needs to start a script.
 func Check(scheme map[string]any, path string, value any) error {
 	types := typesOf(value)
 	if want := texts(scheme["type"]); len(want) > 0 &&
@@ -26,7 +24,7 @@ func Check(scheme map[string]any, path string, value any) error {
 	}
 	if allowed, ok := scheme["enum"].([]any); ok && !slices.ContainsFunc(allowed,
 		func(one any) bool { return equal(one, value) }) {
-		text, _ := json.Marshal(allowed) // it was JSON
+		text, _ := json.Marshal(allowed) // cannot fail: decoded from JSON
 		return fmt.Errorf("%s: must be one of %s", path, text)
 	}
 	n, _ := number(value)
@@ -98,7 +96,7 @@ func checkObject(scheme map[string]any, path string, value map[string]any) error
 	return nil
 }
 
-// typesOf lists the types of JSON Schema that a value is of.
+// typesOf lists the JSON Schema types of a value.
 func typesOf(value any) []string {
 	switch v := value.(type) {
 	case nil:
@@ -126,7 +124,7 @@ func number(v any) (float64, bool) {
 	return n, err == nil
 }
 
-// texts reads a text or a list of texts.
+// texts reads a string or a list of strings.
 func texts(v any) []string {
 	if s, ok := v.(string); ok {
 		return []string{s}

@@ -122,10 +122,9 @@ func (s *Store) create(id string, fill func(*os.File) (Blob, error)) (b Blob, er
 	return b, s.syncDir(filepath.Dir(path))
 }
 
-// PutPart streams a part of size bytes into the blob id at offset, and returns
-// the size and MD5 of what came. It fails with ErrTooLong when the body has
-// more bytes; bytes outside of the part are never touched. The caller decides
-// whether a part that is short or has another MD5 counts.
+// PutPart streams a part of size bytes into the blob id at offset, and returns the size and MD5 received. It
+// fails with ErrTooLong when the body has more bytes; bytes outside of the part are never touched. The caller
+// decides whether to accept a part that is short or has another MD5.
 func (s *Store) PutPart(id string, offset, size int64, body io.Reader) (Blob, error) {
 	path, err := s.makePath(id)
 	if err != nil {
@@ -145,14 +144,14 @@ func (s *Store) PutPart(id string, offset, size int64, body io.Reader) (Blob, er
 	return b, s.syncDir(filepath.Dir(path))
 }
 
-// copied copies body to a file and tells what came.
+// copied copies body to w and returns its size and MD5.
 func copied(w io.Writer, id string, body io.Reader) (Blob, error) {
 	hash := md5.New()
 	n, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, hash)}, body, make([]byte, 256<<10))
 	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// sync puts what was written to a file on the disk, unless that failed, and closes it.
+// sync flushes a file to disk, unless err is set, and closes it.
 func (s *Store) sync(f *os.File, err error) error {
 	if err == nil && !s.temporary {
 		err = f.Sync()
@@ -179,7 +178,7 @@ func (s *Store) Open(id string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// Link makes a file elsewhere the blob id.
+// Link creates the blob id as a link to a file elsewhere.
 func (s *Store) Link(id, file string) error {
 	path, err := s.makePath(id)
 	if err == nil {
@@ -191,7 +190,7 @@ func (s *Store) Link(id, file string) error {
 	return err
 }
 
-// Remove deletes a blob; a missing one is no error.
+// Remove deletes a blob; a missing one is not an error.
 func (s *Store) Remove(id string) error {
 	path, err := s.path(id)
 	if err == nil {
@@ -203,7 +202,7 @@ func (s *Store) Remove(id string) error {
 	return err
 }
 
-// Sweep deletes the temporary files of uploads that broke off before a time.
+// Sweep deletes the temporary files of uploads that were interrupted before a time.
 func (s *Store) Sweep(before time.Time) error {
 	var failed error
 	for name := range idle(s.incoming, before) {
@@ -224,9 +223,9 @@ func (s *Store) Idle(before time.Time) (ids []string) {
 // idle lists the files of a folder that were not written to since a time.
 func idle(dir string, before time.Time) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		entries, _ := os.ReadDir(dir) // another time, if it cannot be read
+		entries, _ := os.ReadDir(dir) // the next sweep retries if this fails
 		for _, entry := range entries {
-			info, err := entry.Info() // fails for one that is gone meanwhile
+			info, err := entry.Info() // fails if it was deleted meanwhile
 			if err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) && !yield(entry.Name()) {
 				return
 			}
@@ -234,7 +233,7 @@ func idle(dir string, before time.Time) iter.Seq[string] {
 	}
 }
 
-// path returns the file of a blob, or fs.ErrNotExist for what is no ID.
+// path returns the file of a blob, or fs.ErrNotExist for an invalid ID.
 func (s *Store) path(id string) (string, error) {
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != 16 {
 		return "", fmt.Errorf("blob %q: %w", id, fs.ErrNotExist)
@@ -242,13 +241,13 @@ func (s *Store) path(id string) (string, error) {
 	return filepath.Join(s.blobs, id[:2], id), nil
 }
 
-// makePath is path, and creates the folder of the file.
+// makePath calls path and creates the folder of the file.
 func (s *Store) makePath(id string) (string, error) {
 	path, err := s.path(id)
 	if err != nil {
 		return "", err
 	}
-	s.mkdir.Lock() // nobody uses a new folder before it is synced
+	s.mkdir.Lock() // no goroutine uses a new folder before it is synced
 	defer s.mkdir.Unlock()
 	dir := filepath.Dir(path)
 	switch err = os.Mkdir(dir, 0o700); {

@@ -59,7 +59,7 @@ func value(v gjson.Result) any {
 	return nil
 }
 
-// decode reads exactly one JSON value, keeping numbers as they are written.
+// decode reads exactly one JSON value, preserving the text of numbers.
 func decode(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -84,7 +84,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Lookup follows a dotted key through objects; nil when something is missing.
+// Lookup follows a dotted key through objects, and returns nil when something is missing.
 func Lookup(doc Doc, key string) any {
 	var v any = doc
 	for _, part := range strings.Split(key, ".") {
@@ -97,7 +97,7 @@ func Lookup(doc Doc, key string) any {
 	return v
 }
 
-// Text follows a dotted key to a text; "" when it is absent.
+// Text follows a dotted key to a text, and returns "" when it is absent.
 func Text(doc Doc, key string) string {
 	s, _ := Lookup(doc, key).(string)
 	return s

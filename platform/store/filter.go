@@ -9,35 +9,34 @@ import (
 	"transect/client/suggest"
 )
 
-// QueryError says what is wrong with a filter, a sort or a document.
+// QueryError is an error in a filter, a sort or a document.
 type QueryError struct {
-	Key     string // where
-	Message string // what
+	Key     string // where the error is
+	Message string // what is wrong
 }
 
 func (e *QueryError) Error() string { return e.Key + ": " + e.Message }
 
-// Operators are the words a filter may use.
+// Operators lists the operators of filters.
 var Operators = []string{
 	"$and", "$eq", "$exists", "$gt", "$gte", "$in", "$lt", "$lte", "$match", "$ne", "$nin", "$or",
 }
 
-// maxDepth bounds how deep $and and $or may be nested, and the parts of a key.
+// maxDepth limits the nesting of $and and $or, and the parts of a key.
 const maxDepth = 16
 
-// maxTests bounds what one filter asks: SQLite nests the alternatives of $or.
+// maxTests limits the tests of one filter: SQLite nests the alternatives of $or.
 const maxTests = 500
 
 // condition is a filter being compiled.
 type condition struct {
 	args    []any
 	tests   int
-	deleted bool // it speaks of deletion_date
+	deleted bool // it tests deletion_date
 }
 
-// compile turns a filter into SQL. Deleted documents are left out unless it
-// speaks of deletion_date. No text of the filter ever becomes part of the SQL
-// itself; all of it is bound as arguments.
+// compile turns a filter into SQL. Deleted documents are excluded unless the filter tests deletion_date. Text
+// of the filter never becomes part of the SQL itself; all of it is bound as arguments.
 func compile(collection string, filter Doc) (sql string, args []any, err error) {
 	c := &condition{args: []any{collection}}
 	if sql, err = c.object(filter, "filter", 0); err != nil {
@@ -112,7 +111,7 @@ func (c *condition) list(value any, operator, at string, depth int) (string, err
 	return "(" + strings.Join(alternatives, word) + ")", nil
 }
 
-// key compiles what is asked of one key: a plain value, or operators.
+// key compiles the test of one key: a plain value, or operators.
 func (c *condition) key(key string, value any, at string) (string, error) {
 	c.deleted = c.deleted || key == "deletion_date"
 	if _, err := jsonPath(key); err != nil {
@@ -158,7 +157,7 @@ func (c *condition) tooMany(at string) error {
 		maxTests)}
 }
 
-// checkOperand refuses what an operator cannot be used with.
+// checkOperand refuses an operand of the wrong type for an operator.
 func checkOperand(operator string, value any, at string) error {
 	var ok bool
 	var want string
@@ -199,8 +198,8 @@ func checkOperand(operator string, value any, at string) error {
 
 var signs = map[string]string{"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
-// columnTest gives the SQL of a test on a key that has a column, which holds
-// text or NULL, or false. Only such a test can use an index.
+// columnTest returns the SQL of a test on a key that has a column, which holds text or NULL; otherwise false.
+// Only such a test can use an index.
 func columnTest(key, operator string, value any) (sql string, args []any, ok bool) {
 	column := columns[key]
 	if column == "" || operator == "$exists" {
@@ -244,7 +243,7 @@ func columnTest(key, operator string, value any) (sql string, args []any, ok boo
 		sql = "(" + column + " IS NULL OR " + sql + ")"
 	}
 	if operator == "$ne" || operator == "$nin" {
-		sql = "NOT COALESCE(" + sql + ", 0)" // what is NULL passes
+		sql = "NOT COALESCE(" + sql + ", 0)" // NULL passes
 	}
 	return sql, args, true
 }
@@ -257,14 +256,14 @@ func unknownOperator(at, operator string) error {
 	return &QueryError{Key: at, Message: message}
 }
 
-// jsonPath writes a dotted key as a path of SQLite's JSON functions.
+// jsonPath converts a dotted key to a path for SQLite's JSON functions.
 func jsonPath(key string) (string, error) {
 	parts := strings.Split(key, ".")
 	if len(parts) > maxDepth {
 		return "", &QueryError{Key: key, Message: "has too many parts"}
 	}
 	for _, part := range parts {
-		// Inside a quoted label there is no way to write these.
+		// These cannot be written inside a quoted label.
 		if part == "" || strings.ContainsAny(part, "\"\\\x00") {
 			return "", &QueryError{Key: key, Message: fmt.Sprintf("%q is not a key", key)}
 		}

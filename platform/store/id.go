@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// IDs makes identifiers of 24 hexadecimal digits whose order is the order of
-// their creation: the first 8 are the second, the next 5 the microsecond, and the
-// remaining 11 are random, so that two processes never make the same one.
+// IDs generates identifiers of 24 hexadecimal digits that sort by creation: the first 8 are the second, the
+// next 5 the microsecond, and the remaining 11 are random, so that two processes never generate the same one.
 type IDs struct {
 	mu   sync.Mutex
-	last int64 // microseconds; never goes back, even when the clock does
+	last int64 // microseconds; never decreases, even when the clock does
 }
 
-// Next returns a new identifier, larger than all this IDs returned before.
+// Next returns a new identifier, larger than all identifiers that g returned before.
 func (g *IDs) Next(now time.Time) string {
 	micro := now.UnixMicro()
 	g.mu.Lock()

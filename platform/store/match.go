@@ -20,7 +20,7 @@ func init() {
 			value, _ := args[3].(string)
 			return passes(gjson.Parse(body), strings.Split(key, "."), operator, gjson.Parse(value)), nil
 		})
-	// SQLite's own lower() knows the letters of ASCII alone.
+	// SQLite's own lower() supports only ASCII.
 	sqlite.MustRegisterDeterministicScalarFunction("contains_fold", 2,
 		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 			text, ok := args[0].(string)
@@ -33,8 +33,8 @@ func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// passes reports whether one of the values under a key passes a test. A list
-// passes when one of its elements does, also a list on the way to the key.
+// passes reports whether one of the values under a key passes a test. A list, also one on the way to the key,
+// passes when one of its elements does.
 func passes(doc gjson.Result, path []string, operator string, want gjson.Result) bool {
 	switch operator {
 	case "$ne":
@@ -66,9 +66,8 @@ func passes(doc gjson.Result, path []string, operator string, want gjson.Result)
 	return found
 }
 
-// reach visits the values under a key until visit returns false, and tells
-// whether the key exists. A number in a key names an element of a list where
-// there is one.
+// reach visits the values under a key until visit returns false, and reports whether the key exists. A number
+// in a key indexes a list where there is one.
 func reach(v gjson.Result, path []string, visit func(gjson.Result) bool) (exists bool) {
 	switch {
 	case len(path) == 0 && v.IsArray():
@@ -137,7 +136,7 @@ func compareNumbers(a, b gjson.Result) int {
 	return 1
 }
 
-// checkLiteral refuses what a value cannot be compared with.
+// checkLiteral refuses values of types that cannot be compared.
 func checkLiteral(v any, at string) error {
 	switch v := v.(type) {
 	case nil, string, bool, int, float64:

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Projection chooses the keys that a search returns. The zero one returns all.
+// Projection selects the keys that a search returns. The zero value selects all.
 type Projection struct {
 	Include, Exclude []string // dotted keys; at most one of the lists is used
 }
 
-// Apply returns the document with the chosen keys; _id is always among them.
+// Apply returns the document with the selected keys; _id is always included.
 func (p Projection) Apply(doc Doc) Doc {
 	switch {
 	case p.Include != nil:
@@ -23,7 +23,7 @@ func (p Projection) Apply(doc Doc) Doc {
 	return doc
 }
 
-// applyTo is Apply for a document as it is stored.
+// applyTo is like Apply for a stored document.
 func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
 	if p.Include == nil && p.Exclude == nil {
 		return body, nil
@@ -35,7 +35,7 @@ func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
 	return encode(p.Apply(doc))
 }
 
-// branch is a set of dotted keys as a tree; a branch without twigs is a whole key.
+// branch is a set of dotted keys as a tree; an empty branch is a whole key.
 type branch map[string]branch
 
 func tree(keys []string) branch {
@@ -44,13 +44,13 @@ func tree(keys []string) branch {
 		at := root
 		parts := strings.Split(key, ".")
 		for i, part := range parts {
-			next, known := at[part]
-			if known && len(next) == 0 {
-				break // part of a key that is chosen as a whole
+			next, ok := at[part]
+			if ok && len(next) == 0 {
+				break // part of a key that is selected as a whole
 			}
 			if i == len(parts)-1 {
 				next = nil
-			} else if !known {
+			} else if !ok {
 				next = branch{}
 			}
 			at[part] = next
@@ -67,9 +67,9 @@ func include(v any, t branch) any {
 	switch v := v.(type) {
 	case map[string]any:
 		kept := Doc{}
-		for key, twig := range t {
+		for key, sub := range t {
 			if inner, ok := v[key]; ok {
-				if chosen := include(inner, twig); chosen != nil || inner == nil {
+				if chosen := include(inner, sub); chosen != nil || inner == nil {
 					kept[key] = chosen
 				}
 			}
@@ -84,7 +84,7 @@ func include(v any, t branch) any {
 		}
 		return kept
 	}
-	return nil // the key asks for something inside a plain value
+	return nil // the key is inside a plain value
 }
 
 func exclude(v any, t branch) any {
@@ -92,12 +92,12 @@ func exclude(v any, t branch) any {
 	case map[string]any:
 		kept := Doc{}
 		for key, inner := range v {
-			twig, named := t[key]
+			sub, named := t[key]
 			switch {
 			case !named:
 				kept[key] = inner
-			case len(twig) > 0:
-				kept[key] = exclude(inner, twig)
+			case len(sub) > 0:
+				kept[key] = exclude(inner, sub)
 			}
 		}
 		return kept

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Query says which documents a search returns, and in which order.
+// Query selects and orders documents.
 type Query struct {
 	Filter Doc
-	Sort   []SortKey // by _id when empty; _id always decides between equals
-	Limit  int       // none when 0
+	Sort   []SortKey // by _id when empty; _id always breaks ties
+	Limit  int       // 0: no limit
 	Offset int
 	Fields Projection
 }
@@ -22,7 +22,7 @@ type SortKey struct {
 	Descending bool
 }
 
-// Page is a piece of a search's result.
+// Page is one page of a search's result.
 type Page struct {
 	Results []json.RawMessage `json:"results"`
 	Total   int               `json:"total"` // matches on all pages
@@ -47,7 +47,7 @@ func (tx *Tx) Search(collection string, q Query) (page Page, err error) {
 	return page, err
 }
 
-// All returns the documents that a query finds.
+// All returns the documents that match a query.
 func (tx *Tx) All(collection string, q Query) ([]Doc, error) {
 	condition, args, err := compile(collection, q.Filter)
 	if err != nil {

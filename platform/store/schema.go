@@ -1,13 +1,12 @@
 package store
 
-// Version is the layout of the database, kept in its user_version. A database
-// of a higher one was written by a newer program and is left alone.
+// Version is the layout of the database, kept in its user_version. A database of a higher version was written
+// by a newer program and is left alone.
 const Version = 1
 
-// columns are the keys of documents that have a column of their own beside the
-// JSON body, so that filters on them need not read it. They may hold text only,
-// which is what makes a comparison with the column mean the same as one with
-// the body.
+// columns maps the keys of documents that have a column of their own, in addition to the JSON body, so that
+// filters on them need not read it. They may hold text only, so that comparing the column is the same as
+// comparing the key in the body.
 var columns = map[string]string{
 	"_id":           "id",
 	"name":          "name",
@@ -26,11 +25,10 @@ var columnOrder = []string{
 	"name", "company", "project", "mission", "flight", "type", "status", "creation_date", "deletion_date",
 }
 
-// All documents live in one table: a new kind of resource needs no change of
-// layout, and opening a folder parses few statements. The indexes end in id,
-// because lists are read in that order, and hold deletion_date, because counting
-// a list then reads the index alone. Company, type and status tell few
-// documents apart: an index on them would cost each write and save no search.
+// All documents live in one table: a new kind of resource needs no change of layout, and opening a folder
+// parses few statements. The indexes end in id, because lists are read in that order, and hold deletion_date,
+// because counting a list then reads the index alone. Company, type and status are not selective: an index on
+// them would cost each write and save no search.
 const tables = `
 CREATE TABLE docs (
 	collection TEXT NOT NULL,

@@ -24,7 +24,7 @@ import (
 var (
 	// ErrNotFound: the document does not exist.
 	ErrNotFound = errors.New("no such document")
-	// ErrCorrupt: the file is no database, or a damaged one.
+	// ErrCorrupt: the file is not a database, or is damaged.
 	ErrCorrupt = errors.New("the database is damaged")
 	// ErrNewer: the database was written by a newer version of the program.
 	ErrNewer = errors.New("the database is of a newer version")
@@ -36,19 +36,18 @@ type Store struct {
 	writer  *sql.DB // one connection: writers of this process wait in Go, not in SQLite
 }
 
-// Options says how to open a database.
+// Options are the options of Open.
 type Options struct {
-	// Tables holds the statements for further tables of the caller, run once
-	// when the database is made.
+	// Tables holds the statements for further tables of the caller, run once when the database is created.
 	Tables string
 	// Fill inserts the first documents, in the same transaction.
 	Fill func(*Tx) error
-	// Temporary does not wait for the disk: a crash of the machine may destroy
-	// the database. Without it, what Write has committed is on the disk.
+	// Temporary does not wait for the disk: a crash of the machine may destroy the database. Otherwise what
+	// Write has committed is on disk.
 	Temporary bool
 }
 
-// Open opens the database and creates it when the file does not exist.
+// Open opens the database, creating it when the file does not exist.
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	s, err := open(ctx, path, options)
 	return s, classify(err)
@@ -93,7 +92,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	}
 	if version == 0 {
 		err := s.Write(ctx, func(tx *Tx) error {
-			// Another process may have made them while this one waited to write.
+			// Another process may have created them while this one waited to write.
 			if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != 0 {
 				return err
 			}
@@ -116,10 +115,10 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	return nil
 }
 
-// IsFull tells that a disk has no room left for the database.
+// IsFull reports whether err means that the disk has no room left for the database.
 func IsFull(err error) bool { return sqlitefile.Code(err) == sqlite3.SQLITE_FULL }
 
-// classify names the errors by which SQLite says that a file is damaged.
+// classify wraps the errors of SQLite that mean a damaged file with ErrCorrupt.
 func classify(err error) error {
 	switch sqlitefile.Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
@@ -131,27 +130,27 @@ func classify(err error) error {
 // Close closes the database.
 func (s *Store) Close() error { return errors.Join(s.writer.Close(), s.readers.Close()) }
 
-// Read runs f on one unchanging state of the database.
+// Read runs f on a snapshot of the database.
 func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
 	return run(ctx, ctx, s.readers, f)
 }
 
-// Write runs f while no other writer does, in any process, and commits what it
-// did when f returns nil. Once it returns, that is on the disk.
+// Write runs f while no other writer does, in any process, and commits its changes when f returns nil. They
+// are on disk when Write returns.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	// A statement that ends with ctx makes SQLite undo the whole transaction.
+	// A statement that ends with ctx makes SQLite roll back the whole transaction.
 	return run(ctx, context.WithoutCancel(ctx), s.writer, f)
 }
 
-// run runs f in a transaction whose statements end with a context of their own.
+// run runs f in a transaction whose statements have a context of their own.
 func run(ctx, statements context.Context, db *sql.DB, f func(*Tx) error) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return classify(err)
 	}
 	defer conn.Close()
-	// The transaction must not end by itself with ctx: statements run on the
-	// connection, and one that came after the end would be committed at once.
+	// The transaction must not end by itself with ctx: statements run on the connection, and one after the
+	// end would be committed at once.
 	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return classify(err)

@@ -29,13 +29,13 @@ func (tx *Tx) Affected(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow queries the caller's own tables for one row. It ignores the end of
-// the context: watching for it would take as long as the query.
+// QueryRow queries the caller's own tables for one row. It ignores cancellation of the context: watching for
+// it would take as long as the query.
 func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return tx.tx.QueryRowContext(context.WithoutCancel(tx.ctx), query, args...)
 }
 
-// Query asks the caller's own tables for rows.
+// Query queries the caller's own tables.
 func (tx *Tx) Query(query string, args ...any) (*sql.Rows, error) {
 	return tx.tx.QueryContext(tx.ctx, query, args...)
 }
@@ -56,8 +56,7 @@ func (tx *Tx) Replace(collection string, doc Doc) error {
 	if err != nil {
 		return err
 	}
-	// SQLite writes every index that has a column which is set, also to the same
-	// value. Mostly none has changed.
+	// SQLite writes every index on a column that is set, even to the same value. Usually none has changed.
 	columns, body := args[2:len(args)-1], args[len(args)-1]
 	n, err := tx.Affected("UPDATE docs SET body = ? WHERE collection = ? AND id = ? AND "+
 		strings.Join(columnOrder, " IS ? AND ")+" IS ?", append([]any{body, args[0], args[1]}, columns...)...)
@@ -72,7 +71,7 @@ func (tx *Tx) Replace(collection string, doc Doc) error {
 	return err
 }
 
-// row gives the values of a document's row in the order of the columns.
+// row returns the values of a document's row in the order of the columns.
 func row(collection string, doc Doc) ([]any, error) {
 	id, _ := doc["_id"].(string)
 	if id == "" {

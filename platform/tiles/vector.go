@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	layerName = "features" // of the layer that all vector tiles have
+	layerName = "features" // of the only layer of a vector tile
 	extent    = mvt.DefaultExtent
-	buffer    = 64 // units of the tiles around it
+	buffer    = 64 // margin around a tile, in its units
 )
 
 // Feature is a feature ready to be put on vector tiles.
 type Feature struct {
-	Positions  int            // how many its shapes have
+	Positions  int            // number of positions in its shapes
 	shapes     []orb.Geometry // on the unit square of web mercator, one for each kind
 	bound      orb.Bound
 	properties orbjson.Properties
 }
 
-// Prepare reads a feature with a GeoJSON geometry; nil for one that has none.
+// Prepare reads a feature with a GeoJSON geometry; it returns nil without a geometry.
 func Prepare(id string, geometry, properties map[string]any) *Feature {
 	if geometry == nil || geojson.Geometry(geometry, geojson.Options{AnyNumber: true}) != nil {
 		return nil
@@ -65,7 +65,7 @@ func Prepare(id string, geometry, properties map[string]any) *Feature {
 	return f
 }
 
-// collect sorts the parts of a geometry by their kind. A feature of a tile has one.
+// collect sorts the parts of a geometry by kind. A feature of a tile has one kind.
 func collect(g orb.Geometry, points *orb.MultiPoint, lines *orb.MultiLineString, polygons *orb.MultiPolygon) {
 	switch g := g.(type) {
 	case orb.Point:
@@ -87,8 +87,7 @@ func collect(g orb.Geometry, points *orb.MultiPoint, lines *orb.MultiLineString,
 	}
 }
 
-// Vector encodes the features that are within a tile as a Mapbox vector tile 2.1, nil
-// when there are none.
+// Vector encodes the features within a tile as a Mapbox vector tile 2.1, or returns nil when there are none.
 func Vector(features []*Feature, z, x, y int) ([]byte, error) {
 	layer := &mvt.Layer{Name: layerName, Version: 2, Extent: extent}
 	for _, f := range features {
@@ -102,7 +101,7 @@ func Vector(features []*Feature, z, x, y int) ([]byte, error) {
 	return mvt.Marshal(mvt.Layers{layer})
 }
 
-// on is what is seen of the shapes within a tile, in its units.
+// on returns the visible shapes within a tile, in its units.
 func (f *Feature) on(z, x, y int) (seen []orb.Geometry) {
 	size := math.Exp2(float64(z)) * extent
 	place := func(p orb.Point) orb.Point {
@@ -124,8 +123,8 @@ func (f *Feature) on(z, x, y int) (seen []orb.Geometry) {
 	return seen
 }
 
-// visible leaves out what is too small to be seen, nil when that is all. It turns
-// outer rings one way and holes the other.
+// visible drops what is too small to be seen, and returns nil if nothing is left. It orients outer rings one
+// way and holes the other.
 func visible(g orb.Geometry) orb.Geometry {
 	switch g := g.(type) {
 	case orb.LineString:
@@ -172,7 +171,7 @@ func visibleRings(p orb.Polygon) (rings orb.Polygon) {
 		case len(r) > 2 && r.Orientation() == -turn:
 			r.Reverse()
 		case i == 0:
-			return nil // the holes are not seen either
+			return nil // the holes are invisible, too
 		default:
 			continue
 		}

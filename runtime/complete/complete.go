@@ -1,7 +1,6 @@
-// Package complete finds what may be written at a place of a script: it reads the code
-// before the cursor, and knows the arguments of operations and functions, their choices,
-// and the fields that searches take. The prompt finds what names stand for in live values,
-// the language server in declarations.
+// Package complete finds completions at a position in a script: it parses the code before the cursor, and
+// uses the declared arguments of operations and functions, their choices, and the fields that searches
+// accept. The prompt resolves names by live values, the language server by declarations.
 package complete
 
 import (
@@ -45,7 +44,7 @@ type frame struct {
 	given map[string]bool
 }
 
-// scanner goes through the tokens before the cursor.
+// scanner scans the tokens before the cursor.
 type scanner struct {
 	frames []*frame
 	path   []any  // of the last expression; nil when unknown
@@ -53,11 +52,11 @@ type scanner struct {
 	value  bool   // an expression just ended
 }
 
-// mark is a name at the end of the scanned text: the token that ends with it is
-// the one at the cursor. In a comment there is none.
+// mark is appended to the scanned text: the token that ends with it is the one at the cursor. In a comment
+// there is none.
 const mark = "_cursor_"
 
-// Scan describes the end of a text.
+// Scan describes the cursor at the end of a text.
 func Scan(src string) Cursor {
 	s := &scanner{frames: []*frame{{}}}
 	tokens := parse.NewScanner(strings.NewReader(src+mark), "")
@@ -65,7 +64,7 @@ func Scan(src string) Cursor {
 		t, err := tokens.Scan(&parse.Lexer{})
 		before, found := strings.CutSuffix(t.Str, mark)
 		switch {
-		case t.Type == parse.EOF, t.Type == 0 && tokens.Pos.Line == parse.EOF: // the error of a comment without an end
+		case t.Type == parse.EOF, t.Type == 0 && tokens.Pos.Line == parse.EOF: // the error of an unterminated comment
 			return Cursor{Comment: true}
 		case found && t.Type == parse.TString && err != nil:
 			return s.inString(before)
@@ -166,7 +165,7 @@ func (s *scanner) token(t ast.Token) {
 	s.sep = ""
 }
 
-// Single returns the name that a path is alone.
+// Single returns the name of a path with one element.
 func Single(path []any) (string, bool) {
 	if len(path) != 1 {
 		return "", false

@@ -8,11 +8,11 @@ import (
 	"transect/runtime/reference"
 )
 
-// Find finds the entry of the reference that a path leads to, or nil.
+// Find returns the entry of the reference that a path leads to, or nil.
 type Find func(path []any) *reference.Entry
 
-// Keys lists what may be given in the table at the cursor, as "name = ": arguments or
-// options that are not given yet, or the keys of a table in the arguments of a search.
+// Keys lists the keys of the table at the cursor, as "name = ": arguments or options that are not given yet,
+// or the keys of a table in the arguments of a search.
 func (at Cursor) Keys(find Find) (words []string) {
 	if !at.Table || at.Key != "" {
 		return nil
@@ -28,7 +28,7 @@ func (at Cursor) Keys(find Find) (words []string) {
 	return words
 }
 
-// Values lists what the string at the cursor may be; nil when that is not known.
+// Values lists the values of the string at the cursor; nil when unknown.
 func (at Cursor) Values(find Find) []string {
 	if words := at.textInArgument(find); words != nil {
 		return words
@@ -39,7 +39,7 @@ func (at Cursor) Values(find Find) []string {
 	return nil
 }
 
-// Parameter is the argument whose value is typed, or nil.
+// Parameter returns the argument whose value is typed, or nil.
 func (at Cursor) Parameter(find Find) *reference.Parameter {
 	list := at.parameters(find)
 	if i := slices.IndexFunc(list, func(p reference.Parameter) bool { return p.Name == at.Key }); i >= 0 && at.Table {
@@ -48,8 +48,7 @@ func (at Cursor) Parameter(find Find) *reference.Parameter {
 	return nil
 }
 
-// parameters are the named parameters of what is called: all of an operation, the options
-// of a function.
+// parameters returns the named parameters of the callee: all of an operation, the options of a function.
 func (at Cursor) parameters(find Find) []reference.Parameter {
 	if len(at.Call) == 0 {
 		return nil
@@ -69,7 +68,7 @@ func (at Cursor) parameters(find Find) []reference.Parameter {
 	return nil
 }
 
-// recordsOf is the kind of records that a search goes through, or nil.
+// recordsOf returns the kind of records that a search returns, or nil.
 func (at Cursor) recordsOf(find Find) *client.RecordType {
 	if len(at.Of) == 0 || len(at.Within) == 0 {
 		return nil
@@ -82,7 +81,7 @@ func (at Cursor) recordsOf(find Find) *client.RecordType {
 	return client.RecordTypeOf(e.Manager)
 }
 
-// inArgument lists the keys that a table in the arguments of a search may have.
+// inArgument lists the keys of a table in the arguments of a search.
 func (at Cursor) inArgument(find Find) (words []string) {
 	r := at.recordsOf(find)
 	if r == nil {
@@ -108,8 +107,8 @@ func (at Cursor) inArgument(find Find) (words []string) {
 	return words
 }
 
-// textInArgument lists what a text in the arguments of a search may be: an
-// operator, the name of a field, one of the values of a field.
+// textInArgument lists the values of a text in the arguments of a search: an operator, the name of a field,
+// one of the values of a field.
 func (at Cursor) textInArgument(find Find) (words []string) {
 	r := at.recordsOf(find)
 	if r == nil {

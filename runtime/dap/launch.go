@@ -12,11 +12,11 @@ import (
 	"transect/runtime/debug"
 )
 
-// Launch is a script that an editor wants to debug.
+// Launch is a script to debug.
 type Launch struct {
 	Words          []string           // of transect run: flags, script, arguments
-	Dir            string             // it runs in
-	Env            map[string]*string // on top of that of the process; nil removes a variable
+	Dir            string             // working directory
+	Env            map[string]*string // added to the process's; nil removes a variable
 	Debugger       *debug.Debugger    // nil for none
 	Stdout, Stderr io.Writer
 	Signals        <-chan os.Signal
@@ -77,18 +77,18 @@ func (v *Server) start() {
 	}()
 }
 
-// interrupt ends the script as Ctrl-C does; the second time at once.
+// interrupt ends the script like Ctrl-C; the second time at once.
 func (v *Server) interrupt() {
 	if v.over == nil {
 		return
 	}
 	select {
 	case v.signals <- os.Interrupt:
-	default: // it was asked often enough
+	default: // enough signals are pending
 	}
 }
 
-// end ends the script and waits for that.
+// end ends the script and waits for its end.
 func (v *Server) end() {
 	if v.over == nil {
 		return

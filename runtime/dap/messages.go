@@ -10,10 +10,10 @@ import (
 	protocol "github.com/google/go-dap"
 )
 
-// errLater is the error of a request that is answered elsewhere.
+// errLater means that a request is answered elsewhere.
 var errLater = errors.New("answered later")
 
-// safely sends the answer to a request, or why there is none.
+// safely sends the response to a request, or its error.
 func (v *Server) safely(r request, answer func(request) (any, error)) {
 	req := r.GetRequest()
 	body, err := any(nil), error(nil)
@@ -40,7 +40,7 @@ func (v *Server) safely(r request, answer func(request) (any, error)) {
 	}
 }
 
-// fail answers a request that was not carried out.
+// fail sends an error response to a request.
 func (v *Server) fail(to int, command, why string) {
 	v.send(func(seq int) any {
 		return &protocol.ErrorResponse{
@@ -51,7 +51,7 @@ func (v *Server) fail(to int, command, why string) {
 	})
 }
 
-// escaped is a text without what the protocol takes for variables in braces.
+// escaped replaces braces, which the protocol interprets as variables.
 func escaped(text string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(text) }
 
 func (v *Server) event(name string, body any) {
@@ -63,7 +63,7 @@ func (v *Server) event(name string, body any) {
 	})
 }
 
-// send writes a message at once. An editor that is gone also closes its other end.
+// send writes a message immediately. Errors are ignored: an editor that is gone also closes its other end.
 func (v *Server) send(message func(seq int) any) {
 	v.sending.Lock()
 	defer v.sending.Unlock()
@@ -77,7 +77,7 @@ func (v *Server) send(message func(seq int) any) {
 	_, _ = v.out.Write(whole.Bytes())
 }
 
-// output sends what the script prints.
+// output sends the output of the script.
 type output struct {
 	server   *Server
 	category string

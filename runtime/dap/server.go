@@ -1,9 +1,8 @@
 // Package dap lets editors debug scripts, over the Debug Adapter Protocol.
 //
-// It stops, steps and looks at scripts with package debug, as the debugger of the
-// terminal does. Server.Serve reads requests. Those about a stopped script (stopped.go) are
-// carried out where it is stopped, so that one that runs for long can still be
-// interrupted. Begin reading with Server.answer.
+// It stops, steps and inspects scripts with package debug, like the debugger of the terminal. Server.Serve
+// reads requests. Requests about a stopped script (stopped.go) are handled where it is stopped, so that a
+// long evaluation can still be interrupted. Begin reading with Server.answer.
 package dap
 
 import (
@@ -40,9 +39,9 @@ type Server struct {
 	closing    bool
 	over       chan struct{} // closed at the end of the script; nil before its start
 	signals    chan os.Signal
-	base       int // number of the first line, as the editor counts
+	base       int // number of the first line for the editor
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	stopped bool
 	queue   chan request // to the stopped script
 	threads []int
@@ -50,15 +49,15 @@ type Server struct {
 	view
 }
 
-// request is a request with the form of its arguments, to be answered.
+// request is a decoded request.
 type request struct {
 	protocol.RequestMessage
 }
 
-// maxQueue is how many requests wait while a stopped script evaluates something.
+// maxQueue limits the requests that wait while a stopped script evaluates something.
 const maxQueue = 1000
 
-// New makes a server.
+// New returns a server.
 func New(run func(Launch) (code int)) *Server {
 	v := &Server{Run: run, signals: make(chan os.Signal, 2), queue: make(chan request, maxQueue),
 		threads: []int{1}, base: 1}
@@ -67,8 +66,8 @@ func New(run func(Launch) (code int)) *Server {
 	return v
 }
 
-// Serve talks to an editor until it disconnects or the context ends, and ends the script
-// then. Its error is that of a stream that is none of the protocol.
+// Serve serves an editor until it disconnects or the context ends, and then ends the script. It returns an
+// error if the stream does not follow the protocol.
 func (v *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	v.out = out
 	defer v.end()
@@ -99,7 +98,7 @@ func (v *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			if _, wrong := errors.AsType[*protocol.BaseProtocolError](err); !wrong && !errors.Is(err, strconv.ErrRange) {
 				return nil // the editor is gone
 			}
-			// Where the next message begins is not known.
+			// The start of the next message is unknown.
 			err = fmt.Errorf("the stream is not one of the Debug Adapter Protocol: %w", err)
 			v.fail(0, "", err.Error())
 			return err
@@ -108,13 +107,13 @@ func (v *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// receive answers one message. A mistake of the server must not end the editor's session.
+// receive answers one message. A bug in the server must not end the editor's session.
 func (v *Server) receive(content []byte) {
 	var head struct {
 		Seq           int    `json:"seq"`
 		Type, Command string // for the answer to a message that cannot be read
 	}
-	_ = json.Unmarshal(content, &head) // what can be read of it
+	_ = json.Unmarshal(content, &head) // as far as it is valid
 	message, err := protocol.DecodeProtocolMessage(content)
 	if unsupported, ok := errors.AsType[*protocol.DecodeProtocolMessageFieldError](err); ok && head.Type == "request" {
 		err = fmt.Errorf("the request %s is not supported", unsupported.FieldValue)
@@ -123,12 +122,12 @@ func (v *Server) receive(content []byte) {
 		v.fail(head.Seq, head.Command, err.Error())
 		return
 	}
-	if r, ok := message.(protocol.RequestMessage); ok { // an answer is to nothing that was asked
+	if r, ok := message.(protocol.RequestMessage); ok { // responses are ignored: the server sends no requests
 		v.safely(request{r}, v.answer)
 	}
 }
 
-// logged sends the text of a log point, or what the debugger has to say.
+// logged sends the text of a log point, or a message of the debugger.
 func (v *Server) logged(text, file string, line int) {
 	body := protocol.OutputEventBody{Category: "console", Output: text + "\n"}
 	if file != "" {
@@ -137,10 +136,10 @@ func (v *Server) logged(text, file string, line int) {
 	v.event("output", body)
 }
 
-// shown is the number of a line as the editor counts.
+// shown converts a line number for the editor.
 func (v *Server) shown(line int) int { return line - 1 + v.base }
 
-// path makes the name of a file comparable.
+// path returns the comparable name of a file.
 func (v *Server) path(file string) string {
 	if v.launch != nil && !filepath.IsAbs(file) {
 		file = filepath.Join(v.launch.Dir, file)

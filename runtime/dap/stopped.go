@@ -20,29 +20,29 @@ import (
 	"transect/runtime/vm"
 )
 
-// view is what the editor has seen of a stopped script: levels and variables have
-// numbers, which no later stop uses again. Only the stopped script uses it.
+// view is the editor's view of a stopped script: levels and variables have numbers that later stops do not
+// reuse. Only the stopped script uses it.
 type view struct {
-	entry      bool // it is to stop at its first line, and has not yet
-	waiting    int  // calls in progress that it knows of
-	last       int  // number that was given
+	entry      bool // it should stop at its first line, and has not yet
+	waiting    int  // calls in progress as last reported
+	last       int  // last number assigned
 	levels     map[int]*vm.Level
 	containers map[int]container
 }
 
-// container has variables inside.
+// container is a value or scope with variables.
 type container struct {
-	level *vm.Level // whose variables code may use that is evaluated for it
-	path  string    // as an expression, "" for that of a scope
-	fixed bool      // list has all
+	level *vm.Level // level for evaluating code on it
+	path  string    // as an expression, "" for a scope
+	fixed bool      // list has all variables
 	list  []vm.Variable
-	value lua.LValue // has them, otherwise
+	value lua.LValue // otherwise, the value that has them
 }
 
-// maxText is the length of a value in the list of variables.
+// maxText limits the text of a value in the list of variables.
 const maxText = 300
 
-// errRuns is the answer while nothing is stopped.
+// errRuns is the error while the script is not stopped.
 var errRuns = errors.New("the script is not stopped")
 
 func (v *Server) isStopped() bool {
@@ -51,7 +51,7 @@ func (v *Server) isStopped() bool {
 	return v.stopped
 }
 
-// pass hands a request to the stopped script.
+// pass passes a request to the stopped script.
 func (v *Server) pass(r request) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -66,7 +66,7 @@ func (v *Server) pass(r request) error {
 	}
 }
 
-// whileStopped carries out requests until one lets the script go on.
+// whileStopped handles requests until one continues the script.
 func (v *Server) whileStopped(s *debug.Stop) debug.Action {
 	v.levels, v.containers = map[int]*vm.Level{}, map[int]container{}
 	v.mu.Lock()
@@ -100,7 +100,7 @@ func (v *Server) whileStopped(s *debug.Stop) debug.Action {
 	}
 }
 
-// goOn answers the requests that come too late.
+// goOn answers requests that come too late.
 func (v *Server) goOn() {
 	v.mu.Lock()
 	v.stopped = false
@@ -115,7 +115,7 @@ func (v *Server) goOn() {
 	}
 }
 
-// action is what a request lets the script do, and the task that it names.
+// action returns the action of a request that continues the script, and its task.
 func (v *Server) action(r request) (action debug.Action, task int, goesOn bool) {
 	switch r := r.RequestMessage.(type) {
 	case *protocol.ContinueRequest:
@@ -130,7 +130,7 @@ func (v *Server) action(r request) (action debug.Action, task int, goesOn bool) 
 	return 0, 0, false
 }
 
-// announce says where and why the script stopped.
+// announce reports where and why the script stopped.
 func (v *Server) announce(s *debug.Stop) {
 	body := protocol.StoppedEventBody{Reason: s.Reason, ThreadId: s.Task(), AllThreadsStopped: true, Text: s.Text}
 	switch {
@@ -174,7 +174,7 @@ func (v *Server) look(s *debug.Stop, r request) (any, error) {
 	return nil, fmt.Errorf("the request %s is not supported", r.GetRequest().Command)
 }
 
-// number gives a level or a container a number.
+// number returns a new number for a level or a container.
 func (v *view) number() int {
 	v.last++
 	return v.last
@@ -194,7 +194,7 @@ func (v *Server) stack(s *debug.Stop, a protocol.StackTraceArguments) (any, erro
 	for _, l := range levels[from:to] {
 		frame := protocol.StackFrame{Id: v.number(), Name: cmp.Or(l.Function, filepath.Base(l.File)), Line: v.shown(l.Line),
 			Column: v.shown(1)}
-		if strings.HasPrefix(l.File, "@") { // of the program
+		if strings.HasPrefix(l.File, "@") { // built in
 			frame.Source = &protocol.Source{Name: l.File, PresentationHint: "deemphasize"}
 			frame.PresentationHint = "subtle"
 		} else {
@@ -206,7 +206,7 @@ func (v *Server) stack(s *debug.Stop, a protocol.StackTraceArguments) (any, erro
 	return answer, nil
 }
 
-// level is the one of a number, or the innermost one without.
+// level returns the level with a number, or the innermost one for 0.
 func (v *view) level(s *debug.Stop, id int) (*vm.Level, error) {
 	if id == 0 {
 		if levels := s.Levels(s.Task()); len(levels) > 0 {
@@ -242,7 +242,7 @@ func (v *view) contain(c container) int {
 	return id
 }
 
-// inside is a part of the variables of a container.
+// inside returns a part of the variables of a container.
 func (c container) inside(s *debug.Stop, from, most int) []vm.Variable {
 	if c.fixed {
 		from = min(from, len(c.list))
@@ -252,7 +252,7 @@ func (c container) inside(s *debug.Stop, from, most int) []vm.Variable {
 	return list
 }
 
-// mostVariables are listed of a container when the editor does not say how many.
+// mostVariables limits the variables listed if the editor sets no limit.
 const mostVariables = 10_000
 
 func (v *Server) variables(s *debug.Stop, a protocol.VariablesArguments) (any, error) {
@@ -290,10 +290,10 @@ func (v *Server) variables(s *debug.Stop, a protocol.VariablesArguments) (any, e
 	return answer, nil
 }
 
-// manyIndexed is the length from which an editor asks for a list in pages.
+// manyIndexed is the length from which editors request a list in pages.
 const manyIndexed = 100
 
-// indexed is the length of a long list.
+// indexed returns the length of a long list.
 func indexed(value lua.LValue) int {
 	if t, ok := value.(*lua.LTable); ok && t.Len() > manyIndexed {
 		return t.Len()
@@ -301,7 +301,7 @@ func indexed(value lua.LValue) int {
 	return 0
 }
 
-// shownValue is a value as a list of variables has it.
+// shownValue returns a value in the form of a list of variables.
 func (v *Server) shownValue(s *debug.Stop, l *vm.Level, path string, of vm.Variable) protocol.SetVariableResponseBody {
 	kind := strings.TrimPrefix(strings.TrimPrefix(vm.TypeName(of.Value), "a "), "an ")
 	if r, ok := bindings.RecordOf(of.Value); ok {
@@ -344,7 +344,7 @@ func (v *Server) set(s *debug.Stop, a protocol.SetVariableArguments) (any, error
 	return nil, fmt.Errorf("there is no variable %s here", a.Name)
 }
 
-// path is an expression that calls nothing: names and indexes.
+// path matches an expression that calls nothing: names and indexes.
 var path = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[(\d+|"[^"\\]*"|[A-Za-z_]\w*)\])*\s*$`)
 })

@@ -15,8 +15,8 @@ type Breakpoint struct {
 	ID        int
 	File      string // as Debugger.Path returns it
 	Line      int
-	Condition string // stops only where it is true; "" is always
-	Log       string // is printed in place of stopping; {expressions} in it are replaced
+	Condition string // stops only if it is true; "": always
+	Log       string // printed instead of stopping; {expressions} in it are replaced
 }
 
 // Add adds a breakpoint to a file, at the next line with code.
@@ -49,8 +49,8 @@ func place(path string, b *Breakpoint) error {
 	return fault.Of(&fault.UsageError{}, "%s has no code at line %d or after it", path, b.Line)
 }
 
-// Replace replaces the breakpoints of a file, as editors set them. It returns why each
-// could not be set, nil where it was.
+// Replace replaces the breakpoints of a file, as editors set them. It returns an error for each that could
+// not be set, otherwise nil.
 func (d *Debugger) Replace(path string, list []*Breakpoint) []error {
 	path = filepath.Clean(path)
 	failures, set := make([]error, len(list)), []*Breakpoint(nil)
@@ -86,7 +86,7 @@ func (d *Debugger) Remove(b *Breakpoint) {
 	delete(d.points[b.File], b.Line)
 }
 
-// Breakpoints lists those of a file, or of all files when it is "".
+// Breakpoints lists the breakpoints of a file, or of all files when it is "".
 func (d *Debugger) Breakpoints(path string) (list []*Breakpoint) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

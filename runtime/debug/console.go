@@ -12,22 +12,21 @@ import (
 	"transect/runtime/vm"
 )
 
-// Console is the debugger of a terminal: it prints where the script stops, and reads
-// commands.
+// Console is the debugger of a terminal: it prints where the script stops, and reads commands.
 type Console struct {
 	In       io.Reader
 	Out      io.Writer
 	debugger *Debugger
 
 	stop     *Stop
-	task     int // that is looked at
+	task     int // the selected task
 	level    int
 	previous string            // command, for an empty line
 	lines    chan string       // read from In; closed at its end
 	sources  map[string]string // text of files
 }
 
-// NewConsole makes the console of a debugger.
+// NewConsole returns a console for a debugger.
 func NewConsole(d *Debugger, in io.Reader, out io.Writer) *Console {
 	c := &Console{In: in, Out: out, debugger: d, sources: map[string]string{}}
 	d.Stopped = c.stopped
@@ -56,7 +55,7 @@ func (c *Console) print(format string, args ...any) {
 	fmt.Fprintf(c.Out, format+"\n", args...)
 }
 
-// stopped prints where the script is and carries out commands until it goes on.
+// stopped prints where the script is and executes commands until it continues.
 func (c *Console) stopped(s *Stop) Action {
 	c.stop, c.task, c.level = s, s.Task(), 0
 	c.announce()
@@ -86,7 +85,7 @@ func (c *Console) stopped(s *Stop) Action {
 var actions = map[string]Action{"c": Continue, "continue": Continue, "s": Into, "step": Into, "n": Over, "next": Over,
 	"o": Out, "out": Out, "q": Quit, "quit": Quit}
 
-// announce says where and why the script stopped.
+// announce prints where and why the script stopped.
 func (c *Console) announce() {
 	s := c.stop
 	switch {
@@ -106,13 +105,13 @@ func (c *Console) announce() {
 	c.where(false)
 }
 
-// InProgress tells of the time limits of calls, which go on.
+// InProgress returns a note about calls in progress, whose time limits continue.
 func InProgress(s *Stop) string {
 	return human.Count(int64(s.Waiting), "call") +
 		" in progress: time limits of requests go on while the script is stopped"
 }
 
-// read reads a command; false at the end of the input or of the run.
+// read reads a command; it returns false at the end of the input or of the run.
 func (c *Console) read() (string, bool) {
 	fmt.Fprint(c.Out, "debug> ")
 	if c.lines == nil {
@@ -192,7 +191,7 @@ func (c *Console) levels() []*vm.Level { return c.stop.Levels(c.task) }
 
 func (c *Console) here() *vm.Level { return c.levels()[c.level] }
 
-// look chooses what commands are about.
+// look selects the task and level for commands.
 func (c *Console) look(task, level int) {
 	switch levels := c.stop.Levels(task); {
 	case len(levels) == 0:
@@ -205,7 +204,7 @@ func (c *Console) look(task, level int) {
 	}
 }
 
-// where prints the function that is looked at, or all of the stack.
+// where prints the selected function, or the whole stack.
 func (c *Console) where(all bool) {
 	for i, l := range c.levels() {
 		if !all && i != c.level {
@@ -225,7 +224,7 @@ func (c *Console) where(all bool) {
 	}
 }
 
-// source is a line of a script.
+// source returns a line of a script.
 func (c *Console) source(file string, line int) string {
 	text, read := c.sources[file]
 	if !read {

@@ -1,10 +1,8 @@
-// Package debug stops a script at breakpoints, steps and errors, and shows its
-// variables.
+// Package debug stops a script at breakpoints, steps and errors, and shows its variables.
 //
-// A Debugger is told of each instruction (vm.Options.Step) and of each error
-// (vm.Options.Raised). Where the script is to stop, it calls Debugger.Stopped with the
-// interpreter lock held, so that no other task runs Lua. Console is the debugger of a
-// terminal, package dap that of editors. Begin reading with Step.
+// A Debugger is called for each instruction (vm.Options.Step) and for each error (vm.Options.Raised). Where
+// the script should stop, it calls Debugger.Stopped with the interpreter lock held, so that no other task
+// runs Lua. Console is the debugger of a terminal, package dap serves editors. Begin reading with Step.
 package debug
 
 import (
@@ -19,11 +17,11 @@ import (
 	"transect/runtime/vm"
 )
 
-// Action is how a stopped script goes on.
+// Action defines how a stopped script continues.
 type Action int
 
-// Continue runs to the next breakpoint, Into to the next line, Over to the next line of
-// the same function or of what called it, Out to what called it. Quit ends the run.
+// Continue runs to the next breakpoint, Into to the next line, Over to the next line of the same function or
+// its caller, Out to its caller. Quit ends the run.
 const (
 	Continue Action = iota
 	Into
@@ -32,10 +30,10 @@ const (
 	Quit
 )
 
-// Catch says at which errors the script stops.
+// Catch defines the errors at which the script stops.
 type Catch int32
 
-// Uncaught are errors that no code of the script takes.
+// Uncaught errors are errors that no code of the script catches.
 const (
 	Uncaught Catch = iota
 	All
@@ -45,7 +43,7 @@ const (
 // Debugger decides where a script stops. Its methods may be called from any goroutine,
 // except Step and Raised.
 type Debugger struct {
-	Stopped func(*Stop) Action                // asks what to do, and holds the script meanwhile
+	Stopped func(*Stop) Action                // decides what to do, and blocks the script meanwhile
 	Logged  func(text, file string, line int) // of log points
 	Path    func(file string) string          // makes the names of files comparable
 
@@ -60,25 +58,25 @@ type Debugger struct {
 
 	// The interpreter lock guards everything below.
 	paths   map[string]string
-	globals *lua.LTable // as they were before the script
+	globals *lua.LTable // before the script started
 	tasks   *tasks
 	stop    *Stop
-	goOn    chan struct{} // closed when the script goes on
+	goOn    chan struct{} // closed when the script continues
 	action  Action
-	task    *vm.Task // that is stepped
+	task    *vm.Task // being stepped
 	depth   int
 	last    lua.LValue // the error stopped at
 }
 
-// New makes a debugger that stops at errors that nothing catches.
+// New returns a debugger that stops at uncaught errors.
 func New(path func(string) string) *Debugger {
 	return &Debugger{Path: path, points: map[string]map[int]*Breakpoint{}, paths: map[string]string{},
 		tasks:  &tasks{numbers: map[*vm.Task]int{}, threads: map[*vm.Task]*lua.LState{}},
 		Logged: func(string, string, int) {}}
 }
 
-// OnError makes a debugger that shows where an error arose that nothing catches, and
-// does not stop the script, which runs as fast as without it.
+// OnError returns a debugger that shows where an uncaught error is raised. It does not stop the script, which
+// runs at full speed.
 func OnError(path func(string) string, show func(*Stop)) *Debugger {
 	d := New(path)
 	d.onlyErrors = true
@@ -89,7 +87,7 @@ func OnError(path func(string) string, show func(*Stop)) *Debugger {
 	return d
 }
 
-// Prepare makes an interpreter with these options tell the debugger what happens.
+// Prepare adds the debugger's hooks to the options of an interpreter.
 func (d *Debugger) Prepare(opt *vm.Options) {
 	opt.Raised = d.Raised
 	if !d.onlyErrors {
@@ -97,17 +95,17 @@ func (d *Debugger) Prepare(opt *vm.Options) {
 	}
 }
 
-// TakenFromLedger tells of a write that an earlier start of the run has made.
+// TakenFromLedger logs a write that an earlier start of the run has made.
 func (d *Debugger) TakenFromLedger(operation string) {
 	d.Logged(operation+" is not sent: its result is taken from the ledger of the run", "", 0)
 }
 
-// Pause stops the script at its next instruction. It reports false when that was asked
-// for before and has not happened: the script waits for something.
+// Pause stops the script at its next instruction. It returns false if a previous pause has not happened yet:
+// the script waits for something.
 func (d *Debugger) Pause() bool { return !d.pause.Swap(true) }
 
-// Interrupts makes of the first Ctrl-C of a script that runs a request to stop. It passes
-// other signals on: also Ctrl-C at the prompt, and the second one where the script waits.
+// Interrupts converts the first Ctrl-C while a script runs to a pause. It passes other signals on, including
+// Ctrl-C at the prompt, and a second one while the script waits.
 func (d *Debugger) Interrupts(in <-chan os.Signal) <-chan os.Signal {
 	out := make(chan os.Signal, 1)
 	go func() {
@@ -123,7 +121,7 @@ func (d *Debugger) Interrupts(in <-chan os.Signal) <-chan os.Signal {
 // StopAtStart stops at the first line. Call it before the run.
 func (d *Debugger) StopAtStart() { d.action = Into }
 
-// Catch sets at which errors the script stops.
+// Catch sets the errors at which the script stops.
 func (d *Debugger) Catch(c Catch) { d.catch.Store(int32(c)) }
 
 // Step is called before each instruction.
@@ -133,10 +131,10 @@ func (d *Debugger) Step(L *lua.LState) {
 		if task != d.stop.task {
 			d.wait(L)
 		}
-		return // code that the debugger evaluates
+		return // code evaluated by the debugger
 	}
 	file, line, first := vm.Position(L)
-	if line == 0 || strings.HasPrefix(file, "@") { // of a module in the program
+	if line == 0 || strings.HasPrefix(file, "@") { // in a built-in module
 		return
 	}
 	d.tasks.seen(task, L)
@@ -167,7 +165,7 @@ func (d *Debugger) stepped(L *lua.LState, task *vm.Task, first bool) bool {
 	}
 	switch depth := vm.Depth(L); {
 	case depth < d.depth:
-		return true // back in what called it
+		return true // returned to the caller
 	case depth == d.depth:
 		return d.action == Over && first
 	}
@@ -194,7 +192,7 @@ func (d *Debugger) reach(L *lua.LState, b *Breakpoint) {
 	d.ask(L, s)
 }
 
-// Raised is called where an error arises.
+// Raised is called where an error is raised.
 func (d *Debugger) Raised(L *lua.LState, v lua.LValue, caught bool) {
 	mode := Catch(d.catch.Load())
 	if d.stop != nil || mode == Never || mode == Uncaught && caught || v == d.last || vm.CurrentTask(L) == nil {
@@ -205,10 +203,10 @@ func (d *Debugger) Raised(L *lua.LState, v lua.LValue, caught bool) {
 	d.hold(L, &Stop{Reason: "exception", Text: vm.RaisedText(v)})
 }
 
-// hold stops the script until somebody says how it goes on.
+// hold stops the script until it is told how to continue.
 func (d *Debugger) hold(L *lua.LState, s *Stop) { d.ask(L, d.begin(L, s)) }
 
-// begin holds the other tasks.
+// begin blocks the other tasks.
 func (d *Debugger) begin(L *lua.LState, s *Stop) *Stop {
 	s.debugger, s.thread, s.task = d, L, vm.CurrentTask(L)
 	s.Waiting = vm.Of(L).Waiting()
@@ -216,7 +214,7 @@ func (d *Debugger) begin(L *lua.LState, s *Stop) *Stop {
 	return s
 }
 
-// end lets the others go on.
+// end unblocks the other tasks.
 func (d *Debugger) end() {
 	d.stop = nil
 	close(d.goOn)
@@ -240,16 +238,16 @@ func (d *Debugger) ask(L *lua.LState, s *Stop) {
 	d.end()
 }
 
-// waits reports whether a Go function runs, which a task that waits is in.
+// waits reports whether a Go function is running, as in a waiting task.
 func waits(L *lua.LState) bool {
 	_, line, _ := vm.Position(L)
 	return line == 0
 }
 
-// quitCode is the exit code of a run that the debugger ends.
+// quitCode is the exit code of a run ended by the debugger.
 const quitCode = 130
 
-// wait keeps another task from going on before the stopped one.
+// wait blocks another task while the script is stopped.
 func (d *Debugger) wait(L *lua.LState) {
 	goOn := d.goOn
 	for d.stop != nil && d.goOn == goOn {
@@ -259,7 +257,7 @@ func (d *Debugger) wait(L *lua.LState) {
 	}
 }
 
-// path is the comparable name of a file.
+// path returns the comparable name of a file.
 func (d *Debugger) path(file string) string {
 	path, known := d.paths[file]
 	if !known {

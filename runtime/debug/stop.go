@@ -13,34 +13,34 @@ import (
 	"transect/runtime/vm"
 )
 
-// Stop is where and why a script is stopped. It may be used until Debugger.Stopped
-// returns, on its goroutine.
+// Stop describes where and why a script is stopped. It may be used until Debugger.Stopped returns, on its
+// goroutine.
 type Stop struct {
 	Reason     string // breakpoint, step, pause or exception
 	Text       string // of an error
 	Breakpoint *Breakpoint
-	Waiting    int // tasks that wait for something outside, whose deadlines go on
+	Waiting    int // tasks that wait for something outside, whose deadlines continue
 
 	debugger *Debugger
 	thread   *lua.LState
 	task     *vm.Task
-	followed int // task that the next step is one of; 0 for the stopped one
+	followed int // task to step next; 0 for the stopped one
 	levels   map[int][]*vm.Level
 }
 
-// maxLevels is how many functions of a stack are shown.
+// maxLevels limits the functions of a stack that are shown.
 const maxLevels = 200
 
-// Task is the number of the stopped task.
+// Task returns the number of the stopped task.
 func (s *Stop) Task() int { return s.debugger.tasks.number(s.task) }
 
-// Tasks lists the numbers of the tasks that run; the main task is 1.
+// Tasks lists the numbers of the running tasks; the main task is 1.
 func (s *Stop) Tasks() []int { return s.debugger.tasks.live() }
 
-// Follow makes the next step one of another task.
+// Follow makes the next step apply to another task.
 func (s *Stop) Follow(task int) { s.followed = task }
 
-// Levels are the functions that a task is inside of, innermost first.
+// Levels returns the functions that a task is in, innermost first.
 func (s *Stop) Levels(task int) []*vm.Level {
 	if known, ok := s.levels[task]; ok {
 		return known
@@ -58,7 +58,7 @@ func (s *Stop) Levels(task int) []*vm.Level {
 	return s.levels[task]
 }
 
-// Path is the full path of a level's file.
+// Path returns the full path of a level's file.
 func (s *Stop) Path(l *vm.Level) string { return s.debugger.path(l.File) }
 
 // Evaluate runs an expression or statements with the variables of a function of the
@@ -68,15 +68,15 @@ func (s *Stop) Evaluate(level int, code string) ([]lua.LValue, error) {
 	return levels[min(level, len(levels)-1)].Evaluate(s.thread, code)
 }
 
-// EvaluateAt is Evaluate with the variables of a level of any task.
+// EvaluateAt is like Evaluate, with the variables of a level of any task.
 func (s *Stop) EvaluateAt(l *vm.Level, code string) ([]lua.LValue, error) {
 	return l.Evaluate(s.thread, code)
 }
 
-// Done is closed when the run is to end.
+// Done is closed when the run should end.
 func (s *Stop) Done() <-chan struct{} { return vm.Context(s.thread).Done() }
 
-// Show is a value in one line, of at most some bytes.
+// Show formats a value in one line, of at most size bytes.
 func (s *Stop) Show(v lua.LValue, size int) (text string) {
 	err := vm.Elsewhere(s.thread, func(L *lua.LState) {
 		text = (&vm.Printer{L: L, Depth: 3, Items: 20, Width: 200, Size: size, OneLine: true, Secrets: true}).Text(v)
@@ -87,8 +87,8 @@ func (s *Stop) Show(v lua.LValue, size int) (text string) {
 	return text
 }
 
-// Variable is the value of a variable in one line, unless its name is that of a secret;
-// of a module, its name.
+// Variable formats the value of a variable in one line, unless its name suggests a secret; a module is shown
+// by its name.
 func (s *Stop) Variable(v vm.Variable, size int) string {
 	if vm.IsSecretName(v.Name) {
 		return "…"
@@ -101,7 +101,7 @@ func (s *Stop) Variable(v vm.Variable, size int) string {
 	return s.Show(v.Value, size)
 }
 
-// Globals are the global variables that Lua and Transect do not come with.
+// Globals returns the global variables that the script defined.
 func (s *Stop) Globals(l *vm.Level) []vm.Variable {
 	all, _ := s.Inside(l.Globals(), 0, math.MaxInt)
 	return slices.DeleteFunc(all, func(v vm.Variable) bool {
@@ -109,8 +109,7 @@ func (s *Stop) Globals(l *vm.Level) []vm.Variable {
 	})
 }
 
-// Inside lists what is in a table or a record, from an index on: at most so many, and
-// how many there are.
+// Inside lists at most most entries of a table or a record, from an index, and the total number.
 func (s *Stop) Inside(v lua.LValue, from, most int) (list []vm.Variable, total int) {
 	add := func(v vm.Variable) {
 		if total++; total > from && len(list) < most {
@@ -151,7 +150,7 @@ func HasInside(v lua.LValue) bool {
 	return ok && len(r.Fields) > 0
 }
 
-// Visible are the local variables of a level that no later one hides.
+// Visible returns the local variables of a level that are not shadowed.
 func Visible(l *vm.Level) []vm.Variable {
 	var list []vm.Variable
 	for _, v := range l.Locals() {
@@ -174,7 +173,7 @@ func (s *Stop) fill(text string) string {
 	})
 }
 
-// Line is a list of values as print shows them, tables in Lua's form.
+// Line formats a list of values like print, tables in Lua syntax.
 func (s *Stop) Line(values []lua.LValue) string {
 	line := ""
 	for i, v := range values {
@@ -197,7 +196,7 @@ type tasks struct {
 	last    int
 }
 
-// manyTasks is when those that have ended are forgotten.
+// manyTasks is the number of tasks from which ended ones are forgotten.
 const manyTasks = 1000
 
 func (t *tasks) seen(task *vm.Task, L *lua.LState) {

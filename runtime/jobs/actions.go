@@ -13,13 +13,13 @@ import (
 	"transect/client/fault"
 )
 
-// Cancel ends a job: at once when it is not running, else its worker stops it
-// within about a second. A job that has ended is a *fault.ValueError.
+// Cancel cancels a job: at once when it is not running, otherwise its worker stops it within about a second.
+// For a job that has ended it returns a *fault.ValueError.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
 	return s.Tx(ctx, func(tx *Tx) error { return s.CancelTx(ctx, tx, id) })
 }
 
-// CancelTx is Cancel in a transaction.
+// CancelTx is like Cancel, in a transaction.
 func (s *Store) CancelTx(ctx context.Context, tx *Tx, id int64) error {
 	state, err := s.state(ctx, tx, id)
 	switch {
@@ -39,13 +39,13 @@ func (s *Store) CancelTx(ctx context.Context, tx *Tx, id int64) error {
 	return errors.Join(err, s.NotifyTx(ctx, tx, id))
 }
 
-// Retry runs a job that has ended, or waits for its time, now. It is a start of
-// the same run: what it wrote before is not written again.
+// Retry runs a job now that has ended or waits for its time. The attempt continues the same run: earlier
+// writes are not repeated.
 func (s *Store) Retry(ctx context.Context, id int64) error {
 	return s.Tx(ctx, func(tx *Tx) error { return s.retryTx(ctx, tx, id, "") })
 }
 
-// retryTx is Retry in a transaction, with another bundle unless that is "".
+// retryTx is like Retry, in a transaction, with another bundle unless it is "".
 func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) error {
 	state, err := s.state(ctx, tx, id)
 	switch {
@@ -72,7 +72,7 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 	if err := json.Unmarshal(job.EncodedArgs, &spec); err != nil {
 		return err
 	}
-	if bundle != "" && bundle != spec.Bundle { // the script was mended
+	if bundle != "" && bundle != spec.Bundle { // the script was corrected
 		spec.Bundle = bundle
 		text, err := json.Marshal(spec)
 		if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 			id); err != nil {
 			return err
 		}
-		// else it would be pruned
+		// otherwise it would be pruned
 		if _, err := tx.ExecContext(ctx, "update tr_job set bundle = $1 where job_id = $2", bundle, id); err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) er
 	return errors.Join(s.WatchTx(ctx, tx, id, spec), s.NotifyTx(ctx, tx, id))
 }
 
-// Remove deletes a job with its log, its ledger and its result. A running job is
-// a *fault.ValueError.
+// Remove deletes a job with its log, its ledger and its result. For a running job it returns a
+// *fault.ValueError.
 func (s *Store) Remove(ctx context.Context, id int64) error {
 	return s.Tx(ctx, func(tx *Tx) error {
 		state, err := s.state(ctx, tx, id)
@@ -133,7 +133,7 @@ func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
 	return s.NotifyTx(ctx, tx, id)
 }
 
-// state is that of a job, whose row stays locked on PostgreSQL.
+// state returns the state of a job, whose row stays locked on PostgreSQL.
 func (s *Store) state(ctx context.Context, tx *Tx, id int64) (state State, err error) {
 	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = "+
 		"$1"+s.Lock("for update of j"), id).Scan(&state)
@@ -147,13 +147,13 @@ func (s *Store) state(ctx context.Context, tx *Tx, id int64) (state State, err e
 	return "", unknown(id)
 }
 
-// NotYours is the error of a change to what another user of the database submitted.
+// NotYours returns the error for a change to something that another user of the database submitted.
 func NotYours(what, submitter string) error {
 	return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s is not yours: %s submitted it", what, submitter),
 		"ask %s, or do it as a user with the role transect_worker", submitter)
 }
 
-// riverState is a state as River has it.
+// riverState returns the state in River's terms.
 func (s State) riverState() string {
 	switch s {
 	case Done, DoneFailures:
@@ -170,8 +170,8 @@ func (s State) riverState() string {
 	return "discarded"
 }
 
-// SetStateTx ends the attempt of a running job: it is over, or runs again after a
-// delay. An attempt that waited, or was released, is none for River.
+// SetStateTx ends the attempt of a running job: the job has ended, or runs again after a delay. Attempts that
+// waited or were released do not count for River.
 func (s *Store) SetStateTx(ctx context.Context, tx *Tx, id int64, to State, delay time.Duration) error {
 	at, finalized, attempt := s.After("$3"), "null", "attempt"
 	switch {
@@ -186,21 +186,20 @@ func (s *Store) SetStateTx(ctx context.Context, tx *Tx, id int64, to State, dela
 	return err
 }
 
-// Retention says how long what ended is kept.
+// Retention defines how long ended jobs are kept.
 type Retention struct {
-	Jobs time.Duration // with all that belongs to them; 0 for ever
-	Logs time.Duration // their output; 0 as long as the job
+	Jobs time.Duration // with all their data; 0: for ever
+	Logs time.Duration // their output; 0: as long as the job
 }
 
-// DefaultRetention is that of workers.
+// DefaultRetention is the retention of workers.
 var DefaultRetention = Retention{Jobs: 90 * 24 * time.Hour, Logs: 30 * 24 * time.Hour}
 
-// pruneAtOnce bounds a transaction of Prune.
+// pruneAtOnce limits the jobs per transaction of Prune.
 const pruneAtOnce = 200
 
-// Prune removes jobs that ended too long ago, old logs, the rows of dead workers
-// and scripts that no job needs. It returns the number of jobs removed. Jobs that
-// wait for a decision are kept.
+// Prune removes jobs that ended too long ago, old logs, the rows of dead workers and unused scripts. It
+// returns the number of jobs removed. Jobs that wait for a decision are kept.
 func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err error) {
 	for keep.Jobs > 0 {
 		ids, err := s.ended(ctx, keep.Jobs)

@@ -32,7 +32,7 @@ func remote(u *url.URL) bool {
 	return false
 }
 
-// Redacted is an address without its password.
+// Redacted returns an address without its password.
 func Redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -48,7 +48,7 @@ func Redacted(address string) string {
 	return u.Redacted()
 }
 
-// Password is that of an address; ok is false without one.
+// Password returns the password in an address; ok is false without one.
 func Password(address string) (password string, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -60,7 +60,7 @@ func Password(address string) (password string, ok bool) {
 	return password, password != ""
 }
 
-// withoutPassword is the text of an error that may hold the address.
+// withoutPassword returns the text of an error that may contain the address.
 func withoutPassword(address string, err error) string {
 	text := strings.ReplaceAll(err.Error(), address, Redacted(address))
 	u, failed := url.Parse(address)

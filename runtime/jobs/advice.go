@@ -2,8 +2,7 @@ package jobs
 
 import "fmt"
 
-// Describe says how a job stands: its state, the exit code and the message of its
-// last attempt that ended.
+// Describe returns the state of a job, with the exit code and the message of its last finished attempt.
 func (j *Job) Describe() string {
 	text := string(j.State)
 	if j.ExitCode != nil {
@@ -15,8 +14,7 @@ func (j *Job) Describe() string {
 	return text
 }
 
-// Next says what somebody does next about a job that has ended otherwise than
-// well; "" for others.
+// Next suggests what to do about an unsuccessful job; "" for others.
 func (j *Job) Next() string {
 	code := -1
 	if j.ExitCode != nil {

@@ -12,7 +12,7 @@ type Attempt struct {
 	Number   int        `json:"attempt"`
 	Worker   string     `json:"worker"`
 	Started  time.Time  `json:"started"`
-	Ended    *time.Time `json:"ended"` // nil while it runs
+	Ended    *time.Time `json:"ended"` // nil while running
 	ExitCode *int       `json:"exit_code"`
 	Outcome  State      `json:"outcome"` // running, lost, or a state of jobs
 	record   string

@@ -9,8 +9,8 @@ import (
 	"transect/runtime/jobs/bundle"
 )
 
-// PutBundle keeps a bundle, once, and returns its key for Spec.Bundle: the hash of the
-// content, which PostgreSQL checks, so that nobody keeps another script under it.
+// PutBundle stores a bundle, once, and returns its key for Spec.Bundle: the hash of the content. PostgreSQL
+// checks it, so that no user can store another script under it.
 func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error) {
 	if bundle.Hash(b.Content) != b.Hash {
 		return "", fault.Of(&fault.ValueError{}, "the packed script does not match its hash %.12s", b.Hash)

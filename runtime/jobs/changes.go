@@ -8,17 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// channel is where PostgreSQL announces changes of jobs; the payload is the id.
+// channel is the channel on which PostgreSQL announces changes of jobs; the payload is the id.
 const channel = "transect_job"
 
-// How often a reader looks without being notified.
+// Polling intervals of a reader.
 const (
 	pollAlone     = 200 * time.Millisecond
 	pollListening = time.Second
 )
 
-// NotifyTx announces a change of a job when the transaction is committed. On
-// SQLite readers poll.
+// NotifyTx announces a change of a job when the transaction is committed. On SQLite readers poll.
 func (s *Store) NotifyTx(ctx context.Context, tx *Tx, id int64) error {
 	if !s.Postgres {
 		return nil
@@ -43,7 +42,7 @@ func (s *Store) changes(ctx context.Context, id int64) *changes {
 	return c
 }
 
-// listen opens a connection of its own: one of the pool would be missed there.
+// listen opens a separate connection: the pool would be one short.
 func (c *changes) listen(ctx context.Context) {
 	if !c.store.Postgres || c.conn != nil {
 		return
@@ -59,8 +58,7 @@ func (c *changes) listen(ctx context.Context) {
 	c.conn = conn
 }
 
-// wait returns at a change, or when it is time to look. It fails only when the
-// context ends.
+// wait returns at a change, or when it is time to poll. It fails only when the context ends.
 func (c *changes) wait(ctx context.Context) error {
 	interval := pollAlone
 	if c.store.Postgres {

@@ -8,12 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silence is how long a connection to the database may go without an answer of the
-// other machine.
+// silence is how long a connection to the database may go without an answer from the other machine.
 const silence = 15 * time.Second
 
-// bounded ends connections whose other end is gone without a word, which would be
-// waited for by the hour.
+// bounded makes the kernel close connections to a peer that vanished, which could otherwise block for hours.
 func bounded(network, _ string, c syscall.RawConn) (err error) {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

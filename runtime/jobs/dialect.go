@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// dialect is what differs between the two databases. Statements with $1, $2 …
-// are understood by both.
+// dialect holds the differences between the two databases. Both support statements with $1, $2 ….
 type dialect struct {
 	Postgres bool              // the database is PostgreSQL, else SQLite
-	words    *strings.Replacer // in the files of schema
-	Now      string            // expression: milliseconds of the database's clock
-	millis   string            // format of a column of River's as milliseconds
-	Due      string            // condition: the time of a row of river_job has come
-	after    string            // format of a column of River's: some milliseconds from now
-	json     string            // the JSON $1 as a column of River's
+	words    *strings.Replacer // replacements in the files of schema
+	Now      string            // expression: the database's time in milliseconds
+	millis   string            // format of a River column as milliseconds
+	Due      string            // condition: a row of river_job is due
+	after    string            // format of a River column: some milliseconds from now
+	json     string            // the JSON $1 as a River column
 	args     string            // the arguments of a row of river_job j, as JSON
-	Owner    string            // expression: the worker that fetched a row of river_job j last
-	uncancel string            // the metadata of a row of river_job, when it is to be cancelled no longer
-	running  string            // the jobs that a row of tr_worker w runs, separated by commas
+	Owner    string            // expression: the worker that last fetched a row of river_job j
+	uncancel string            // the metadata of a row of river_job without a cancellation
+	running  string            // the jobs run by a row of tr_worker w, separated by commas
 	tables   string            // query: the names of all tables
 	user     string            // the user of the database
 	size     string            // query: bytes of the database
-	lastID   string            // query: the highest id that a job has had
+	lastID   string            // query: the highest id of a job so far
 }
 
 const (
@@ -70,8 +69,8 @@ var (
 	}
 )
 
-// Lock ends a select that locks its rows, such as "for update". It is empty on
-// SQLite, where one transaction writes at a time.
+// Lock returns a clause for a select that locks its rows, such as "for update". It is empty on SQLite, where
+// one transaction writes at a time.
 func (d dialect) Lock(clause string) string {
 	if d.Postgres {
 		return " " + clause
@@ -79,5 +78,5 @@ func (d dialect) Lock(clause string) string {
 	return ""
 }
 
-// After is an SQL expression for a column of River's: some milliseconds from now.
+// After returns an SQL expression for a River column: some milliseconds from now.
 func (d dialect) After(ms string) string { return fmt.Sprintf(d.after, ms) }

@@ -18,11 +18,11 @@ import (
 // Tx is a transaction of a Store.
 type Tx struct {
 	*sql.Tx
-	conn *sql.Conn // that it uses
+	conn *sql.Conn // used by the transaction
 }
 
-// engine is River's client. River reaches PostgreSQL through pgx and SQLite through
-// database/sql; the clients differ in the type of a transaction.
+// engine is River's client. River uses pgx for PostgreSQL and database/sql for SQLite; the clients differ in
+// the type of a transaction.
 type engine interface {
 	insert(ctx context.Context, tx *Tx, spec Spec, options *river.InsertOpts) (*rivertype.JobRow, error)
 	cancel(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
@@ -32,7 +32,7 @@ type engine interface {
 
 type engineOf[T any] struct {
 	client *river.Client[T]
-	use    func(tx *Tx, f func(T) error) error // calls f with a transaction as River takes it
+	use    func(tx *Tx, f func(T) error) error // calls f with a transaction of River's type
 }
 
 func newEngine[T any](driver riverdriver.Driver[T], use func(*Tx, func(T) error) error) (engine, error) {
@@ -47,7 +47,7 @@ func (s *Store) newEngine() (engine, error) {
 	return newEngine(riversqlite.New(s.db), useSQL)
 }
 
-// useSQL and usePgx are uses of engineOf.
+// useSQL and usePgx are values of engineOf.use.
 func useSQL(tx *Tx, f func(*sql.Tx) error) error { return f(tx.Tx) }
 
 func usePgx(tx *Tx, f func(pgx.Tx) error) error {
@@ -82,7 +82,7 @@ func (e engineOf[T]) remove(ctx context.Context, tx *Tx, id int64) error {
 
 type pgxConn = pgx.Conn
 
-// pgxTx is the transaction that database/sql has begun on a connection.
+// pgxTx is a transaction that database/sql has begun on a connection.
 type pgxTx struct{ *pgxConn }
 
 var errNotOurs = errors.New("the transaction is ended by who began it")

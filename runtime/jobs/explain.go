@@ -19,7 +19,7 @@ import (
 	"transect/client/fault"
 )
 
-// Explain makes a fault of an error of the database.
+// Explain converts an error of the database to a fault.
 func (s *Store) Explain(err error) error {
 	switch {
 	case err == nil || fault.Find(err) != nil || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows):
@@ -31,16 +31,16 @@ func (s *Store) Explain(err error) error {
 }
 
 func explainSQLite(path string, err error) error {
-	var said *sqlitedriver.Error
-	if !errors.As(err, &said) {
+	var cause *sqlitedriver.Error
+	if !errors.As(err, &cause) {
 		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, fault.Reason(err))
 	}
-	if code := said.Code(); code == sqlitelib.SQLITE_FULL || code == sqlitelib.SQLITE_IOERR_SHMSIZE {
+	if code := cause.Code(); code == sqlitelib.SQLITE_FULL || code == sqlitelib.SQLITE_IOERR_SHMSIZE {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC),
 			"make room on that disk; workers go on by themselves then")
 	}
 	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
-	switch said.Code() & 0xff {
+	switch cause.Code() & 0xff {
 	case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_CANTOPEN:
 		f.Hint = "make the file and its folder writable, or name another folder in TRANSECT_STATE_DIR"
 	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:
@@ -72,12 +72,12 @@ func explainPostgres(address string, err error) error {
 			"turn on ssl in its postgresql.conf; in a network that you trust, ?sslmode=disable speaks without encryption")
 	}
 	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) {
-		_, text, _ = strings.Cut(text, "`:") // user and database are said
+		_, text, _ = strings.Cut(text, "`:") // user and database are already in the message
 	}
-	return fault.Of(&fault.ConnectionError{}, "%s: %s", named, inOneLine(text))
+	return fault.Of(&fault.ConnectionError{}, "%s: %s", named, joinErrors(text))
 }
 
-// explainRefusal makes a fault of what the server says.
+// explainRefusal converts an error from the server to a fault.
 func explainRefusal(named string, refused *pgconn.PgError) error {
 	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", named, refused.Message, refused.Code)
 	switch refused.Code {
@@ -93,7 +93,7 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 	case "53300": // too many connections
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
 			"raise max_connections of the server, or have each process use fewer: ?pool_max_conns=4")
-	case "25P03": // the transaction of a process that was stopped in it
+	case "25P03": // idle in a transaction: the process was stopped
 		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	case "53100": // disk full
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
@@ -117,7 +117,7 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 	return fault.Of(&fault.RuntimeError{}, "%s", text)
 }
 
-// lackedRight says who has a right that the server refused.
+// lackedRight suggests how to get a right that the server refused.
 func lackedRight(message string) string {
 	if strings.Contains(message, "schema") {
 		return "let the owner of the database make the tables, with transect jobs, and the roles, with transect jobs roles " +
@@ -127,7 +127,7 @@ func lackedRight(message string) string {
 		"cancels and retries its own jobs, keeps schedules; transect_worker works, removes jobs, settles writes"
 }
 
-// badOption refuses what an address says beside the server.
+// badOption returns the error for an invalid option in an address.
 func badOption(address string, err error) error {
 	text := withoutPassword(address, err)
 	if _, reason, ok := strings.Cut(text, "`: "); ok {
@@ -140,9 +140,8 @@ func badOption(address string, err error) error {
 	return badURL("%s", text)
 }
 
-// inOneLine is what is said of several servers, once of each: without encryption is
-// tried after with it.
-func inOneLine(text string) string {
+// joinErrors lists each host's error once: the driver tries each with and without encryption.
+func joinErrors(text string) string {
 	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\t' })
 	return strings.TrimSpace(strings.Join(slices.Compact(lines), "; "))
 }

@@ -1,13 +1,12 @@
-// Package jobs keeps jobs in a database: what is to be run, what ran, its log
-// and its result. The engine below is River; this package adds what users see.
+// Package jobs keeps jobs in a database: queued, running and ended ones, with log and result. The engine is
+// River; this package adds what users see.
 //
-// A Store is opened on SQLite in the state folder, private to the user, or on
-// PostgreSQL, shared by machines. A job is inserted with Submit and executed by
-// a worker (runtime/jobs/worker); each attempt is a row of tr_run. The tables
-// are described in schema/. All times are milliseconds of the database's clock.
+// A Store is opened on SQLite in the state folder, private to the user, or on PostgreSQL, shared by machines.
+// A job is inserted with Submit and executed by a worker (runtime/jobs/worker); each attempt is a row of
+// tr_run. The tables are described in schema/. All times are milliseconds of the database's clock.
 //
-// Begin reading in store.go, then submit.go. engine.go holds River's public client,
-// dialect.go the differences of the two databases.
+// Begin reading in store.go, then submit.go. engine.go holds River's public client, dialect.go the
+// differences between the two databases.
 package jobs
 
 import (
@@ -15,28 +14,28 @@ import (
 	"time"
 )
 
-// Job is a job and what became of it.
+// Job is a job with its present state.
 type Job struct {
 	ID int64
 	Spec
 	State     State
-	Waiting   string    // what it waits for, such as its key; "" for nothing
+	Waiting   string    // what it waits for, such as its key; "" if nothing
 	Epoch     int64     // of its newest attempt; 0 before the first
 	Tries     int       // attempts that count against Retries
-	ExitCode  *int      // of the last attempt that ended
+	ExitCode  *int      // of the last finished attempt
 	Message   string    // of its last failure
-	Submitted time.Time // by the clock of the database, as are all below
+	Submitted time.Time // by the clock of the database, like all times below
 	Due       time.Time // not before
-	Started   time.Time // the newest attempt; zero before the first
+	Started   time.Time // start of the newest attempt; zero before the first
 	Ended     time.Time // zero before its end
 	Worker    string    // name of the worker of the newest attempt
-	Cancelled bool      // its cancellation was asked for
+	Cancelled bool      // its cancellation was requested
 }
 
-// MarshalJSON writes a job as transect jobs --json does.
+// MarshalJSON writes a job as in transect jobs --json.
 func (j Job) MarshalJSON() ([]byte, error) { return json.Marshal(j.Facts()) }
 
-// Facts is what MarshalJSON writes.
+// Facts returns the value that MarshalJSON writes.
 func (j Job) Facts() any {
 	return struct {
 		ID        int64      `json:"id"`

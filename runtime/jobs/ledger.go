@@ -11,8 +11,8 @@ import (
 	"transect/client/wait"
 )
 
-// Ledger is the ledger of a job's run, for whoever holds the job's epoch. It is
-// the form of client/ledger.Remote.
+// Ledger is the ledger of a job's run, writable for the holder of the job's epoch. It implements
+// client/ledger.Remote.
 type Ledger struct {
 	store *Store
 	ctx   context.Context
@@ -20,13 +20,13 @@ type Ledger struct {
 	epoch int64 // 0 to read only
 }
 
-// Ledger is the ledger of an attempt, which may append while the job is its own.
+// Ledger returns the ledger for an attempt, which may append while its epoch is current.
 func (s *Store) Ledger(ctx context.Context, job, epoch int64) *Ledger {
 	return &Ledger{s, ctx, job, epoch}
 }
 
-// EditLedger takes the ledger of a job that does not run, for decisions about its
-// writes. It fails with *fault.LockedError while the job runs.
+// EditLedger returns the ledger of a job that does not run, for decisions about its writes. It fails with
+// *fault.LockedError while the job runs.
 func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
 	l := s.Ledger(ctx, job, 0)
 	err := s.db.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1 where job_id = $1
@@ -41,10 +41,10 @@ func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
 	return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "job %d is running on %s", job, j.Worker), "wait for its end")
 }
 
-// maxRead bounds what one Read returns, unless one row is larger.
+// maxRead limits the bytes that one Read returns, unless one row is larger.
 const maxRead = 4 << 20
 
-// Read returns some of the ledger from an offset on, nothing at its end.
+// Read returns a part of the ledger from an offset, nothing at its end.
 func (l *Ledger) Read(from int64) (all []byte, err error) {
 	rows, err := l.store.db.QueryContext(l.ctx,
 		"select at, bytes from tr_ledger where run = $1 and at >= $2 order by at", RunID(l.job), from)
@@ -67,12 +67,11 @@ func (l *Ledger) Read(from int64) (all []byte, err error) {
 	return all, l.store.Explain(rows.Err())
 }
 
-// Append adds to the ledger at its end. It fails with *fault.CancelledError when
-// the job belongs to another attempt by now; then nothing is added. To append the
-// same again, as after a lost answer, does nothing.
+// Append appends to the ledger. It fails with *fault.CancelledError, without appending, when another attempt
+// has taken over the job. Appending the same again, as after a lost response, has no effect.
 func (l *Ledger) Append(at int64, b []byte) error {
 	s, run := l.store, RunID(l.job)
-	lock := s.Lock("for share") // a takeover waits for us, or we see it
+	lock := s.Lock("for share") // a takeover waits for this statement, or it fails
 	added, err := s.db.ExecContext(l.ctx, s.words.Replace(`insert into tr_ledger (run, at, epoch, bytes)
 		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes})
 		from tr_job where job_id = $5 and epoch = $3`)+lock+
@@ -96,7 +95,7 @@ func (l *Ledger) Append(at int64, b []byte) error {
 	return s.Explain(err)
 }
 
-// retryingLedger is a ledger that waits for its database.
+// retryingLedger is a ledger that retries while its database is unavailable.
 type retryingLedger struct {
 	*Ledger
 	Patience
@@ -113,31 +112,31 @@ func (l retryingLedger) Append(at int64, b []byte) error {
 
 func (l *Ledger) within(ctx context.Context) *Ledger { return &Ledger{l.store, ctx, l.job, l.epoch} }
 
-// Patience is how the questions of a job's process are put to the database.
+// Patience defines how database operations for a job's process are retried.
 type Patience struct {
-	Try  time.Duration                    // how long one try may take: a connection may have gone silent
-	Slow func(since time.Time, why error) // told once of a question that takes longer, and with nil of its answer
+	Try  time.Duration                    // limit of one try: a connection may be dead
+	Slow func(since time.Time, why error) // called once for a slow operation, and with nil when it succeeds
 }
 
-// retry calls f until it succeeds or is refused. The lease of the job bounds it: who
-// cannot reach the database does not renew it.
+// retry calls f until it succeeds or is refused. It is limited by the lease of the job, which is not renewed
+// without the database.
 func (p Patience) retry(ctx context.Context, f func(context.Context) error) error {
-	began, told := time.Now(), false
+	began, reported := time.Now(), false
 	for n := 1; ; n++ {
-		try, cancel := context.WithTimeout(ctx, p.Try<<min(n-1, 6)) // it may be a slow line
+		try, cancel := context.WithTimeout(ctx, p.Try<<min(n-1, 6)) // the line may be slow
 		err := f(try)
 		_, taken := errors.AsType[*fault.CancelledError](err)
 		silent := try.Err() != nil && ctx.Err() == nil && !taken
 		cancel()
 		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk
 		if err == nil || !silent && !broken && !fault.Transient(err) {
-			if told {
+			if reported {
 				p.Slow(began, nil)
 			}
 			return err
 		}
-		if !told && time.Since(began) >= p.Try {
-			told = true
+		if !reported && time.Since(began) >= p.Try {
+			reported = true
 			p.Slow(began, err)
 		}
 		if wait.Sleep(ctx, wait.Backoff(n, 50*time.Millisecond, 2*time.Second)) != nil {

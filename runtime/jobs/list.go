@@ -13,32 +13,31 @@ import (
 	"transect/client/fault"
 )
 
-// Filter chooses jobs.
+// Filter selects jobs.
 type Filter struct {
-	States      []State // any of them; none for all
+	States      []State // any of them; empty for all
 	Queue       string
 	Key         string
 	Schedule    string
-	Parent      int64   // the job that submitted them; 0 for any
-	Top         bool    // only those that no job submitted
-	Single      bool    // only those that neither a job nor a schedule submitted
-	IDs         []int64 // these; nil for all
+	Parent      int64   // the job that submitted it; 0 for any
+	Top         bool    // only jobs not submitted by a job
+	Single      bool    // only jobs submitted neither by a job nor by a schedule
+	IDs         []int64 // only these; nil for all
 	Script      string  // part of its title
-	Option      string  // of transect run, that they were submitted with
+	Option      string  // an option of transect run in the submission
 	Worker      string  // name of the worker of the newest attempt
 	Since       time.Time
-	EndedWithin time.Duration // those that ended within, by the clock of the database
+	EndedWithin time.Duration // only jobs that ended within, by the clock of the database
 	Before      int64         // ids below; 0 for all
 	Limit       int           // 0 for all
 }
 
-// urgent are the states of jobs that somebody must look at.
+// urgent lists the states of jobs that need attention.
 var urgent = []State{Stopped, NeedsDecision}
 
 func (j *Job) urgent() bool { return slices.Contains(urgent, j.State) }
 
-// Overview is List with the jobs that somebody must look at before the others;
-// they take at most half of the limit.
+// Overview is like List, but lists urgent jobs first; they take at most half of the limit.
 func (s *Store) Overview(ctx context.Context, f Filter) ([]*Job, error) {
 	if len(f.States) > 0 || f.Limit == 1 {
 		return s.List(ctx, f)
@@ -91,7 +90,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 		add("t.schedule = %s", f.Schedule)
 	}
 	if f.Parent > 0 {
-		add("t.parent > 0 and t.parent = %s", f.Parent) // as the index says
+		add("t.parent > 0 and t.parent = %s", f.Parent) // matches the partial index
 	}
 	if f.Top || f.Single {
 		where = append(where, "t.parent = 0")
@@ -130,10 +129,10 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	return s.jobs(ctx, s.db, tail, args...)
 }
 
-// Get returns a job. An unknown id is a *fault.KeyError.
+// Get returns a job. For an unknown id it returns a *fault.KeyError.
 func (s *Store) Get(ctx context.Context, id int64) (*Job, error) { return s.GetFrom(ctx, s.db, id) }
 
-// GetFrom is Get, also in a transaction.
+// GetFrom is like Get, also in a transaction.
 func (s *Store) GetFrom(ctx context.Context, q Querier, id int64) (*Job, error) {
 	list, err := s.jobs(ctx, q, " where j.id = $1", id)
 	if err != nil {
@@ -149,7 +148,7 @@ func unknown(id int64) error {
 	return fault.Hinted(fault.Of(&fault.KeyError{}, "there is no job %d", id), "see: transect jobs")
 }
 
-// jobs reads jobs; the newest attempt is that of the current epoch or the last one.
+// jobs reads jobs; the newest attempt has the current epoch or is the last one.
 func (s *Store) jobs(ctx context.Context, q Querier, tail string, args ...any) ([]*Job, error) {
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
 	list, err := Collect(ctx, q, func(rows *sql.Rows) (*Job, error) {

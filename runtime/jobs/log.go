@@ -17,7 +17,7 @@ type Batch struct {
 	Attempt int
 	Seq     int64 // 1, 2 … within the attempt
 	At      time.Time
-	Stream  string // out, err, or worker for what the worker says
+	Stream  string // out, err, or worker for the worker's own messages
 	Lines   string // each ended by a newline
 }
 
@@ -28,9 +28,8 @@ const (
 	StreamWorker = "worker"
 )
 
-// AppendLog adds a batch to the log of an attempt while its worker is not
-// declared dead, and reports whether it was. A batch that was added before is not
-// added again.
+// AppendLog adds a batch to the log of an attempt unless its worker is declared dead, and reports whether it
+// was added. Adding a batch again has no effect.
 func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bool, err error) {
 	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.Now +
 		`, $3, $4 from tr_worker where id = $5 and dead_at is null`
@@ -44,31 +43,30 @@ func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bo
 		n, err := result.RowsAffected()
 		return n > 0, err
 	}
-	// The lock holds back who wants to declare the worker dead: a follower that
-	// has come to the next attempt has seen the whole of this one.
+	// The lock delays declaring the worker dead: a reader that has reached the next attempt has seen this one
+	// completely.
 	err = s.db.QueryRowContext(ctx, `with added as (`+insert+` for share`+conflict+` returning run_id)
 		select count(pg_notify('`+channel+`', (select job_id from tr_run where id = run_id)::text)) > 0 from added`,
 		args...).Scan(&alive)
 	return alive, s.Explain(err)
 }
 
-// Position is where a reader of a log is. The zero Position is the beginning.
+// Position is a reader's position in a log. The zero value is the beginning.
 type Position struct{ Run, Seq int64 }
 
-// batchesAtOnce bounds what one question for a log returns.
+// batchesAtOnce limits the batches of one query.
 const batchesAtOnce = 200
 
 const logSQL = "select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run " +
 	"r on r.id = l.run_id where r.job_id = $1"
 
-// Log reads the log of a job after a position, in order; fewer than all when it
-// is long: ask again from the last batch.
+// Log returns the log of a job after a position, in order. A long log is cut: continue from the last batch.
 func (s *Store) Log(ctx context.Context, id int64, after Position) ([]Batch, error) {
 	return s.batches(ctx, logSQL+" and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4", id, after.Run,
 		after.Seq, batchesAtOnce)
 }
 
-// LogEnd reads the batches with at least the last n lines of a job, in order.
+// LogEnd returns the batches with at least the last n lines of a job, in order.
 func (s *Store) LogEnd(ctx context.Context, id int64, n int) ([]Batch, error) {
 	list, err := s.batches(ctx, logSQL+" order by l.run_id desc, l.seq desc limit $2", id, n)
 	lines := 0
@@ -92,8 +90,8 @@ func (s *Store) batches(ctx context.Context, query string, args ...any) ([]Batch
 	return list, s.Explain(err)
 }
 
-// Follow passes the log of a job to each, in order, until the job has ended, and
-// returns the job. While the database is away it waits, for a few minutes.
+// Follow passes the log of a job to each, in order, until the job has ended, and returns the job. It retries
+// for a few minutes when the database is unavailable.
 func (s *Store) Follow(ctx context.Context, id int64, after Position, each func(Batch) error) (*Job, error) {
 	return s.until(ctx, id, func() error {
 		return s.ReadLog(ctx, id, &after, func(b Batch) error {
@@ -105,7 +103,7 @@ func (s *Store) Follow(ctx context.Context, id int64, after Position, each func(
 	})
 }
 
-// ReadLog passes what there is of the log of a job to each, and moves the position.
+// ReadLog passes the present log of a job to each, and moves the position.
 func (s *Store) ReadLog(ctx context.Context, id int64, after *Position, each func(Batch) error) error {
 	for {
 		list, err := s.Log(ctx, id, *after)
@@ -126,10 +124,10 @@ func (s *Store) Wait(ctx context.Context, id int64) (*Job, error) {
 	return s.until(ctx, id, func() error { return nil })
 }
 
-// stop is an error of the caller's function: it ends the waiting.
+// stop wraps an error of the caller's function, which ends the waiting.
 type stop struct{ error }
 
-// maxOutage is how long a reader waits for a database that is away.
+// maxOutage is how long a reader retries while the database is unavailable.
 const maxOutage = 5 * time.Minute
 
 // until calls read at each change of a job, and after its end.

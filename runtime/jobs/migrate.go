@@ -22,14 +22,13 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// riverVersion is the version of River's tables that the newest file goes with.
+// riverVersion is the version of River's tables that the newest file belongs to.
 const riverVersion = 8
 
 // migrationLock is the key of the advisory lock on PostgreSQL.
 const migrationLock = 0x7472616e73656374
 
-// migrate brings the tables to the version of this program. Several processes
-// may do so at once.
+// migrate updates the tables to the version of this program. Several processes may do so at once.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -59,9 +58,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// migratePostgres holds a lock in a transaction beside: River's own migrations cannot
-// share one transaction, because a new value of an enum type cannot be used in the
-// transaction that adds it.
+// migratePostgres holds the lock in a separate transaction: River's own migrations cannot share one, because
+// a new value of an enum type cannot be used in the transaction that adds it.
 func (s *Store) migratePostgres(ctx context.Context, files []string) error {
 	return s.Tx(ctx, func(lock *Tx) error {
 		if _, err := lock.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil {
@@ -118,7 +116,7 @@ func statements(text string) (list []string) {
 	return list
 }
 
-// version is that of the tables; 0 for a new database.
+// version returns the version of the tables; 0 for a new database.
 func (s *Store) version(ctx context.Context) (version int, err error) {
 	tables, err := Column[string](ctx, s.db, s.tables)
 	if err != nil || !slices.Contains(tables, "tr_migration") {

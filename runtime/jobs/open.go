@@ -18,7 +18,7 @@ import (
 	"transect/client/sqlitefile"
 )
 
-// openSQLite opens a file, which is created for its owner alone.
+// openSQLite opens a file, creating it with owner-only access.
 func openSQLite(ctx context.Context, path string) (*sql.DB, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	var db *sql.DB
@@ -37,8 +37,8 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// postgresConfig reads an address. The certificate of a remote server is verified
-// unless sslmode says otherwise.
+// postgresConfig parses an address. The certificate of a remote server is verified unless sslmode says
+// otherwise.
 func postgresConfig(address string) (*pgxpool.Config, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second,
 		Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
-	config.MaxConns = max(config.MaxConns, 2) // a transaction holds the lock while another migrates
+	config.MaxConns = max(config.MaxConns, 2) // migration needs one for the lock and one for its transactions
 	limitIdle(config)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return badOption(s.url, err)

@@ -6,24 +6,22 @@ import (
 	"time"
 )
 
-// Outcome is what became of jobs that belong together: those that one job
-// submitted, those of one schedule, or all others.
+// Outcome counts jobs in one state that belong together: submitted by one job, by one schedule, or all
+// others.
 type Outcome struct {
-	Parent   int64  // the job that submitted them; 0 for others
-	Schedule string // that submitted them; "" for others
+	Parent   int64  // the job that submitted them; 0: none
+	Schedule string // the schedule that submitted them; "": none
 	State    State
 	Jobs     int
-	Newest   int64 // its id
+	Newest   int64 // id of the newest
 }
 
-// Outcomes counts the jobs that ended within a time, by what they belong to and
-// their state.
+// Outcomes counts the jobs that ended within a time, by parent or schedule and by state.
 func (s *Store) Outcomes(ctx context.Context, within time.Duration) ([]Outcome, error) {
 	return s.outcomes(ctx, "ended_at >= "+s.Now+" - $1 and outcome <> ''", within.Milliseconds())
 }
 
-// Undecided counts the jobs that need a decision, whenever they ended, by what
-// they belong to.
+// Undecided counts the jobs that need a decision, whenever they ended, by parent or schedule.
 func (s *Store) Undecided(ctx context.Context) ([]Outcome, error) {
 	return s.outcomes(ctx, "outcome = 'needs a decision'")
 }
@@ -40,7 +38,7 @@ func (s *Store) outcomes(ctx context.Context, where string, args ...any) ([]Outc
 // Tally counts jobs by their state.
 type Tally map[State]int
 
-// Submitted counts the jobs that each of some jobs has submitted.
+// Submitted counts the jobs submitted by each of the given jobs.
 func (s *Store) Submitted(ctx context.Context, parents ...int64) (map[int64]Tally, error) {
 	return tally[int64](ctx, s, "t.parent", "t.parent > 0 and "+In("t.parent", parents, nil))
 }

@@ -13,14 +13,13 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// Queue is what a script needs of the jobs: those that it submits are parts of
-// its run. A Store is one, and Linked is one in the process of a job.
+// Queue is the access of a script to jobs: the jobs it submits are parts of its run. Store implements it, and
+// Linked in the process of a job.
 type Queue interface {
-	// SubmitPart submits a job unless the run did so before: then it is that job,
-	// which is tried again if it has failed.
+	// SubmitPart submits a job, unless the run already did: then it returns that job, after retrying it if it
+	// failed.
 	SubmitPart(ctx context.Context, p Part) (id int64, err error)
-	// EndedParts returns those of the jobs that have ended; where their results are
-	// large, some of those.
+	// EndedParts returns the jobs that have ended, only some of them if their results are large.
 	EndedParts(ctx context.Context, ids []int64) ([]Ended, error)
 }
 
@@ -37,7 +36,7 @@ type Part struct {
 type Ended struct {
 	ID       int64           `json:"id"`
 	State    string          `json:"state"`
-	OK       bool            `json:"ok"` // it is done, without failures
+	OK       bool            `json:"ok"` // it succeeded completely
 	ExitCode *int            `json:"exit_code,omitempty"`
 	Message  string          `json:"message,omitempty"`
 	Result   json.RawMessage `json:"result,omitempty"`
@@ -48,8 +47,7 @@ func (s *Store) SubmitPart(ctx context.Context, p Part) (int64, error) {
 	return s.submitPart(ctx, p, 0, 0)
 }
 
-// submitPart submits a part of the run of a job, while the epoch is its own; of
-// another run for job 0.
+// submitPart submits a part of the run of a job while its epoch is current; for another run job is 0.
 func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id int64, err error) {
 	spec := p.Spec
 	spec.At, spec.In = p.At, p.In
@@ -85,10 +83,10 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 	return id, err
 }
 
-// removed is what scripts are told of jobs that are no more.
+// removed is the state that scripts see for jobs that no longer exist.
 const removed = "removed"
 
-// maxResults bounds the results of one answer, in bytes.
+// maxResults limits the results in one response, in bytes.
 const maxResults = 8 << 20
 
 // EndedParts implements Queue.
@@ -97,10 +95,10 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	if err != nil {
 		return nil, err
 	}
-	known := map[int64]bool{}
+	exists := map[int64]bool{}
 	size := 0
 	for _, job := range found {
-		known[job.ID] = true
+		exists[job.ID] = true
 		if !job.State.Final() || size > maxResults {
 			continue
 		}
@@ -113,7 +111,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	}
 	last := int64(-1)
 	for _, id := range ids {
-		if known[id] {
+		if exists[id] {
 			continue
 		}
 		if last < 0 {
@@ -129,7 +127,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	return ended, nil
 }
 
-// The calls of a job's process about its own result and other jobs.
+// Names of the calls of a job's process about its own result and other jobs.
 const (
 	callSubmit = "jobs.submit"
 	callEnded  = "jobs.ended"
@@ -137,8 +135,8 @@ const (
 	callRecord = "record"
 )
 
-// Linked is the Queue of a job's process. The worker adds flags, variables and
-// folder of the job itself to those that it submits.
+// Linked is the Queue of a job's process. The worker adds the job's own flags, variables and folder to the
+// jobs it submits.
 type Linked struct{ Link *link.Child }
 
 // SubmitPart implements Queue.
@@ -153,12 +151,12 @@ func (l Linked) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	return ended, err
 }
 
-// PutResult keeps the result of the process's own job, JSON.
+// PutResult stores the result of the process's own job, as JSON.
 func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
 	return l.Link.Call(ctx, callResult, value, nil)
 }
 
-// Part is a job without what is of it alone: the files that it writes.
+// Part returns the job without settings for it alone: the files that it writes.
 func (s Spec) Part() Spec {
 	own := func(word string) bool {
 		name, _, _ := strings.Cut(word, "=")
@@ -168,9 +166,8 @@ func (s Spec) Part() Spec {
 	return s
 }
 
-// Answers are the handlers for the process of an attempt. They try again while the
-// database does not answer. They call waits whenever the process looked for the end
-// of other jobs and found none.
+// Answers returns the handlers for the process of an attempt. They retry while the database does not answer.
+// They call waits whenever the process polled for the end of other jobs and found none.
 func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p Patience) link.Handlers {
 	h := link.Handlers{
 		callSubmit: link.Handler(func(ctx context.Context, part Part) (id int64, err error) {

@@ -8,7 +8,7 @@ import (
 	"transect/client/human"
 )
 
-// Plain is a text of others on one line, without what a terminal obeys and a database
+// Plain returns a foreign text on one line, without characters that control a terminal or that a database
 // refuses.
 func Plain(text string) string {
 	return strings.Map(func(c rune) rune {
@@ -21,8 +21,8 @@ func Plain(text string) string {
 
 var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
-// PlainLine is a line of output without what a terminal obeys, but for colours, tabs
-// and the carriage returns of progress bars.
+// PlainLine returns a line of output without control characters, except colours, tabs and the carriage
+// returns of progress bars.
 func PlainLine(line string) string {
 	obeyed := func(c rune) bool { return human.Hidden(c) && c != '\t' && c != '\r' }
 	line = strings.ToValidUTF8(line, "\uFFFD")

@@ -9,9 +9,8 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// Record is the record of the run of a job, as its newest attempt says of itself. It
-// is in the database alone: the history of a machine has the runs that no worker
-// started.
+// Record is the record of the run of a job, as reported by its newest attempt. It is only in the database:
+// the history of a machine has the runs that no worker started.
 type Record struct {
 	Summary  *history.Summary  `json:"summary"`
 	Progress *history.Progress `json:"progress"`
@@ -26,8 +25,8 @@ func (s *Store) putRecord(ctx context.Context, job, epoch int64, record json.Raw
 	})
 }
 
-// Record reads the record of the run of a job. Of an attempt that was killed, or has
-// not said anything yet, it is what the worker knows.
+// Record returns the record of the run of a job. For an attempt that was killed, or has not reported yet, it
+// is derived from what the worker recorded.
 func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 	job, err := s.Get(ctx, id)
 	if err != nil {
@@ -58,7 +57,7 @@ func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 	case last.Ended == nil:
 	case r.Summary.End != nil:
 		r.Summary.State = history.Ended
-	case last.ExitCode != nil: // it said no more
+	case last.ExitCode != nil: // it reported no more
 		r.Summary.State = history.Ended
 		r.Summary.End = &history.End{At: *last.Ended, Seconds: last.Ended.Sub(last.Started).Seconds(),
 			ExitCode: *last.ExitCode, Outcome: history.Outcome(*last.ExitCode)}
@@ -68,14 +67,14 @@ func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 	return r, nil
 }
 
-// recordInterval is how often the process of a job says how far it has come, and
-// recordPatience how long it waits for the worker to keep that.
+// recordInterval is how often the process of a job reports its progress, and recordPatience how long it waits
+// for the worker to store it.
 const (
 	recordInterval = 5 * time.Second
 	recordPatience = 30 * time.Second
 )
 
-// Recorder keeps the record of the run of a job through its worker.
+// Recorder stores the record of the run of a job through its worker.
 type Recorder struct {
 	Linked
 	Record
@@ -83,7 +82,7 @@ type Recorder struct {
 	sent     time.Time
 }
 
-// WriteProgress keeps the progress of the run.
+// WriteProgress stores the progress of the run.
 func (r *Recorder) WriteProgress(text []byte) error {
 	r.progress = text
 	if time.Since(r.sent) < recordInterval {
@@ -92,7 +91,7 @@ func (r *Recorder) WriteProgress(text []byte) error {
 	return r.send()
 }
 
-// End keeps how the run ended.
+// End stores the outcome of the run.
 func (r *Recorder) End(summary *history.Summary) error {
 	r.Summary = summary
 	return r.send()

@@ -10,11 +10,11 @@ import (
 	"transect/client/human"
 )
 
-// MaxResult is the size of the largest result.
+// MaxResult is the largest size of a result, in bytes.
 const MaxResult = 1 << 20
 
-// PutResult keeps the result of a job, JSON of at most MaxResult bytes, while the
-// epoch is that of its newest attempt; else it is a *fault.CancelledError.
+// PutResult stores the result of a job, JSON of at most MaxResult bytes, while the epoch is current;
+// otherwise it returns a *fault.CancelledError.
 func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) error {
 	if len(value) > MaxResult {
 		return fault.Hinted(fault.Of(&fault.ValueError{},
@@ -36,8 +36,7 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 	})
 }
 
-// fence fails unless the epoch of a job is that of its newest attempt. A takeover
-// waits for the transaction.
+// fence fails unless the epoch of a job is current. A takeover waits for the transaction.
 func (s *Store) fence(ctx context.Context, tx *Tx, id, epoch int64) error {
 	var newest int64
 	err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+s.Lock("for share"), id).Scan(&newest)
@@ -50,7 +49,7 @@ func (s *Store) fence(ctx context.Context, tx *Tx, id, epoch int64) error {
 	return err
 }
 
-// Result is what a job returned, as JSON; nil when it returned nothing.
+// Result returns the result of a job, as JSON; nil without one.
 func (s *Store) Result(ctx context.Context, id int64) (value json.RawMessage, err error) {
 	err = s.db.QueryRowContext(ctx, "select value from tr_result where job_id = $1", id).Scan((*[]byte)(&value))
 	if errors.Is(err, sql.ErrNoRows) {

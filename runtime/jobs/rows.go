@@ -41,9 +41,9 @@ func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 	}, query, args...)
 }
 
-// In returns the condition that an expression is one of some values. It is false for
-// none: PostgreSQL takes no empty list. Ids are written out, for a statement takes
-// fewer arguments than there may be ids; texts are appended to the arguments.
+// In returns the condition that an expression equals one of some values; "false" for none, because PostgreSQL
+// accepts no empty list. Ids are written out, as there may be more than a statement has arguments; texts are
+// appended to the arguments.
 func In[T ~string | ~int64](expression string, values []T, args *[]any) string {
 	if len(values) == 0 {
 		return "false"
@@ -61,7 +61,7 @@ func In[T ~string | ~int64](expression string, values []T, args *[]any) string {
 	return expression + " in (" + strings.Join(list, ", ") + ")"
 }
 
-// Millis is a time as the tables keep it: milliseconds, 0 for the zero time.
+// Millis converts a time to the form of the tables: milliseconds, 0 for the zero time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -69,7 +69,7 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// FromMillis reads a time of the tables.
+// FromMillis converts a time from the form of the tables.
 func FromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -77,14 +77,14 @@ func FromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// ReadTime reads a time of the database, such as Store.Now.
+// ReadTime evaluates an expression for a time, such as Store.Now.
 func ReadTime(ctx context.Context, q Querier, expression string) (time.Time, error) {
 	var ms int64
 	err := q.QueryRowContext(ctx, "select "+expression).Scan(&ms)
 	return FromMillis(ms), err
 }
 
-// Stamp is a time as JSON has it: in UTC, nil for the zero time.
+// Stamp returns a time for JSON: in UTC, nil for the zero time.
 func Stamp(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -93,7 +93,7 @@ func Stamp(t time.Time) *time.Time {
 	return &t
 }
 
-// Bit is a truth value as the tables keep it.
+// Bit converts a boolean to the form of the tables.
 func Bit(b bool) int {
 	if b {
 		return 1

@@ -12,8 +12,8 @@ import (
 	"transect/client/fault"
 )
 
-// idleTransaction ends the transactions of processes that were stopped in the
-// middle of one, and that keep others from the rows they have locked.
+// idleTransaction is the setting that ends transactions of processes that were stopped in the middle of one,
+// and that block others with the rows they have locked.
 const (
 	idleTransaction = "idle_in_transaction_session_timeout"
 	idleTimeout     = "10s"
@@ -30,9 +30,9 @@ func limitIdle(config *pgxpool.Config) {
 	}
 }
 
-// requireSessions refuses a connection pooler in transaction mode, such as PgBouncer
-// with pool_mode = transaction: it gives each transaction another session of the
-// server, so that settings, locks and notifications are lost between two.
+// requireSessions refuses a connection pooler in transaction mode, such as PgBouncer with pool_mode =
+// transaction: it uses another server session for each transaction, which loses settings, locks and
+// notifications in between.
 func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 	first, err := pool.Acquire(ctx)
 	if err != nil {
@@ -42,26 +42,26 @@ func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 	type queryer interface {
 		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	}
-	known := map[*pgxpool.Conn]int{} // the server's processes
+	pids := map[*pgxpool.Conn]int{} // process ids on the server
 	moved := false
 	session := func(c *pgxpool.Conn, q queryer) error {
 		var pid int
 		err := q.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
-		moved = moved || err == nil && known[c] != 0 && known[c] != pid
-		known[c] = pid
+		moved = moved || err == nil && pids[c] != 0 && pids[c] != pid
+		pids[c] = pid
 		return err
 	}
-	if err := session(first, first); err != nil || known[first] == int(first.Conn().PgConn().PID()) {
-		return err // no pooler, which would make a number up
+	if err := session(first, first); err != nil || pids[first] == int(first.Conn().PgConn().PID()) {
+		return err // not a pooler, which would invent a number
 	}
 	second, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer second.Release()
-	for range 20 { // other clients that use the sessions meanwhile may hide the exchange
+	for range 20 { // other clients that use the sessions meanwhile may hide the switch
 		time.Sleep(time.Duration(rand.Int64N(int64(5 * time.Millisecond))))
-		tx, err := second.Begin(ctx) // takes the session that was used last, whoever had it
+		tx, err := second.Begin(ctx) // takes the session used last, by any connection
 		if err != nil {
 			return err
 		}

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	shortenAfter  = 24 * time.Hour // after the good end of a job
+	shortenAfter  = 24 * time.Hour // after a job succeeded
 	shortenAtOnce = 500            // jobs
-	shortened     = 0              // the epoch of the rows of a ledger that was shortened
+	shortened     = 0              // the epoch of the rows of a shortened ledger
 )
 
-// ShortenLedgers drops from the ledgers of jobs that were done a day ago those answers
-// that may tells can be read from the platform again, as is done with the ledgers of
-// other runs. It returns how many ledgers it looked at.
+// ShortenLedgers removes, from the ledgers of jobs done a day ago, the responses that may reports as readable
+// from the platform again, like for ledgers of other runs. It returns the number of ledgers processed.
 func (s *Store) ShortenLedgers(ctx context.Context, may func(op string, r *ledger.Result) bool) (n int, err error) {
 	ids, err := Column[int64](ctx, s.db,
 		`select t.job_id from tr_job t join river_job j on j.id = t.job_id and j.state = 'completed'
@@ -31,7 +30,7 @@ func (s *Store) ShortenLedgers(ctx context.Context, may func(op string, r *ledge
 	var failed error
 	for _, id := range ids {
 		if err := s.shortenLedger(ctx, id, may); err != nil {
-			failed = err // the others all the same
+			failed = err // continue with the others
 			continue
 		}
 		n++
@@ -58,7 +57,7 @@ func (s *Store) shortenLedger(ctx context.Context, job int64, may func(op string
 	}
 	return s.Tx(ctx, func(tx *Tx) error {
 		if err := s.fence(ctx, tx, job, epoch); err != nil {
-			return err // somebody edits it
+			return err // being edited
 		}
 		if short == nil {
 			_, err := tx.ExecContext(ctx, "update tr_ledger set epoch = $1 where run = $2", shortened, RunID(job))

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// NotWell are the states of jobs that ended otherwise than well.
+// NotWell lists the states of jobs that ended unsuccessfully.
 var NotWell = []State{DoneFailures, Failed, Stopped, NeedsDecision}
 
-// StateText is the state as lists show it, with what the job waits for.
+// StateText returns the state for lists, with what the job waits for.
 func (j *Job) StateText() string {
 	switch {
 	case j.State == Running && j.Cancelled:
@@ -21,7 +21,7 @@ func (j *Job) StateText() string {
 	return string(j.State)
 }
 
-// StartOrDue is when the newest attempt started, or when the next one is due.
+// StartOrDue returns when the newest attempt started, or when the next one is due.
 func (j *Job) StartOrDue() time.Time {
 	if j.Started.IsZero() || j.State == Scheduled || j.State == Retrying {
 		return j.Due
@@ -29,7 +29,7 @@ func (j *Job) StartOrDue() time.Time {
 	return j.Started
 }
 
-// Took is how long the newest attempt took, or has been running; 0 without one.
+// Took returns how long the newest attempt took, or has been running; 0 without one.
 func (j *Job) Took(now time.Time) time.Duration {
 	switch {
 	case j.Started.IsZero():
@@ -44,12 +44,12 @@ func (j *Job) Took(now time.Time) time.Duration {
 // Cancellable reports whether the job can be cancelled.
 func (j *Job) Cancellable() bool { return !j.State.Final() && !j.Cancelled }
 
-// Retryable reports whether the job can be run again, or now.
+// Retryable reports whether the job can be retried.
 func (j *Job) Retryable() bool {
 	return j.State.Final() && j.State != Done || j.State == Scheduled || j.State == Retrying
 }
 
-// Took is how long the attempt took, or has been running.
+// Took returns how long the attempt took, or has been running.
 func (a Attempt) Took(now time.Time) time.Duration {
 	if a.Ended == nil {
 		return max(now.Sub(a.Started), 0).Round(time.Second)
@@ -57,7 +57,7 @@ func (a Attempt) Took(now time.Time) time.Duration {
 	return a.Ended.Sub(a.Started)
 }
 
-// State is what the worker does.
+// State returns a word for the state of the worker.
 func (w *Worker) State() string {
 	switch {
 	case w.Died:
@@ -72,7 +72,7 @@ func (w *Worker) State() string {
 	return "working"
 }
 
-// InOrder are the states that have jobs, in the order in which jobs pass them.
+// InOrder iterates over the states with jobs, in the order in which jobs pass them.
 func (t Tally) InOrder() iter.Seq2[State, int] {
 	return func(yield func(State, int) bool) {
 		for _, state := range States {
@@ -83,7 +83,7 @@ func (t Tally) InOrder() iter.Seq2[State, int] {
 	}
 }
 
-// String is a text such as 12 done, 1 failed.
+// String returns a text such as 12 done, 1 failed.
 func (t Tally) String() string {
 	var parts []string
 	for state, n := range t.InOrder() {
@@ -92,7 +92,7 @@ func (t Tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// All is the number of jobs in all states.
+// All returns the number of jobs in all states.
 func (t Tally) All() (n int) {
 	for _, jobs := range t {
 		n += jobs

@@ -10,35 +10,33 @@ import (
 	"transect/runtime/jobs/setting"
 )
 
-// Spec is a job as it was submitted. It holds no secrets: a job names a profile
-// that its worker has.
+// Spec is a job as submitted. It holds no secrets: a job names a profile of its worker.
 type Spec struct {
-	Script string   `json:"script"`           // as the submitter named it: a path, or @NAME of the binary
+	Script string   `json:"script"`           // as given by the submitter: a path, or @NAME of the binary
 	Args   []string `json:"args,omitempty"`   // of the script
 	Run    []string `json:"run,omitempty"`    // flags of transect run, such as --local
 	Env    []string `json:"env,omitempty"`    // NAME=value: the submitter's variables for transect run, without secrets
-	Folder string   `json:"folder,omitempty"` // the submitter's, absolute
+	Folder string   `json:"folder,omitempty"` // the submitter's folder, absolute
 	Bundle string   `json:"bundle,omitempty"` // key of the script with its modules; "" for scripts of the binary
 	setting.Settings
-	Schedule string `json:"schedule,omitempty"` // that submitted it
+	Schedule string `json:"schedule,omitempty"` // the schedule that submitted it
 	Slot     int64  `json:"slot,omitempty"`     // the due time of the schedule
 	Parent   int64  `json:"parent,omitempty"`   // the job that submitted it
-	User     string `json:"user,omitempty"`     // who submitted it, user@host, as he says
-	// Submitter is the user of the database who did; "" on SQLite, and for the user of
-	// the connection.
+	User     string `json:"user,omitempty"`     // the submitter, user@host, unverified
+	// Submitter is the database user that submitted it; "" on SQLite, and for the user of the connection.
 	Submitter string `json:"submitter,omitempty"`
 
-	At time.Time     `json:"-"` // not before; zero for at once
+	At time.Time     `json:"-"` // not before; zero: at once
 	In time.Duration `json:"-"` // not before this long after now
 }
 
-// DefaultQueue is the queue that workers serve unless told otherwise.
+// DefaultQueue is the queue that workers serve by default.
 const DefaultQueue = "default"
 
-// Kind is the kind of all jobs in River.
+// Kind returns the kind of all jobs in River.
 func (Spec) Kind() string { return "transect" }
 
-// Complete sets defaults and checks what is given.
+// Complete sets defaults and checks the values.
 func (s *Spec) Complete() error {
 	s.Queue, s.Priority = cmp.Or(s.Queue, DefaultQueue), cmp.Or(s.Priority, setting.Defaults().Priority)
 	switch {
@@ -68,21 +66,21 @@ func CheckQueue(name string) error {
 	return nil
 }
 
-// Public is the job without what is kept elsewhere: who submitted it, and whom notices
-// of it go to, which not everybody may see who sees the job.
+// Public returns the job without what is stored elsewhere: the submitter and the targets of notices, which
+// not everyone who sees the job may see.
 func (s Spec) Public() Spec {
 	s.Submitter, s.OnFailure, s.Ping = "", "", ""
 	return s
 }
 
-// SetTargets sets whom notices go to; jobs of earlier versions have it in their JSON.
+// SetTargets sets the targets of notices; jobs of earlier versions have them in their JSON.
 func (s *Spec) SetTargets(onFailure, ping sql.NullString) {
 	if onFailure.Valid {
 		s.OnFailure, s.Ping = onFailure.String, ping.String
 	}
 }
 
-// By is who submitted the job: the database knows, whatever he says.
+// By returns who submitted the job: the database's user takes precedence over the claimed one.
 func (s Spec) By() string {
 	name, _, _ := strings.Cut(s.User, "@")
 	switch {
@@ -94,7 +92,7 @@ func (s Spec) By() string {
 	return s.Submitter + " (" + s.User + ")"
 }
 
-// SlotEnv are the variables that tell a job of a schedule its slot, in UTC.
+// SlotEnv returns the variables with the slot of a schedule's job, in UTC.
 func (s Spec) SlotEnv() []string {
 	if s.Schedule == "" {
 		return nil
@@ -102,7 +100,7 @@ func (s Spec) SlotEnv() []string {
 	return []string{"TRANSECT_SCHEDULE=" + s.Schedule, "TRANSECT_SLOT=" + FromMillis(s.Slot).UTC().Format(time.RFC3339)}
 }
 
-// Title is the script with its arguments, for lists.
+// Title returns the script with its arguments, for lists.
 func (s Spec) Title() string {
 	title := Plain(strings.Join(append([]string{s.Script}, s.Args...), " "))
 	if len(title) > 200 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// State is what a job does, in the words of users.
+// State is the state of a job, in the terms of users.
 type State string
 
 // The states of a job.
@@ -18,12 +18,12 @@ const (
 	Done          State = "done"
 	DoneFailures  State = "done with failures" // exit code 3
 	Failed        State = "failed"
-	Stopped       State = "stopped"          // 2, 4: the same again would not help
+	Stopped       State = "stopped"          // 2, 4: repeating it would not help
 	NeedsDecision State = "needs a decision" // 7
 	Cancelled     State = "cancelled"
 )
 
-// Outcomes of attempts that are no states of jobs.
+// Outcomes of attempts that are not states of jobs.
 const (
 	Lost     State = "lost"     // its worker died
 	Released State = "released" // its worker was stopped
@@ -33,7 +33,7 @@ const (
 var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, Failed, Stopped, NeedsDecision,
 	Cancelled}
 
-// Final reports whether a job in this state runs no more.
+// Final reports whether a job in this state has ended.
 func (s State) Final() bool {
 	switch s {
 	case Waiting, Scheduled, Running, Retrying, Lost, Released:
@@ -42,7 +42,7 @@ func (s State) Final() bool {
 	return true
 }
 
-// ByExitCode is the state of a job whose last attempt ended with an exit code.
+// ByExitCode returns the state of a job whose last attempt ended with an exit code.
 func ByExitCode(code int) State {
 	switch code {
 	case 0:
@@ -57,7 +57,7 @@ func ByExitCode(code int) State {
 	return Failed
 }
 
-// StateSQL is an expression: the State of a row of river_job j and tr_job t.
+// StateSQL is an expression for the State of a row of river_job j and tr_job t.
 const StateSQL = `case
 	when j.state = 'running' then 'running'
 	when j.state = 'retryable' then 'retrying'
@@ -68,13 +68,13 @@ const StateSQL = `case
 	when j.state = 'completed' then 'done'
 	else 'failed' end`
 
-// CancelAskedSQL is a condition: the cancellation of a row of river_job j was asked for.
+// CancelAskedSQL is a condition: the cancellation of a row of river_job j was requested.
 const CancelAskedSQL = "j.metadata ->> 'cancel_attempted_at' is not null"
 
-// RunID is the run of a job: its attempts are starts of this run.
+// RunID returns the ID of a job's run, which its attempts continue.
 func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
 
-// JobOfRun is the job whose run has an ID; 0 for other runs.
+// JobOfRun returns the job with a run ID; 0 for other runs.
 func JobOfRun(run string) int64 {
 	digits, _ := strings.CutPrefix(run, "job-")
 	job, err := strconv.ParseInt(digits, 10, 64)

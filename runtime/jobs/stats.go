@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Stats sums up the jobs.
+// Stats is a summary of the jobs.
 type Stats struct {
 	Queues  map[string]Tally `json:"queues"`  // jobs that have not ended
-	Ended   Tally            `json:"ended"`   // those that ended since
+	Ended   Tally            `json:"ended"`   // jobs that ended since
 	Since   time.Time        `json:"since"`   //
-	Wait    time.Duration    `json:"wait_ns"` // median from being due to the first start, of those that started since
+	Wait    time.Duration    `json:"wait_ns"` // median from being due to the first start, of jobs started since
 	Run     time.Duration    `json:"run_ns"`  // median of the attempts that ended since
-	Workers int              `json:"workers"` // that live
-	Slots   int              `json:"slots"`   // of these
+	Workers int              `json:"workers"` // live workers
+	Slots   int              `json:"slots"`   // their slots
 	Size    int64            `json:"bytes"`   // of the database
 }
 
-// Stats sums up the jobs, those that ended within a time.
+// Stats summarises the jobs, and the ones that ended within a time.
 func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error) {
 	stats := &Stats{Queues: map[string]Tally{}, Ended: Tally{}}
 	now, err := ReadTime(ctx, s.db, s.Now)
@@ -44,7 +44,7 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		}
 	}
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
-	middle := func(list string) string { // of a list of one column d
+	middle := func(list string) string { // median of a list of one column d
 		return "select coalesce((select d from (" + list + ") a order by d limit 1 offset (select count(*) / 2 from (" +
 			list + ") b)), 0)"
 	}

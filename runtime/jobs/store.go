@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Config says where the jobs are.
+// Config defines the database of jobs.
 type Config struct {
 	URL      string // postgres://…, sqlite:PATH, or "" for SQLite in StateDir
 	StateDir string
@@ -28,9 +28,8 @@ type Store struct {
 	path   string // of the SQLite file
 }
 
-// Open opens the database and brings its tables up to date. It fails with
-// *fault.ConfigError for an address that cannot be used or tables of a newer
-// version, and with *fault.ConnectionError when the server does not answer.
+// Open opens the database and updates its tables. It fails with *fault.ConfigError for an invalid address or
+// tables of a newer version, and with *fault.ConnectionError when the server does not answer.
 func Open(ctx context.Context, c Config) (_ *Store, err error) {
 	s := &Store{dialect: sqlite, url: c.URL}
 	scheme, rest, named := strings.Cut(c.URL, ":")
@@ -74,14 +73,13 @@ func (s *Store) Close() {
 	}
 }
 
-// DB is the database. On SQLite it has one connection: nothing may be asked of
-// it within a Tx.
+// DB returns the database. On SQLite it has one connection: do not use it within a Tx.
 func (s *Store) DB() *sql.DB { return s.db }
 
-// Pool is the pool below DB on PostgreSQL, nil on SQLite.
+// Pool returns the pool below DB on PostgreSQL, nil on SQLite.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// Name is the address without its password, or the file.
+// Name returns the address without its password, or the file.
 func (s *Store) Name() string {
 	if s.Postgres {
 		return Redacted(s.url)

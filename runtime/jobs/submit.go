@@ -46,13 +46,13 @@ func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) 
 	return row.ID, err
 }
 
-// submitter is an SQL expression: who submits something, the user of the connection
-// unless a parameter names another one.
+// submitter returns an SQL expression for the submitter: the user of the connection unless a parameter names
+// another one.
 func (s *Store) submitter(parameter string) string {
 	return "coalesce(nullif(cast(" + parameter + " as text), ''), " + s.user + ")"
 }
 
-// PutTargetsTx keeps whom the notices of a job, or of a schedule, go to.
+// PutTargetsTx stores the targets of notices for a job or a schedule.
 func (s *Store) PutTargetsTx(ctx context.Context, tx *Tx, job int64, schedule string, spec Spec) error {
 	_, err := tx.ExecContext(ctx, "insert into tr_target (job_id, schedule, on_failure, ping) values ($1, $2, $3, $4) "+
 		"on conflict (job_id, schedule) do update set on_failure = excluded.on_failure, ping = excluded.ping",
@@ -60,8 +60,8 @@ func (s *Store) PutTargetsTx(ctx context.Context, tx *Tx, job int64, schedule st
 	return err
 }
 
-// WatchTx lets workers look after a job whose submitter wants to be told how it
-// ends, or when it does not start. A job that is tried again is watched again.
+// WatchTx registers a job for notices about its end, or about a late start. A job that is retried is watched
+// again.
 func (s *Store) WatchTx(ctx context.Context, tx *Tx, id int64, spec Spec) error {
 	if spec.OnFailure == "" && spec.Ping == "" {
 		return nil
@@ -77,6 +77,5 @@ func (s *Store) WatchTx(ctx context.Context, tx *Tx, id int64, spec Spec) error 
 	return err
 }
 
-// maxAttempts bounds River's count, which takeovers raise as well; retries are
-// counted in tr_job.
+// maxAttempts limits River's count, which takeovers increment as well; retries are counted in tr_job.
 const maxAttempts = 30_000

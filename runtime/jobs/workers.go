@@ -19,21 +19,21 @@ type Worker struct {
 	Slots    int       `json:"slots"`
 	Version  string    `json:"version"`
 	Sandbox  bool      `json:"sandbox"`  // it refuses scripts without a manifest
-	Stopping bool      `json:"stopping"` // it finishes what it has
+	Stopping bool      `json:"stopping"` // it finishes its running jobs
 	Alive    bool      `json:"alive"`
-	Died     bool      `json:"died"` // it was declared dead; others that do not live left
+	Died     bool      `json:"died"` // it was declared dead; others that are gone left properly
 	Started  time.Time `json:"started"`
 	Seen     time.Time `json:"seen"` // its last sign of life
-	Jobs     []int64   `json:"jobs"` // what it runs
+	Jobs     []int64   `json:"jobs"` // running jobs
 
 	Silent time.Duration `json:"-"` // since Seen, by the clock of the database
 }
 
-// Lease is how long a worker that gives no sign of life keeps its jobs.
+// Lease is how long a worker without a sign of life keeps its jobs.
 const Lease = 15 * time.Second
 
-// Workers lists the workers that live, and with gone those that died or left
-// lately, in the order of their start.
+// Workers lists the live workers, and with gone the ones that died or left recently, in the order of their
+// start.
 func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 	where := " where w.dead_at is null"
 	if gone {

@@ -56,10 +56,10 @@ func (w *walk) call(e *ast.FuncCallExpr) fact {
 	return w.check(callee, args, w.positions[e])
 }
 
-// at is the position of an expression, or the start of its line.
+// at returns the position of an expression, or the start of its line.
 func (w *walk) at(e ast.Expr) position { return w.positionOf(e, w.tokens.line(e.Line())) }
 
-// positionOf is the position of an expression, or a default.
+// positionOf returns the position of an expression, or a default.
 func (w *walk) positionOf(e ast.Expr, otherwise position) position {
 	if at, ok := w.positions[e]; ok {
 		return at
@@ -83,8 +83,8 @@ func (w *walk) check(callee fact, args []argument, at position) fact {
 	return fact{}
 }
 
-// method reports an operation or a module's function called as a method: it
-// would receive the module as its first argument.
+// method reports an operation or a module's function called as a method: it would receive the module as its
+// first argument.
 func (w *walk) method(receiver fact, name string, at position) fact {
 	if f, known := w.methodOf(receiver, name, at); known {
 		return f
@@ -168,7 +168,7 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	}
 }
 
-// options checks a table constructor given as options.
+// options checks a table constructor passed as options.
 func (w *walk) options(called string, params []module.Param, a argument) {
 	given, complete := w.fields(a.table)
 	seen := map[string]bool{}
@@ -191,7 +191,7 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 	}
 }
 
-// sample is a value of the known type.
+// sample returns a value of a known type.
 func sample(f fact) lua.LValue {
 	if f.constant != nil {
 		return f.constant

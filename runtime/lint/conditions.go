@@ -12,19 +12,19 @@ import (
 
 // condition checks the condition of a branch or loop.
 func (w *walk) condition(e ast.Expr, loop bool) {
-	f := w.asked(e)
+	f := w.tested(e)
 	if _, number := e.(*ast.NumberExpr); number && loop {
 		return // while 1 do
 	}
 	w.decides(e, f)
 }
 
-// otherLuas are globals of other versions of Lua, which scripts ask for.
+// otherLuas lists globals of other versions of Lua, which scripts test for.
 var otherLuas = []string{"_ENV", "bit", "bit32", "ffi", "jit", "ngx", "rawlen", "utf8", "warn"}
 
-// asked checks an expression that asks whether there is something: a function of a library,
-// or a global of another Lua.
-func (w *walk) asked(e ast.Expr) fact {
+// tested checks an expression that tests for the existence of something: a function of a library, or a global
+// of another Lua.
+func (w *walk) tested(e ast.Expr) fact {
 	before := len(w.problems)
 	f := w.expression(e)
 	field, _ := e.(*ast.AttrGetExpr)
@@ -33,12 +33,12 @@ func (w *walk) asked(e ast.Expr) fact {
 		f = fact{}
 	}
 	if name, ok := e.(*ast.IdentExpr); ok && w.find(name.Value) == nil && slices.Contains(otherLuas, name.Value) {
-		w.askedFor = append(w.askedFor, name.Value)
+		w.testedFor = append(w.testedFor, name.Value)
 	}
 	return f
 }
 
-// decides reports conditions that are constant.
+// decides reports constant conditions.
 func (w *walk) decides(e ast.Expr, f fact) {
 	at := w.at(e)
 	switch e := e.(type) {
@@ -73,10 +73,10 @@ func (w *walk) decides(e ast.Expr, f fact) {
 	}
 }
 
-// typeOf names the result of type.
+// typeOf is the name of type's result.
 const typeOf = "type(…)"
 
-// kinds are the results of type.
+// kinds lists the results of type.
 var kinds = []string{"nil", "number", "string", "boolean", "table", "function", "thread", "userdata", "channel"}
 
 // compared checks both sides of a comparison.
@@ -125,7 +125,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	}
 }
 
-// bothFilters reports filters that are joined by an operator of Lua, which keeps one.
+// bothFilters reports filters joined by a Lua operator, which keeps only one.
 func (w *walk) bothFilters(e *ast.LogicalOpExpr) {
 	for _, side := range []ast.Expr{e.Lhs, e.Rhs} {
 		call, ok := side.(*ast.FuncCallExpr)
@@ -141,7 +141,7 @@ func (w *walk) bothFilters(e *ast.LogicalOpExpr) {
 		"query."+meant+"(…, …) joins them")
 }
 
-// isField reports whether an expression reads these fields, one of the other.
+// isField reports whether an expression reads a path of fields.
 func isField(e ast.Expr, names ...string) bool {
 	for _, name := range slices.Backward(names) {
 		get, ok := e.(*ast.AttrGetExpr)
@@ -182,7 +182,7 @@ func (w *walk) toItself(s *ast.AssignStmt) {
 	}
 }
 
-// same reports whether two expressions are equal, and make nothing new.
+// same reports whether two expressions are equal and create nothing.
 func same(a, b ast.Expr) bool {
 	text := dump(a)
 	return text == dump(b) && !strings.Contains(text, "Node$FuncCallExpr") && !strings.Contains(text, "Node$TableExpr") &&

@@ -16,7 +16,7 @@ import (
 	"transect/stdlib"
 )
 
-// environment is everything scripts can use.
+// environment lists everything that scripts can use.
 type environment struct {
 	globals   []string
 	libraries map[string][]string // of Lua, with their fields
@@ -68,8 +68,7 @@ func (v *environment) global(name string) bool {
 	return found
 }
 
-// suggestGlobal suggests what an undefined name may mean: most likely a module that
-// was not required.
+// suggestGlobal suggests a meaning for an undefined name: most likely a module that was not required.
 func (v *environment) suggestGlobal(name string) string {
 	if slices.Contains(v.names, name) {
 		return "write local " + name + ` = require("` + name + `") at the top`

@@ -11,12 +11,12 @@ import (
 	"transect/runtime/module"
 )
 
-// fact is what is known statically about a value. The zero fact knows nothing.
+// fact is static knowledge about a value. The zero fact is no knowledge.
 type fact struct {
 	kind     string     // Lua type; "" when unknown
 	constant lua.LValue // a known string, number or boolean
 	table    *ast.TableExpr
-	made     bool // by a table constructor of the script
+	made     bool // created by a table constructor of the script
 
 	sdk       bool   // sdk, or another connection
 	library   string // a library of Lua
@@ -26,30 +26,30 @@ type fact struct {
 	function  *module.Func      // of a module
 	builtin   string            // a global function
 	standard  string            // a function of a library of Lua
-	script    *ast.FunctionExpr // a function of the script
+	script    *ast.FunctionExpr // defined in the script
 	object    *module.Type      // an object with methods
 	bound     string            // name of a method read from an object
 	list      bool              // a table returned by a call, without fields added
 	resource  bool              // one record
-	records   string            // manager of the record, or of those of a list or an iterator
+	records   string            // manager of the record, or of the records in a list or an iterator
 	field     string            // type of a field of a record, which may be nil
 	each      int               // an iterator: values per step, -1 when unknown
-	noValue   bool              // a call that returns nothing
+	noValue   bool              // the result of a call that returns nothing
 	local     string            // a module of the workspace
 	names     []string          // all fields of a table
 	name      string            // its name in the script
 	full      string            // the name of function in the reference
 }
 
-// isModule reports tables of functions: a module, a manager, a library.
+// isModule reports whether the value is a table of functions: a module, a manager, a library.
 func (f fact) isModule() bool {
 	return f.sdk || f.library != "" || f.module != nil || f.manager != nil
 }
 
-// isDocumented reports operations and functions of modules.
+// isDocumented reports whether the value is an operation or a function of a module.
 func (f fact) isDocumented() bool { return f.operation != nil || f.function != nil }
 
-// article is the type with its article.
+// article returns the type with its article.
 func (f fact) article() string {
 	if f.kind == "nil" {
 		return "nil"
@@ -57,7 +57,7 @@ func (f fact) article() string {
 	return "a " + f.kind
 }
 
-// unknown reports whether nothing but the name is known.
+// unknown reports whether only the name is known.
 func (f fact) unknown() bool {
 	f.name, f.local = "", ""
 	return reflect.ValueOf(f).IsZero()
@@ -71,7 +71,7 @@ func (w *walk) expressions(list []ast.Expr) []fact {
 	return facts
 }
 
-// expression checks an expression and records what is known about it.
+// expression checks an expression and records its fact.
 func (w *walk) expression(e ast.Expr) fact {
 	f := w.visit(e)
 	w.facts[e] = f
@@ -111,7 +111,7 @@ func (w *walk) visit(e ast.Expr) fact {
 		w.function(e, false)
 		return fact{kind: "function", script: e}
 	case *ast.LogicalOpExpr:
-		w.asked(e.Lhs)
+		w.tested(e.Lhs)
 		w.expression(e.Rhs)
 		w.bothFilters(e)
 	case *ast.RelationalOpExpr:

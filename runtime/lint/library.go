@@ -11,8 +11,8 @@ import (
 	"transect/runtime/module"
 )
 
-// standard declares the functions of Lua whose arguments are checked. A question
-// mark makes one optional.
+// standard declares the Lua functions whose arguments are checked. A question mark makes an argument
+// optional.
 var standard = map[string]string{
 	"tonumber": "value:any base:number?", "ipairs": "list:table", "pairs": "table:table",
 	"setmetatable": "table:table metatable:table|nil",
@@ -47,7 +47,7 @@ func standardParams() map[string][]module.Param {
 	return all
 }
 
-// lua checks a call of a function of Lua.
+// lua checks a call of a Lua function.
 func (w *walk) lua(callee fact, args []argument, at position) fact {
 	name := callee.standard
 	if name == "" {
@@ -141,7 +141,7 @@ func (w *walk) format(args []argument, at position) {
 	}
 }
 
-// malformed describes the error of a pattern, or "".
+// malformed returns the error of a pattern, or "".
 func malformed(p string) string {
 	open := 0
 	for i := 0; i < len(p); i++ {

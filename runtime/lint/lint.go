@@ -1,13 +1,10 @@
-// Package lint finds mistakes in scripts without running them: syntax, unknown
-// names, arguments that operations and functions will refuse, unused variables,
-// unreachable statements.
+// Package lint finds mistakes in scripts without running them: syntax, unknown names, arguments that
+// operations and functions will refuse, unused variables, unreachable statements.
 //
-// A Checker walks the syntax tree of a script (statements.go) and keeps a fact
-// about each expression (facts.go): its type, and which module, manager or
-// operation it is. Names and arguments are checked against the same declarations
-// as calls at run time (environment.go, operations.go, calls.go; Lua's own
-// library in library.go). Nothing is reported unless it is certain. Begin
-// reading with Checker.Script.
+// A Checker walks the syntax tree of a script (statements.go) and records a fact about each expression
+// (facts.go): its type, and which module, manager or operation it is. Names and arguments are checked against
+// the same declarations as calls at run time (environment.go, operations.go, calls.go; Lua's own library in
+// library.go). Only certain mistakes are reported. Begin reading with Checker.Script.
 package lint
 
 import (
@@ -31,21 +28,20 @@ type Problem struct {
 // Checker checks scripts.
 type Checker struct {
 	env *environment
-	// Local is the file of a module that require finds beside the script, "" for none.
-	// Optional.
+	// Local returns the file of a module that require finds next to the script, "" for none. Optional.
 	Local func(script, module string) string
-	// Allowed are rules that are not applied.
+	// Allowed lists rules that are not applied.
 	Allowed []string
 }
 
-// New makes a Checker.
+// New returns a Checker.
 func New() *Checker { return &Checker{env: newEnvironment()} }
 
-// Script is what is known about a script.
+// Script is the result of analysing a script.
 type Script struct {
 	Problems []Problem      // in the order of lines
 	Names    []Name         // in the order of the source
-	Exports  map[string]int // the fields of the table that a module returns: where they are assigned, indexes of names
+	Exports  map[string]int // fields of a returned module table and where they are assigned, as indexes of Names
 	Returned int            // where the variable of that table is declared, an index, or -1
 
 	walk *walk
@@ -54,8 +50,8 @@ type Script struct {
 // Script checks one script and returns its problems in the order of lines.
 func (c *Checker) Script(file string, code []byte) []Problem { return c.Analyse(file, code).Problems }
 
-// Analyse checks a script and tells what its names stand for. Of statements with syntax
-// errors, and of those after a block that does not end, nothing else is known.
+// Analyse checks a script and resolves its names. Statements with syntax errors, and everything after an
+// unterminated block, are not analysed further.
 func (c *Checker) Analyse(file string, code []byte) *Script {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
@@ -68,7 +64,7 @@ func (c *Checker) Analyse(file string, code []byte) *Script {
 	second := newWalk(c, file, read, first.reassigned)
 	second.chunk(read.chunk)
 	found := second.problems
-	if len(read.problems) > 0 { // what cannot be read may use and declare any names
+	if len(read.problems) > 0 { // unparsed parts may use and declare any names
 		found = slices.DeleteFunc(found, func(p Problem) bool {
 			return p.Rule == UnusedVariable || p.Rule == UndeclaredGlobal || p.Rule == AssignedGlobal
 		})
@@ -78,7 +74,7 @@ func (c *Checker) Analyse(file string, code []byte) *Script {
 	return s
 }
 
-// filter sorts the problems and removes those that are allowed.
+// filter sorts the problems and removes allowed ones.
 func (c *Checker) filter(problems []Problem, code []byte) []Problem {
 	allowed := allowancesOf(code)
 	problems = slices.DeleteFunc(problems, func(p Problem) bool {
@@ -95,21 +91,21 @@ type walk struct {
 	*Checker
 	file      string
 	tokens    *tokens
-	plain     bool // the script makes no tables that can be called
+	plain     bool // the script creates no callable tables
 	scope     *scope
 	problems  []Problem
 	facts     map[ast.Expr]fact     // of each visited expression
 	positions map[ast.Expr]position // of names and constants
 
-	kept       map[int]map[string]int // the fields assigned to tables of variables, by their declarations
+	kept       map[int]map[string]int // the fields assigned to table variables, by their declarations
 	seen       map[string]fact        // the variables at the cursor
-	unread     map[string]bool        // names that parts which cannot be read may assign
-	partial    bool                   // there are such parts
+	unread     map[string]bool        // names that unparsed parts may assign
+	partial    bool                   // there are unparsed parts
 	reassigned map[declaration]bool   // variables assigned to after their declaration
 	final      bool                   // reassigned is complete
 	assigned   map[string]position    // globals the script defines
 	read       []use                  // globals the script reads
-	askedFor   []string               // globals of other Luas that the script asks for
+	testedFor  []string               // globals of other Luas that the script tests for
 	others     bool                   // functions may have other globals
 }
 

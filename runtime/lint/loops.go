@@ -9,7 +9,7 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// iterated checks what a for loop iterates over.
+// iterated checks the iterator of a for loop.
 func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, positions []position) {
 	if len(facts) == 0 {
 		return

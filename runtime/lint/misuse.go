@@ -17,7 +17,7 @@ import (
 
 const calculated = "used in arithmetic"
 
-// notOperand describes a value that no operator accepts, or "".
+// notOperand describes a value that no operator accepts, or returns "".
 func (w *walk) notOperand(e ast.Expr, f fact) string {
 	_, literal := e.(*ast.TableExpr)
 	switch {
@@ -136,7 +136,7 @@ func (w *walk) assignedValues(exprs []ast.Expr, facts []fact, name string) {
 	}
 }
 
-// errorNames are names of variables for errors.
+// errorNames lists common names of variables for errors.
 var errorNames = []string{"err", "error", "e", "errmsg", "msg", "message", "reason", "why", "problem"}
 
 // convention reports code that expects an error as a second result.
@@ -174,7 +174,7 @@ func (w *walk) tried(by string, first argument) {
 	}
 }
 
-// callable checks what is called, and how.
+// callable checks a callee, and how it is called.
 func (w *walk) callable(e *ast.FuncCallExpr, callee fact, args []argument) {
 	if e.Method != "" {
 		return
@@ -196,7 +196,7 @@ func (w *walk) callable(e *ast.FuncCallExpr, callee fact, args []argument) {
 	w.shadowed(e)
 }
 
-// shadowable are names of modules that are common as parameters.
+// shadowable lists modules whose names are common for parameters.
 var shadowable = []string{"table", "os", "io", "math", "path", "time", "json", "csv", "geo", "hash", "semver"}
 
 // shadowed reports a parameter that hides the module whose function is called.

@@ -14,7 +14,7 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// attribute checks a field access, and notes what the name of the field means.
+// attribute checks a field access, and records the meaning of the field's name.
 func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	f := w.field(e)
 	n, object := w.tokens.at(w.positions[e]), w.facts[e.Object]
@@ -64,7 +64,7 @@ func (w *walk) field(e *ast.AttrGetExpr) fact {
 	return w.part(object, name)
 }
 
-// part is what is known about a field of a value.
+// part returns the fact about a field of a value.
 func (w *walk) part(object fact, key string) fact {
 	called := object.name + "." + key
 	switch {
@@ -95,7 +95,7 @@ func (w *walk) part(object fact, key string) fact {
 	return fact{}
 }
 
-// members are the names of the fields of a value.
+// members returns the names of the fields of a value.
 func (w *walk) members(f fact) (known []string) {
 	switch {
 	case f.sdk:
@@ -124,7 +124,7 @@ func (w *walk) members(f fact) (known []string) {
 	return known
 }
 
-// element checks an access by number and returns what is known about it.
+// element checks an access by number and returns its fact.
 func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
 	n, number := index.constant.(lua.LNumber)
 	switch {
@@ -142,14 +142,14 @@ func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
 	return fact{}
 }
 
-// among reports a name that is not among the known ones.
+// among reports a name that is not a known one.
 func (w *walk) among(known []string, name string, at position, rule, message, otherwise string) {
 	if !slices.Contains(known, name) {
 		w.report(at, rule, message, near(name, known, otherwise))
 	}
 }
 
-// required is the result of require.
+// required returns the result of require.
 func (w *walk) required(args []argument) fact {
 	if len(args) != 1 || args[0].constant == nil || args[0].kind != "string" {
 		return fact{}

@@ -15,8 +15,7 @@ import (
 	"transect/client/schema"
 )
 
-// fields lists the named fields of a table constructor; complete is false when
-// it has others.
+// fields lists the named fields of a table constructor; complete is false if it has others.
 func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete bool) {
 	given, complete = map[string]argument{}, true
 	for _, f := range t.Fields {
@@ -53,7 +52,7 @@ func (w *walk) operation(s *declare.Spec, args []argument, at position) {
 		}
 	}
 	positional, named, err := s.Bind(len(args), last)
-	if err != nil && last != nil && last.List { // its other keys may be names as well
+	if err != nil && last != nil && last.List { // its other keys may be names, too
 		last.List = false
 		positional, named, err = s.Bind(len(args), last)
 	}
@@ -103,7 +102,7 @@ func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[s
 	return complete
 }
 
-// argument notes that a name in a table is that of an argument.
+// argument records that a name in a table is an argument's.
 func (w *walk) argument(called, name string, a argument) {
 	n := w.tokens.at(a.at)
 	n.Reference, n.Parameter = called, name
@@ -132,7 +131,7 @@ func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	w.report(a.at, rule, fmt.Sprintf("%s: argument %s", s.FullName(), err), hint)
 }
 
-// constant is a completely known value in the types of the client.
+// constant converts a completely known value to the types of the client.
 func (w *walk) constant(f fact) (any, bool) {
 	switch v := f.constant.(type) {
 	case lua.LString:
@@ -173,7 +172,7 @@ func (w *walk) constant(f fact) (any, bool) {
 	return object, true
 }
 
-// searched reports what the arguments of a search cannot mean.
+// searched reports arguments of a search that cannot be intended.
 func (w *walk) searched(s *declare.Spec, t *ast.TableExpr) {
 	if s.Param("filter") == nil {
 		return
@@ -207,7 +206,7 @@ func (w *walk) conditions(s *declare.Spec, filter *ast.TableExpr) {
 	}
 }
 
-// partly is a table constructor with what is known of its values; the others are nil.
+// partly returns a table constructor with the known values; others are nil.
 func (w *walk) partly(e ast.Expr) any {
 	t, ok := e.(*ast.TableExpr)
 	if !ok {
@@ -228,7 +227,7 @@ func (w *walk) partly(e ast.Expr) any {
 	return object
 }
 
-// located is the position of a name in a table constructor.
+// located returns the position of a name in a table constructor.
 func (w *walk) located(t *ast.TableExpr, name string) position {
 	for _, f := range t.Fields {
 		for _, e := range []ast.Expr{f.Key, f.Value} {

@@ -14,7 +14,7 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// answer is the result of an operation.
+// answer returns the result of an operation.
 func (w *walk) answer(s *declare.Spec, args []argument) fact {
 	switch s.Shape {
 	case declare.ShapeNone:
@@ -50,10 +50,10 @@ func (w *walk) answer(s *declare.Spec, args []argument) fact {
 	return fact{}
 }
 
-// several are results of more than one value.
+// several is the type of results with more than one value.
 var several = reflect.TypeFor[interface{ Values() []any }]()
 
-// forOne reports whether a call that takes one id or a list of them has one.
+// forOne reports whether a call that takes one id or a list has one id.
 func (w *walk) forOne(s *declare.Spec, args []argument) bool {
 	if len(args) == 0 {
 		return false
@@ -66,8 +66,7 @@ func (w *walk) forOne(s *declare.Spec, args []argument) bool {
 	return given.kind == "string" || given.resource
 }
 
-// result is the result of a module's function, by the first words of its
-// documentation.
+// result returns the result of a module's function, derived from the first words of its documentation.
 func (w *walk) result(callee fact, args []argument) fact {
 	f := callee.function
 	words, known := f.Returns, fact{name: callee.name}
@@ -98,8 +97,7 @@ func (w *walk) result(callee fact, args []argument) fact {
 	return known
 }
 
-// declared lists the arguments that a script declares, or nil when not all are
-// known.
+// declared lists the arguments that a script declares, or nil when not all are known.
 func (w *walk) declared(args []argument) []string {
 	if len(args) != 1 || args[0].table == nil {
 		return nil
@@ -120,7 +118,7 @@ func (w *walk) declared(args []argument) []string {
 	return names
 }
 
-// methodOf finds the method of a value of a known type.
+// methodOf returns the method of a value of a known type.
 func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 	switch {
 	case receiver.object != nil:
@@ -157,8 +155,7 @@ func (w *walk) scripted(callee fact, args []argument, at position) fact {
 	return fact{}
 }
 
-// firstOfTwo reports a local for a mission that takes the first value of a call, which is
-// its flight.
+// firstOfTwo reports a local named like a mission that takes the first result of a call, which is the flight.
 func (w *walk) firstOfTwo(s *ast.LocalAssignStmt, facts []fact, positions []position) {
 	if len(s.Names) == 1 && len(facts) == 1 && facts[0].name == "missions.create" &&
 		strings.HasPrefix(s.Names[0], "m") {

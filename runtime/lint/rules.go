@@ -39,10 +39,10 @@ const (
 type Rule struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
-	Example string `json:"example"` // the smallest script that breaks it, and no other
+	Example string `json:"example"` // the smallest script that breaks only this rule
 }
 
-// Rules lists all of them.
+// Rules lists all rules.
 func Rules() []Rule {
 	return []Rule{
 		{Syntax, "what Lua cannot read", `local n = = 1`},
@@ -76,8 +76,8 @@ func Rules() []Rule {
 	}
 }
 
-// allowances are the comments of a script that allow what a rule forbids: behind a line
-// for the line, on a line of its own for the script.
+// allowances are the comments of a script that allow violations of a rule: after a line for the line, on a
+// line of its own for the script.
 type allowances struct {
 	script []string
 	lines  map[int][]string

@@ -32,8 +32,8 @@ type scope struct {
 
 func (w *walk) open() { w.scope = &scope{outer: w.scope} }
 
-// close ends a block and reports unused variables. Of several names in one
-// declaration, those before a used one are needed.
+// close ends a block and reports unused variables. In a declaration of several names, names before a used one
+// are needed.
 func (w *walk) close() {
 	for i, v := range w.scope.vars {
 		if v.used || v.optional || strings.HasPrefix(v.name, "_") {
@@ -52,7 +52,7 @@ func (w *walk) close() {
 
 func (w *walk) declare(name string, at position, from declaration, known fact) *variable {
 	simple := slices.Contains([]string{"nil", "boolean", "number", "string"}, known.kind)
-	if w.final && w.reassigned[from] || w.unread[name] || simple && w.partial { // what is not read may assign it
+	if w.final && w.reassigned[from] || w.unread[name] || simple && w.partial { // unparsed parts may assign it
 		known = fact{}
 	}
 	v := &variable{name: name, position: at, from: from, known: known}
@@ -75,7 +75,7 @@ func (w *walk) find(name string) *variable {
 // globals reports undefined globals, and globals defined by the script.
 func (w *walk) globals() {
 	for _, u := range w.read {
-		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) || slices.Contains(w.askedFor, u.name) {
+		if _, own := w.assigned[u.name]; own || w.others || w.env.global(u.name) || slices.Contains(w.testedFor, u.name) {
 			continue
 		}
 		hint := w.env.suggestGlobal(u.name)
@@ -104,7 +104,7 @@ func (w *walk) assign(e *ast.IdentExpr) {
 	}
 }
 
-// stores notes that a field is assigned to the table of a variable.
+// stores records that a field is assigned to the table of a variable.
 func (w *walk) stores(object, field ast.Expr, at position) {
 	name, named := object.(*ast.IdentExpr)
 	key, ok := field.(*ast.StringExpr)
@@ -126,8 +126,8 @@ func (w *walk) export(table int, field string, at position) {
 	}
 }
 
-// exports are the fields of the table that the last statement returns, and where its
-// variable is declared.
+// exports returns the fields of the table that the last statement returns, and where its variable is
+// declared.
 func (w *walk) exports(chunk []ast.Stmt) (fields map[string]int, table int) {
 	if len(chunk) == 0 {
 		return nil, -1
@@ -147,11 +147,11 @@ func (w *walk) exports(chunk []ast.Stmt) (fields map[string]int, table int) {
 	return nil, -1
 }
 
-// returned stands for the variable of a table that is returned where it is made.
+// returned stands for the variable of a table constructor that is returned directly.
 const returned = -2
 
-// exported notes the fields of a table constructor: where its value is declared when that
-// is a variable, else where the field is given.
+// exported records the fields of a table constructor: where the value is declared if it is a variable, else
+// where the field is given.
 func (w *walk) exported(table int, e *ast.TableExpr) {
 	for _, f := range e.Fields {
 		key, ok := f.Key.(*ast.StringExpr)

@@ -15,22 +15,22 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// maxSyntaxErrors are reported of a script.
+// maxSyntaxErrors limits the syntax errors reported for a script.
 const maxSyntaxErrors = 20
 
-// reading is what can be read of a script.
+// reading is the parseable part of a script.
 type reading struct {
 	code     []byte
-	left     []byte // code, with blanks for what cannot be read
+	left     []byte // code, with unparseable parts blanked
 	chunk    []ast.Stmt
 	problems []Problem       // syntax errors
-	unread   map[string]bool // names that what cannot be read may assign
+	unread   map[string]bool // names that unparsed parts may assign
 }
 
-// readable parses a script. After a syntax error it leaves out the line of it, or the one
-// before, where the outermost statement around can be read without. Else it leaves out that
-// statement, and goes on when the rest does not depend on it: when its blocks and brackets
-// are closed, and all statements before it are complete. Otherwise it leaves out the rest.
+// readable parses a script. After a syntax error it drops the line of the error, or the previous one, if the
+// enclosing outermost statement parses without it. Otherwise it drops that statement, and continues if the
+// rest does not depend on it: its blocks and brackets are closed, and all statements before it are complete.
+// Otherwise it drops the rest.
 func readable(file string, code []byte) *reading {
 	r := &reading{code: code, left: code, unread: map[string]bool{}}
 	var starts []int
@@ -54,8 +54,8 @@ func readable(file string, code []byte) *reading {
 	return r
 }
 
-// statements are the offsets of outermost statements, as far as lines tell: each begins
-// with a word at the start of a line.
+// statements returns the offsets of outermost statements, as far as lines show: each begins with a word at
+// the start of a line.
 func statements(code []byte) []int {
 	starts := []int{0}
 	for _, t := range compile.Tokens(code) {
@@ -72,8 +72,8 @@ func begins(code []byte, t compile.Token) bool {
 		" local if for while repeat do function return break goto ", " "+string(code[t.From:t.To])+" ")
 }
 
-// leaveOut blanks the statement of a line, or the rest from the first statement that is
-// not complete, which it returns.
+// leaveOut blanks the statement of a line, or the rest from the first incomplete statement, and reports
+// whether it blanked the rest.
 func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 	for i, from := range starts[:len(starts)-1] {
 		to := starts[i+1]
@@ -94,8 +94,8 @@ func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 	return true
 }
 
-// leaveOutLine blanks only a line of a statement, or the one before it, when the statement
-// can be read without and what follows does not become unreachable or reachable.
+// leaveOutLine blanks only a line of a statement, or the previous one, if the statement parses without it and
+// the reachability of what follows does not change.
 func (r *reading) leaveOutLine(from, to, line int) bool {
 	end := len(r.left)
 	for lines := bytes.SplitAfter(r.left, []byte("\n")); len(lines) > line; lines = lines[:len(lines)-1] {
@@ -122,23 +122,23 @@ func inBlock(code []byte) bool {
 	return ok && strings.HasPrefix(missing, " ") && vm.Check("", append(bytes.Clone(code), missing...)) == nil
 }
 
-// simple reports whether a line may be a statement after which the script goes on.
+// simple reports whether a line may be a statement after which control continues.
 func simple(line []byte) bool {
 	tokens := compile.Tokens(line)
 	return len(tokens) > 0 && begins(line, tokens[0]) && !has(line, "break", "return", "goto", "then", "else")
 }
 
-// has reports whether code has one of some tokens.
+// has reports whether code contains one of some tokens.
 func has(code []byte, tokens ...string) bool {
 	return slices.ContainsFunc(compile.Tokens(code), func(t compile.Token) bool {
 		return slices.Contains(tokens, string(code[t.From:t.To]))
 	})
 }
 
-// blank leaves out code.
+// blank blanks a part of the code.
 func (r *reading) blank(from, to int) {
 	if code := r.code[from:to]; bytes.Count(code, []byte("\n")) > 1 || has(code, "=", "local", "function", "for") {
-		for word := range strings.FieldsFuncSeq(string(code), noLetter) { // also in strings that do not end
+		for word := range strings.FieldsFuncSeq(string(code), noLetter) { // also in unterminated strings
 			r.unread[word] = true
 		}
 	}
@@ -151,14 +151,14 @@ func (r *reading) blank(from, to int) {
 
 func noLetter(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// balanced reports whether blocks and brackets that begin in a source end there.
+// balanced reports whether all blocks and brackets in a source are closed.
 func balanced(code []byte) bool {
 	missing, ok := closing(code)
 	return ok && missing == ""
 }
 
-// closing is what ends the blocks and brackets that are open at the end of a source; not
-// ok when one ends that did not begin there.
+// closing returns what closes the open blocks and brackets at the end of a source; ok is false when one is
+// closed that was not opened.
 func closing(code []byte) (missing string, ok bool) {
 	var open []string
 	ends := map[string]string{"function": " end", "if": " end", "do": " end", "repeat": " until true",
@@ -212,8 +212,8 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 	return nil, p
 }
 
-// beginning is the column of a token, of which the parser tells the end; that of a
-// string is left as it is.
+// beginning returns the column where a token begins; the parser reports its end. For strings it returns the
+// column unchanged.
 func beginning(code []byte, line, column int, token string) int {
 	lines := bytes.Split(code, []byte("\n"))
 	if from := column - len(token); line <= len(lines) && from >= 0 && column <= len(lines[line-1]) &&

@@ -10,8 +10,8 @@ import (
 	"transect/client/declare"
 )
 
-// tokens finds the columns of names, which the syntax tree does not have. The walk
-// visits all names and constants in the order of the source, and each takes the next one.
+// tokens assigns columns to names, which the syntax tree lacks. The walk visits all names and constants in
+// the order of the source, and each takes the next one.
 type tokens struct {
 	names   []Name           // with strings and numbers, in order
 	next    int              // all before it are taken
@@ -20,20 +20,20 @@ type tokens struct {
 	first   map[int]int      // line to the column of its first token
 }
 
-// Name is an identifier, a string or a number of a script, and what it stands for.
+// Name is an identifier, a string or a number in a script, with its meaning.
 type Name struct {
 	Text         string
 	Line, Column int
 	Literal      bool   // a string or number
-	Declared     int    // where its variable is declared, an index; of others -1
+	Declared     int    // where its variable is declared, an index; otherwise -1
 	Global       bool   // a global variable
-	Reference    string // its name in the reference: projects.search, Dataset.name; of an argument that of what is called
-	Parameter    string // an argument
-	Module       string // of the workspace: that it is, or that it is a field of
+	Reference    string // its name in the reference: projects.search, Dataset.name; for an argument, the callee's
+	Parameter    string // the name of an argument
+	Module       string // of the workspace: the module that it is, or is a field of
 	Member       bool   // it is a field of Module
-	Table        int    // of a field: where the variable that it is read from is declared, an index; of others -1
+	Table        int    // for a field: where the variable it is read from is declared, an index; otherwise -1
 	Assigned     bool   // a value is assigned to it
-	About        string // of a variable: what is known about its value
+	About        string // for a variable: what is known about its value
 }
 
 func newTokens(code []byte) *tokens {
@@ -58,13 +58,12 @@ func newTokens(code []byte) *tokens {
 	}
 }
 
-// of returns the next position of a name from a line on, or the start of the
-// line.
+// of returns the next position of a name from a line on, or the start of the line.
 func (p *tokens) of(line int, text string) position {
 	return p.take(line, text, func(n *Name) bool { return !n.Literal })
 }
 
-// key is the position of a key: a name, or a string in brackets.
+// key returns the position of a key: a name, or a string in brackets.
 func (p *tokens) key(line int, text string) position {
 	return p.take(line, text, func(*Name) bool { return true })
 }
@@ -87,7 +86,7 @@ func (p *tokens) take(line int, text string, is func(*Name) bool) position {
 	return p.line(line)
 }
 
-// at is the name at a position, or one that is not kept.
+// at returns the name at a position, or a dummy.
 func (p *tokens) at(at position) *Name {
 	if i, ok := p.index[at]; ok {
 		return &p.names[i]
@@ -95,7 +94,7 @@ func (p *tokens) at(at position) *Name {
 	return &Name{}
 }
 
-// declare notes the declaration of a variable.
+// declare records the declaration of a variable.
 func (p *tokens) declare(at position, known fact) {
 	if i, ok := p.index[at]; ok {
 		p.names[i].Declared = i
@@ -103,7 +102,7 @@ func (p *tokens) declare(at position, known fact) {
 	}
 }
 
-// declaredAt is the index of the name at a position, -1 of none.
+// declaredAt returns the index of the name at a position, or -1.
 func (p *tokens) declaredAt(at position) int {
 	if i, ok := p.index[at]; ok {
 		return i
@@ -111,7 +110,7 @@ func (p *tokens) declaredAt(at position) int {
 	return -1
 }
 
-// means notes what is known about the value of a name.
+// means records the fact about the value of a name.
 func (n *Name) means(f fact) {
 	n.Reference, n.Module = f.reference(), cmp.Or(f.local, n.Module)
 	n.About = f.kind
@@ -127,7 +126,7 @@ func (n *Name) means(f fact) {
 	}
 }
 
-// reference is the name of a value in the reference, "" of others.
+// reference returns the name of a value in the reference, or "".
 func (f fact) reference() string {
 	switch {
 	case f.sdk:

@@ -39,7 +39,7 @@ func (w *walk) anyLeaves(stmts []ast.Stmt) bool {
 	return false
 }
 
-// ends reports calls that do not return.
+// ends reports whether a call does not return.
 func (w *walk) ends(e ast.Expr) bool {
 	call, ok := e.(*ast.FuncCallExpr)
 	if !ok {
@@ -62,7 +62,7 @@ func breaks(stmts []ast.Stmt) bool {
 	})
 }
 
-// Blocks lists the blocks of a statement, without those of functions.
+// Blocks lists the blocks of a statement, excluding functions.
 func Blocks(s ast.Stmt) [][]ast.Stmt {
 	switch s := s.(type) {
 	case *ast.DoBlockStmt:

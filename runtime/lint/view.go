@@ -8,16 +8,16 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// cursorName stands for the cursor in code that is completed to be read.
+// cursorName marks the cursor in incomplete code.
 const cursorName = "_cursor_"
 
-// View is what is known at a place of a script.
+// View is the analysis at a position in a script.
 type View struct {
 	walk   *walk
 	locals map[string]fact
 }
 
-// At tells what is known where a part of a script ends.
+// At analyses a script up to a position.
 func (c *Checker) At(file string, before []byte) *View {
 	start, closers := unfinished(before)
 	code := slices.Concat(before[:start], []byte(" "+cursorName+"() "+closers))
@@ -25,7 +25,7 @@ func (c *Checker) At(file string, before []byte) *View {
 	return &View{s.walk, s.walk.seen}
 }
 
-// visible are the variables of the scopes that are open.
+// visible returns the variables of the open scopes.
 func (w *walk) visible() map[string]fact {
 	found := map[string]fact{}
 	for s := w.scope; s != nil; s = s.outer {
@@ -38,15 +38,15 @@ func (w *walk) visible() map[string]fact {
 	return found
 }
 
-// Names lists the variables that can be used.
+// Names lists the variables in scope.
 func (v *View) Names() []string {
 	return slices.Concat(slices.Sorted(maps.Keys(v.locals)), v.walk.env.globals)
 }
 
-// Modules lists what require finds without files.
+// Modules lists the modules that require finds without files.
 func (v *View) Modules() []string { return v.walk.env.names }
 
-// find is what is known about a path, such as sdk, projects or list, 1.
+// find returns the fact about a path, such as sdk, projects or list, 1.
 func (v *View) find(path []any) (f fact) {
 	for i, key := range path {
 		name, named := key.(string)
@@ -67,8 +67,8 @@ func (v *View) find(path []any) (f fact) {
 	return f
 }
 
-// Reference is the name in the reference of what a path leads to, or "". A method is one
-// of the object that the path without its last name leads to.
+// Reference returns the name in the reference of the target of a path, or "". A method belongs to the object
+// that the path without its last name leads to.
 func (v *View) Reference(path []any) string {
 	if f := v.find(path); f.reference() != "" || len(path) < 2 {
 		return f.reference()
@@ -82,10 +82,10 @@ func (v *View) Reference(path []any) string {
 	return ""
 }
 
-// Module is the module of the workspace that a path leads to, or "".
+// Module returns the module of the workspace that a path leads to, or "".
 func (v *View) Module(path []any) string { return v.find(path).local }
 
-// Members lists the fields of what a path leads to, or with a colon its methods.
+// Members lists the fields of the target of a path, or with colon its methods.
 func (v *View) Members(path []any, colon bool) []string {
 	f := v.find(path)
 	switch {
@@ -99,15 +99,15 @@ func (v *View) Members(path []any, colon bool) []string {
 	return v.walk.members(f)
 }
 
-// bracket is a bracket or a block, or the head of one, that has not ended.
+// bracket is an open bracket or block, or the head of one.
 type bracket struct {
 	by    string
 	block bool
 	token int
 }
 
-// unfinished returns where the statement at the end of a source begins, and what ends the
-// blocks and brackets around it.
+// unfinished returns where the statement at the end of a source begins, and what closes the blocks and
+// brackets around it.
 func unfinished(code []byte) (start int, closers string) {
 	tokens := compile.Tokens(code)
 	var stack []bracket

@@ -12,7 +12,7 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// place is what is known at the cursor.
+// place is the analysis at the cursor.
 type place struct {
 	complete.Cursor
 	*lint.View
@@ -25,7 +25,7 @@ func (s *Server) place(d *document, p position) *place {
 	return &place{complete.Scan(string(before)), s.checker.At(d.path, before), s, d}
 }
 
-// entry is what a path leads to in the reference, or nil.
+// entry returns the entry of the reference that a path leads to, or nil.
 func (at *place) entry(path []any) *reference.Entry {
 	if name := at.Reference(path); name != "" {
 		if _, e, err := at.server.reference.Find(name); err == nil {
@@ -35,7 +35,7 @@ func (at *place) entry(path []any) *reference.Entry {
 	return nil
 }
 
-// complete lists what may be written at a position.
+// complete lists the completions at a position.
 func (s *Server) complete(d *document, p params) (any, error) {
 	at := s.place(d, p.Position)
 	items, typed := []completionItem{}, at.Word
@@ -83,7 +83,7 @@ func (s *Server) complete(d *document, p params) (any, error) {
 	return object{"isIncomplete": false, "items": items}, nil
 }
 
-// item is one completion, documented where the reference has it.
+// item returns one completion, documented if the reference has it.
 func (at *place) item(kind int, word string) completionItem {
 	item := completionItem{Label: strings.TrimSuffix(word, " = "), Kind: kind, TextEdit: &textEdit{NewText: word}}
 	switch kind {
@@ -105,8 +105,7 @@ func (at *place) item(kind int, word string) completionItem {
 	return item
 }
 
-// files lists what is in a folder that is named in a script; scripts are run in the first
-// folder of the workspace.
+// files lists the contents of a folder named in a script; scripts run in the first folder of the workspace.
 func (s *Server) files(d *document, folder string) (names []string) {
 	dir := filepath.FromSlash(folder)
 	switch {
@@ -129,7 +128,7 @@ func (s *Server) files(d *document, folder string) (names []string) {
 	return names
 }
 
-// modules lists the modules beside a script and in the folders there.
+// modules lists the modules in a script's folder and its subfolders.
 func (s *Server) modules(d *document) (names []string) {
 	dir := filepath.Dir(d.path)
 	for _, pattern := range []string{"[^.]*.lua", "[^.]*/[^.]*.lua"} {
@@ -143,7 +142,7 @@ func (s *Server) modules(d *document) (names []string) {
 	return names
 }
 
-// signature shows the arguments of the call at a position.
+// signature returns the arguments of the call at a position.
 func (s *Server) signature(d *document, p params) (any, error) {
 	at := s.place(d, p.Position)
 	called, active := at.Call, at.Key

@@ -12,7 +12,7 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// document is a script: one that is open in the editor, or a file.
+// document is a script that is open in the editor, or a file.
 type document struct {
 	uri, path string
 	version   int
@@ -47,7 +47,7 @@ func (d *document) edit(c change) {
 	d.set(bytes.Join([][]byte{d.text[:from], d.text[max(from, to):]}, []byte(c.Text)))
 }
 
-// line is the text of a line, from 0, without its end.
+// line returns the text of a line, from 0, without its end.
 func (d *document) line(n int) []byte {
 	if n < 0 || n >= len(d.lines) {
 		return nil
@@ -59,7 +59,7 @@ func (d *document) line(n int) []byte {
 	return bytes.TrimRight(d.text[d.lines[n]:end], "\r\n")
 }
 
-// offset is the byte at a position, the nearest one where there is none.
+// offset returns the byte offset of a position, or of the nearest valid one.
 func (d *document) offset(p position) int {
 	switch {
 	case p.Line < 0:
@@ -80,7 +80,7 @@ func (d *document) offset(p position) int {
 
 func units16(r rune) int { return max(1, utf16.RuneLen(r)) }
 
-// units is the length of a text as positions count it.
+// units returns the length of a text in units of UTF-16.
 func units(text string) (n int) {
 	for _, r := range text {
 		n += units16(r)
@@ -88,16 +88,16 @@ func units(text string) (n int) {
 	return n
 }
 
-// position is that of a line and a column in bytes, both from 1.
+// position converts a line and a column in bytes, both from 1.
 func (d *document) position(line, column int) position {
 	text := d.line(line - 1)
 	return position{line - 1, units(string(text[:min(max(column-1, 0), len(text))]))}
 }
 
-// rangeOf is where a name stands.
+// rangeOf returns the range of a name.
 func (d *document) rangeOf(n *lint.Name) span { return d.token(n.Line, n.Column) }
 
-// token is the range of the token at a line and a column, or the rest of the line.
+// token returns the range of the token at a line and a column, or the rest of the line.
 func (d *document) token(line, column int) span {
 	found := span{Start: d.position(line, column), End: d.position(line, len(d.line(line-1))+1)}
 	if line < 1 || line > len(d.lines) {
@@ -113,7 +113,7 @@ func (d *document) token(line, column int) span {
 	return found
 }
 
-// nameAt is the name at a position, an index, or -1.
+// nameAt returns the index of the name at a position, or -1.
 func (d *document) nameAt(p position) int {
 	at := d.offset(p)
 	for i := range d.script.Names {
@@ -128,7 +128,7 @@ func (d *document) nameAt(p position) int {
 	return -1
 }
 
-// pathOf is the path of a URI, "" when it is no file.
+// pathOf returns the path of a URI, "" if it is not a file.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {

@@ -20,7 +20,7 @@ type symbol struct {
 	field string // of a module
 }
 
-// symbolAt finds what the name at a position stands for.
+// symbolAt returns the symbol of the name at a position.
 func (s *Server) symbolAt(d *document, p position) (at symbol, ok bool) {
 	i := s.analysed(d).nameAt(p)
 	if i < 0 {
@@ -55,7 +55,7 @@ func (s *Server) symbol(d *document, i int) (symbol, bool) {
 	return symbol{}, false
 }
 
-// exported is the name under which a module exports what is declared at a name, or "".
+// exported returns the field under which a module exports the name declared at an index, or "".
 func exported(d *document, declared int) string {
 	for field, i := range d.script.Exports {
 		if i == declared {
@@ -87,7 +87,7 @@ func (s *Server) definition(d *document, p params) (any, error) {
 	return nil, nil
 }
 
-// uses lists where a symbol is named.
+// uses lists the occurrences of a symbol.
 func (s *Server) uses(at symbol) (found []location) {
 	docs := []*document{at.doc}
 	if at.field != "" {
@@ -123,7 +123,7 @@ func (s *Server) references(d *document, p params) (any, error) {
 	return list, nil
 }
 
-// local is the variable at a position, which can be renamed.
+// local returns the local variable at a position, for renaming.
 func (s *Server) local(d *document, p params) (variable int, at *lint.Name, err error) {
 	i := s.analysed(d).nameAt(p.Position)
 	switch {
@@ -143,8 +143,7 @@ func (s *Server) prepareRename(d *document, p params) (any, error) {
 	return object{"range": d.rangeOf(n), "placeholder": n.Text}, nil
 }
 
-// rename renames a local variable, unless the new name would be taken for another
-// variable, or another one for it.
+// rename renames a local variable, unless the new name would capture or be captured by another variable.
 func (s *Server) rename(d *document, p params) (any, error) {
 	declared, _, err := s.local(d, p)
 	if err != nil {
@@ -230,7 +229,7 @@ func argument(p reference.Parameter) string {
 	return described(p.Name, kind, p.Doc, p.Choices)
 }
 
-// described is an argument or a field in Markdown.
+// described formats an argument or a field in Markdown.
 func described(name, kind, doc string, choices []string) string {
 	text := "`" + name + "`: " + kind + "\n\n" + doc
 	if len(choices) > 0 {
@@ -239,7 +238,7 @@ func described(name, kind, doc string, choices []string) string {
 	return text
 }
 
-// shown is the line where a symbol is declared, with the comment above it.
+// shown returns the line where a symbol is declared, with the comment above it.
 func (at symbol) shown() string {
 	n := &at.doc.script.Names[at.name]
 	var lines []string

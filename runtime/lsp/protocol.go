@@ -1,8 +1,8 @@
 package lsp
 
-// The messages of the Language Server Protocol 3.17 that the server reads and writes, as
-// far as it uses them: the Go package of the protocol, go.lsp.dev/protocol, has not been
-// released since 2022. https://microsoft.github.io/language-server-protocol
+// The messages of the Language Server Protocol 3.17, as far as the server uses them: the Go package of the
+// protocol, go.lsp.dev/protocol, has not been released since 2022.
+// https://microsoft.github.io/language-server-protocol
 
 type position struct {
 	Line      int `json:"line"`      // from 0
@@ -72,7 +72,7 @@ type params struct {
 }
 
 type change struct {
-	Range *span  `json:"range"` // without it, the whole text is new
+	Range *span  `json:"range"` // nil replaces the whole text
 	Text  string `json:"text"`
 }
 
@@ -130,9 +130,9 @@ type workspaceEdit struct {
 
 type object = map[string]any
 
-// capabilities are what the server can do.
+// capabilities lists the features of the server.
 var capabilities = object{
-	"textDocumentSync":           object{"openClose": true, "change": 2, "save": true}, // 2: changes are parts
+	"textDocumentSync":           object{"openClose": true, "change": 2, "save": true}, // 2: incremental changes
 	"hoverProvider":              true,
 	"definitionProvider":         true,
 	"referencesProvider":         true,

@@ -1,9 +1,9 @@
-// Package lsp is the language server: it tells editors what transect check finds, what
-// names mean, and what may be written, over the Language Server Protocol.
+// Package lsp is the language server: it gives editors the findings of transect check, the meanings of names,
+// and completions, over the Language Server Protocol.
 //
-// It knows nothing of its own: mistakes, variables and types come from package lint,
-// documentation from package reference, completion from package complete, the format from
-// package luafmt. Begin reading with Server.handle.
+// It only adapts other packages: mistakes, variables and types come from package lint, documentation from
+// package reference, completion from package complete, formatting from package luafmt. Begin reading with
+// Server.handle.
 package lsp
 
 import (
@@ -37,16 +37,16 @@ type Server struct {
 	folders   []string
 	open      map[string]*document // by URI
 	started   bool
-	ended     bool // shutdown was asked for
+	ended     bool // shutdown was requested
 }
 
-// New makes a server. The checker knows which modules there are.
+// New returns a server. The checker resolves modules.
 func New(checker *lint.Checker) *Server {
 	return &Server{checker: checker, reference: reference.New(), open: map[string]*document{}, Log: io.Discard}
 }
 
-// Serve talks to an editor until it ends the connection. It reports whether the editor
-// asked for that.
+// Serve serves an editor until it closes the connection. It reports whether the editor requested the
+// shutdown.
 func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) bool {
 	conn := jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stream, jsonrpc2.VSCodeObjectCodec{}),
 		jsonrpc2.HandlerWithError(s.safely).SuppressErrClosed(), jsonrpc2.SetLogger(log.New(s.Log, "", 0)))
@@ -58,7 +58,7 @@ func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) bool {
 	return s.ended
 }
 
-// safely answers a message. A mistake of the server must not end the editor's session.
+// safely answers a message. A bug in the server must not end the editor's session.
 func (s *Server) safely(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -68,7 +68,7 @@ func (s *Server) safely(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	return s.handle(ctx, conn, req)
 }
 
-// The codes of the protocol that JSON-RPC does not have.
+// Error codes of the protocol that JSON-RPC lacks.
 const (
 	codeNotInitialized = -32002
 	codeRequestFailed  = -32803
@@ -106,7 +106,7 @@ func (s *Server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	case "textDocument/didClose":
 		delete(s.open, p.TextDocument.URI)
 		return nil, conn.Notify(ctx, "textDocument/publishDiagnostics", published{p.TextDocument.URI, nil, []diagnostic{}})
-	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // modules may have come or gone
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // modules may have been added or removed
 		for _, d := range s.open {
 			d.script = nil
 			if err := s.publish(ctx, conn, d); err != nil {
@@ -167,7 +167,7 @@ func (s *Server) add(folders []folder) {
 	}
 }
 
-// scriptPath is the path of a document; a new one is thought to be in the first folder.
+// scriptPath returns the path of a document; a new one is assumed to be in the first folder.
 func (s *Server) scriptPath(uri string) string {
 	if path := pathOf(uri); path != "" || len(s.folders) == 0 {
 		return path
@@ -175,7 +175,7 @@ func (s *Server) scriptPath(uri string) string {
 	return filepath.Join(s.folders[0], "untitled.lua")
 }
 
-// analysed is a document that has been checked.
+// analysed returns a document after checking it.
 func (s *Server) analysed(d *document) *document {
 	if d.script == nil {
 		d.script = s.checker.Analyse(d.path, d.text)
@@ -183,7 +183,7 @@ func (s *Server) analysed(d *document) *document {
 	return d
 }
 
-// document is the one of a path, open or not, or nil.
+// document returns the document with a path, open or not, or nil.
 func (s *Server) document(path string) *document {
 	for _, d := range s.open {
 		if d.path == path {
@@ -198,14 +198,14 @@ func (s *Server) document(path string) *document {
 	return s.analysed(newDocument(uriOf(path), path, 0, text))
 }
 
-// Bounds of the scripts that are searched for references.
+// Limits of the scripts searched for references.
 const (
 	maxFiles = 2000
-	maxFile  = 1 << 20  // bytes of one
-	maxTexts = 16 << 20 // bytes of all; what is known of them takes many times as much
+	maxFile  = 1 << 20  // bytes per file
+	maxTexts = 16 << 20 // total bytes; their analysis takes many times as much
 )
 
-// documents are the scripts of the workspace, and those that are open.
+// documents returns the scripts of the workspace, and the open ones.
 func (s *Server) documents() (list []*document) {
 	paths, texts := map[string]bool{}, 0
 	for _, d := range s.open {
@@ -235,7 +235,7 @@ func (s *Server) documents() (list []*document) {
 	return list
 }
 
-// warnings are what a script may contain and yet do what is meant.
+// warnings lists rules whose violations may be intended.
 var warnings = []string{lint.UnusedVariable, lint.UnusedValue, lint.AssignedGlobal, lint.Unreachable, lint.SameAlways,
 	lint.Hidden, lint.DuplicateKey}
 

@@ -1,9 +1,9 @@
-// Package luafmt formats Lua: two spaces for each level, one space around operators,
-// one blank line at most, strings in double quotes. Line breaks stay where the author
-// put them, so that errors tell the same lines, and comments stay as they are.
+// Package luafmt formats Lua: two spaces per level, one space around operators, at most one blank line,
+// strings in double quotes. Line breaks stay, so that errors report the same lines, and comments stay
+// unchanged.
 //
-// The printer works on tokens (compile.Tokens) and keeps a stack of what is open:
-// brackets, blocks, and the heads of if, while and for. Begin reading with Source.
+// The printer works on tokens (compile.Tokens) and keeps a stack of open brackets, blocks, and heads of if,
+// while and for. Begin reading with Source.
 package luafmt
 
 import (
@@ -16,11 +16,10 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// errChanged is a mistake of this package: what it printed has other tokens.
+// errChanged reports a bug in this package: its output has other tokens.
 var errChanged = errors.New("formatting would change the program; it was left as it is")
 
-// Source formats a script. Lines end as the first one does. An error is that of code that
-// does not compile.
+// Source formats a script. Lines end like the first one. It returns an error for code that does not compile.
 func Source(name string, code []byte) ([]byte, error) {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.Count(code, []byte("\r")) != bytes.Count(code, []byte("\r\n")) {
@@ -55,7 +54,7 @@ func source(name string, code []byte) ([]byte, error) {
 	return append(first, out...), nil
 }
 
-// texts are the tokens of a source as they are printed.
+// texts returns the tokens of a source as they are printed.
 func texts(code []byte, tokens []compile.Token) []string {
 	list := make([]string, len(tokens))
 	for i, t := range tokens {
@@ -64,7 +63,7 @@ func texts(code []byte, tokens []compile.Token) []string {
 	return list
 }
 
-// printed is the text of a token: a string without quotes inside it is in double ones.
+// printed returns the text of a token: a string without quotes in it gets double ones.
 func printed(code []byte, t compile.Token) string {
 	text := string(code[t.From:t.To])
 	switch {
@@ -76,16 +75,16 @@ func printed(code []byte, t compile.Token) string {
 	return text
 }
 
-// long reports comments in long brackets.
+// long reports whether a comment is in long brackets.
 func long(comment string) bool {
 	rest, bracket := strings.CutPrefix(comment, "--[")
 	return bracket && strings.HasPrefix(strings.TrimLeft(rest, "="), "[")
 }
 
-// open is a bracket or a block that has not ended.
+// open is an open bracket or block.
 type open struct {
 	by     string // (, {, [, do, then, function, …
-	called bool   // a bracket that holds arguments or fields, each of which may continue on further lines
+	called bool   // a bracket around arguments or fields, each of which may span lines
 	indent int    // of the line it is on
 }
 
@@ -94,16 +93,16 @@ type printer struct {
 	tokens []compile.Token
 	out    bytes.Buffer
 	stack  []open
-	indent int    // of the line that is printed
-	last   string // the token before, which is no comment
-	before string // the one before that
+	indent int    // of the current line
+	last   string // the previous token, except comments
+	before string // the one before last
 	opened bool   // last begins a block or a list
 	unary  bool   // last is an operator before its only operand
 	kind   compile.Kind
 }
 
 func (p *printer) print() {
-	line := 0 // on which the token before ends
+	line := 0 // line of the previous token
 	comment := ""
 	for i, t := range p.tokens {
 		text := printed(p.code, t)
@@ -142,8 +141,8 @@ func (p *printer) closes(i int) bool {
 
 var closers = []string{")", "}", "]", "end", "else", "elseif", "until", "then", "do"}
 
-// level is the indentation of a line that begins with a token. A comment has that of
-// what follows it.
+// level returns the indentation of a line that begins with a token. A comment is indented like the token
+// after it.
 func (p *printer) level(i int) int {
 	top := open{indent: -1}
 	if n := len(p.stack); n > 0 {
@@ -170,8 +169,8 @@ func (p *printer) level(i int) int {
 	return top.indent + 1
 }
 
-// continues reports whether a token on a new line continues a statement, or an item of a
-// list, that begins on a line before.
+// continues reports whether a token on a new line continues a statement, or an item of a list, from an
+// earlier line.
 func (p *printer) continues(top open, text string, kind compile.Kind) bool {
 	switch top.by {
 	case "if", "elseif", "while", "for":
@@ -197,12 +196,12 @@ func (p *printer) continues(top open, text string, kind compile.Kind) bool {
 	return binary || operand || argument
 }
 
-// callable reports whether the last token may end an expression that arguments follow.
+// callable reports whether the last token may end an expression that can be called.
 func (p *printer) callable() bool {
 	return p.kind == compile.Identifier || p.kind == compile.Text || slices.Contains([]string{")", "]", "}"}, p.last)
 }
 
-// spaced reports whether a space stands before a token of the same line.
+// spaced reports whether a space precedes a token on the same line.
 func (p *printer) spaced(text string, kind compile.Kind) bool {
 	switch {
 	case p.kind == compile.Symbol && (p.last == "." || p.last == ":" || p.last == "("), p.last == "[" && text[0] != '[':
@@ -235,7 +234,7 @@ const labelEnd = "::end"
 // label reports whether the last token is the name within ::name::.
 func (p *printer) label() bool { return p.kind == compile.Identifier && p.before == "::" }
 
-// nest notes a token that was printed.
+// nest updates the state after a printed token.
 func (p *printer) nest(text string, kind compile.Kind) {
 	called := p.callable() || p.last == "function" || text == "{"
 	p.unary = kind == compile.Symbol && (text == "#" || text == "-" && !p.callable() && p.kind != compile.Number &&
@@ -270,7 +269,7 @@ func (p *printer) push(by string, called bool, indent int) {
 	p.stack, p.opened = append(p.stack, open{by, called, indent}), true
 }
 
-// pop ends what was opened last and returns the indentation of its line.
+// pop removes the top of the stack and returns the indentation of its line.
 func (p *printer) pop() int {
 	n := len(p.stack) - 1
 	indent := p.stack[n].indent

@@ -8,8 +8,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// Arguments as Lua 5.1 takes them: texts that are numbers are numbers, numbers are
-// texts, fractions are cut off; what is wrong is said in its words.
+// Arguments with the conversions of Lua 5.1: numeric texts are numbers, numbers are texts, fractions are cut
+// off; errors have its wording.
 
 // given reports whether an optional argument is there.
 func given(L *lua.LState, arg int) bool { return L.Get(arg) != lua.LNil }
@@ -60,7 +60,7 @@ func checkNumber(L *lua.LState, arg int) float64 {
 	return n
 }
 
-// checkInt is an integer of 32 bits, as in most places of Lua 5.1.
+// checkInt returns an argument as an integer of 32 bits, as in most places of Lua 5.1.
 func checkInt(L *lua.LState, arg int) int { return int(int32(checkLong(L, arg))) }
 
 func optInt(L *lua.LState, arg, otherwise int) int {
@@ -70,7 +70,7 @@ func optInt(L *lua.LState, arg, otherwise int) int {
 	return checkInt(L, arg)
 }
 
-// checkLong is an integer of 64 bits.
+// checkLong returns an argument as an integer of 64 bits.
 func checkLong(L *lua.LState, arg int) int { return integer(checkNumber(L, arg)) }
 
 func optLong(L *lua.LState, arg, otherwise int) int {
@@ -80,7 +80,7 @@ func optLong(L *lua.LState, arg, otherwise int) int {
 	return checkLong(L, arg)
 }
 
-// checkOption is an argument that is one of some words.
+// checkOption returns an argument that is one of some words.
 func checkOption(L *lua.LState, arg int, otherwise string, options ...string) string {
 	option := otherwise
 	if otherwise == "" || given(L, arg) {
@@ -95,8 +95,8 @@ func checkOption(L *lua.LState, arg int, otherwise string, options ...string) st
 	return ""
 }
 
-// integer cuts off a fraction. What an integer cannot hold is the least one, as on
-// the processors that Lua mostly runs on.
+// integer cuts off a fraction. Values out of range become the smallest integer, as on the processors that Lua
+// usually runs on.
 func integer(n float64) int {
 	if n >= math.MinInt64 && n < math.MaxInt64 {
 		return int(n)
@@ -104,7 +104,7 @@ func integer(n float64) int {
 	return math.MinInt64
 }
 
-// asText is a text or a number as text.
+// asText converts a text or a number to text.
 func asText(v lua.LValue) (string, bool) {
 	switch v := v.(type) {
 	case lua.LString:
@@ -115,7 +115,7 @@ func asText(v lua.LValue) (string, bool) {
 	return "", false
 }
 
-// asNumber is a number or a text that is one.
+// asNumber converts a number or a numeric text to a number.
 func asNumber(v lua.LValue) (float64, bool) {
 	switch v := v.(type) {
 	case lua.LNumber:
@@ -127,9 +127,8 @@ func asNumber(v lua.LValue) (float64, bool) {
 	return 0, false
 }
 
-// isTrue is what a condition makes of a value.
+// isTrue reports whether a value is true as a condition.
 func isTrue(v lua.LValue) bool { return v != lua.LNil && v != lua.LFalse }
 
-// raiseBare raises a message without a position, as errors do that Lua 5.1 finds
-// inside of its own functions.
+// raiseBare raises a message without a position, like errors that Lua 5.1 detects inside its own functions.
 func raiseBare(L *lua.LState, message string) { L.Error(lua.LString(message), 0) }

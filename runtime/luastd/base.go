@@ -12,8 +12,8 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// openBase sets the basic functions but those of errors and coroutines, which are
-// part of package vm, and those that load code.
+// openBase sets the basic functions, except errors and coroutines, which are part of package vm, and
+// functions that load code.
 func (l *library) openBase(L *lua.LState) {
 	set(L, "_G", map[string]lua.LGFunction{
 		"assert": assert, "collectgarbage": collectGarbage, "error": raise, "gcinfo": gcInfo,
@@ -47,7 +47,7 @@ func assert(L *lua.LState) int {
 	return L.GetTop()
 }
 
-// raise is error.
+// raise implements error.
 func raise(L *lua.LState) int {
 	level, v := optInt(L, 2, 1), L.Get(1)
 	if text, ok := asText(v); ok && level > 0 {
@@ -59,7 +59,7 @@ func raise(L *lua.LState) int {
 }
 
 const (
-	measuring  = 20_000 // instructions that measuring memory counts as: it stops the process for a moment
+	measuring  = 20_000 // instructions charged for measuring memory: it stops the process for a moment
 	collecting = 50_000
 )
 
@@ -88,7 +88,7 @@ func gcInfo(L *lua.LState) int {
 	return vm.Push(L, lua.LNumber(float64(stats.Alloc)/1024))
 }
 
-// function is the argument of getfenv and setfenv: a function, or the level of one.
+// function returns the argument of getfenv and setfenv: a function, or the level of one.
 func function(L *lua.LState, optional bool) *lua.LFunction {
 	if f, ok := L.Get(1).(*lua.LFunction); ok {
 		return f
@@ -115,7 +115,7 @@ func getEnvironment(L *lua.LState) int {
 	if level, ok := asNumber(L.Get(1)); ok && level > 1 {
 		if _, inside := L.GetStack(int(level) - 1); inside {
 			if _, ok := L.GetStack(int(level)); !ok {
-				return vm.Push(L, L.Env) // what calls a script or a protected function is no Lua
+				return vm.Push(L, L.Env) // the caller of a script or a protected function is not Lua
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func setEnvironment(L *lua.LState) int {
 func (l *library) getMetatable(L *lua.LState) int {
 	meta := L.GetMetatable(checkAny(L, 1))
 	if meta == l.ofTexts {
-		meta = lua.LNil // of the table string, which Lua 5.1 leaves without one
+		meta = lua.LNil // of the table string, which has none in Lua 5.1
 	}
 	return vm.Push(L, meta)
 }
@@ -165,8 +165,7 @@ func setMetatable(L *lua.LState) int {
 	return vm.Push(L, t)
 }
 
-// newProxy makes an empty userdata; true gives it a metatable, another proxy the
-// metatable of that.
+// newProxy creates an empty userdata; true gives it a metatable, another proxy shares its metatable.
 func (l *library) newProxy(L *lua.LState) int {
 	proxy := &lua.LUserData{Env: L.Env, Metatable: lua.LNil}
 	switch v := L.Get(1).(type) {
@@ -211,8 +210,8 @@ func (l *library) print(L *lua.LState) int {
 	return 0
 }
 
-// warnOfAddress warns once that a table is printed as its address: who comes from
-// other languages expects to see what it holds.
+// warnOfAddress warns once that a table is printed as its address: users of other languages expect to see its
+// contents.
 func (l *library) warnOfAddress(L *lua.LState, v lua.LValue) {
 	if t, ok := v.(*lua.LTable); ok && !l.warned && L.GetMetaField(t, "__tostring") == lua.LNil {
 		l.warned = true
@@ -280,8 +279,7 @@ func toNumber(L *lua.LState) int {
 	return vm.Push(L, lua.LNil)
 }
 
-// parseBase reads a whole number as C's strtoul does, but for negative ones, which
-// that adds to 2^64.
+// parseBase parses a whole number like C's strtoul, except that it does not add negative ones to 2^64.
 func parseBase(text string, base int) (float64, bool) {
 	const blanks = " \t\n\v\f\r"
 	text, _, _ = strings.Cut(text, "\x00")
@@ -300,14 +298,14 @@ func parseBase(text string, base int) (float64, bool) {
 	if digits = strings.ToLower(digits); strings.Trim(digits, all[:base]) != "" {
 		return 0, false
 	}
-	n, _ := strconv.ParseUint(digits, base, 64) // too large is the largest
+	n, _ := strconv.ParseUint(digits, base, 64) // the largest value when out of range
 	if negative {
 		return -float64(n), true
 	}
 	return float64(n), true
 }
 
-// text51 is tostring.
+// text51 implements tostring.
 func text51(L *lua.LState, v lua.LValue) lua.LValue {
 	switch v := v.(type) {
 	case lua.LString:
@@ -325,7 +323,7 @@ func text51(L *lua.LState, v lua.LValue) lua.LValue {
 	return lua.LString(v.String())
 }
 
-// called is vm.Call for what may be no function.
+// called is like vm.Call for values that may not be functions.
 func called(L *lua.LState, f, arg lua.LValue) lua.LValue {
 	if f.Type() != lua.LTFunction && L.GetMetaField(f, "__call") == lua.LNil {
 		raiseBare(L, "attempt to call a "+f.Type().String()+" value")
@@ -341,7 +339,7 @@ func typeOf(L *lua.LState) int {
 	return vm.Push(L, lua.LString(checkAny(L, 1).Type().String()))
 }
 
-// maxUnpack is how many values unpack returns at most.
+// maxUnpack limits the values that unpack returns.
 const maxUnpack = 1 << 16
 
 func unpack(L *lua.LState) int {
@@ -376,7 +374,7 @@ func next(L *lua.LState) int {
 	return 2
 }
 
-// nextOfPairs is next for pairs, which has the keys from the table.
+// nextOfPairs implements next for pairs, with keys from the table.
 func nextOfPairs(L *lua.LState) int {
 	t := checkTable(L, 1)
 	last := L.Get(2)
@@ -389,7 +387,7 @@ func nextOfPairs(L *lua.LState) int {
 	return 2
 }
 
-// nextElement is what ipairs returns.
+// nextElement is the iterator of ipairs.
 func nextElement(L *lua.LState) int {
 	t, i := checkTable(L, 1), checkInt(L, 2)+1
 	v := table.Element(t, i)

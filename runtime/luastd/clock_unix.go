@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime is the time that the process has used of the processors.
+// processorTime returns the processor time used by the process.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

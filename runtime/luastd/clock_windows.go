@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// processorTime is the time that the process has used of the processors.
+// processorTime returns the processor time used by the process.
 func processorTime() time.Duration {
 	process, err := syscall.GetCurrentProcess()
 	if err != nil {

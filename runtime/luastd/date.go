@@ -35,8 +35,7 @@ func observesDST(t time.Time) bool {
 	return false
 }
 
-// dateField is a field of a table for os.time; it is required where otherwise is
-// negative.
+// dateField returns a field of a table for os.time; it is required if otherwise is negative.
 func dateField(L *lua.LState, t *lua.LTable, name string, otherwise int) int {
 	if n, ok := asNumber(L.GetField(t, name)); ok {
 		return int(int32(integer(n)))
@@ -103,7 +102,7 @@ func dateTable(L *lua.LState, t time.Time) *lua.LTable {
 	return fields
 }
 
-// layouts are the conversions of dates that Go's layouts can say, in the locale C.
+// layouts maps conversions of dates to Go layouts, in the locale C.
 var layouts = map[byte]string{
 	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02", 'D': "01/02/06",
 	'e': "_2",
@@ -112,13 +111,13 @@ var layouts = map[byte]string{
 	'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'z': "-0700", 'Z': "MST", 'n': "\n", 't': "\t",
 }
 
-// dateText is one conversion; an unknown one stays.
+// dateText formats one conversion; an unknown one stays.
 func dateText(t time.Time, c byte) string {
 	if layout, ok := layouts[c]; ok {
 		return t.Format(layout)
 	}
 	isoYear, isoWeek := t.ISOWeek()
-	week := func(first time.Weekday) int { // the first such day begins week 1
+	week := func(first time.Weekday) int { // week 1 begins on the first such day
 		return (t.YearDay() + 6 - (int(t.Weekday()-first)+7)%7) / 7
 	}
 	switch c {

@@ -22,7 +22,7 @@ func (l *library) openDebug(L *lua.LState) {
 	})
 }
 
-// noHook is debug.gethook where no hook is set.
+// noHook implements debug.gethook: no hook is ever set.
 func noHook(L *lua.LState) int { return vm.Push(L, lua.LNil, lua.LString(""), lua.LNumber(0)) }
 
 func debugGetEnvironment(L *lua.LState) int {
@@ -64,8 +64,8 @@ func setRawMetatable(L *lua.LState) int {
 	return vm.Push(L, lua.LTrue)
 }
 
-// thread is the thread that a function of debug looks at: the first argument, or the
-// running one. shift is how many arguments it takes.
+// thread returns the thread for a function of debug: the first argument, or the running one. shift is the
+// number of arguments used.
 func thread(L *lua.LState) (th *lua.LState, shift int) {
 	if th, ok := L.Get(1).(*lua.LState); ok {
 		return th, 1
@@ -132,7 +132,7 @@ func (l *library) getInfo(L *lua.LState) int {
 	return vm.Push(L, t)
 }
 
-// source sets what is known of where a function was defined.
+// source sets the fields about where a function was defined.
 func (l *library) source(t *lua.LTable, f *lua.LFunction, dbg *lua.Debug) {
 	name, short, what := "=[C]", "[C]", "C"
 	first, last := -1, -1
@@ -164,8 +164,8 @@ func activeLines(L *lua.LState, f *lua.LFunction) *lua.LTable {
 	return t
 }
 
-// level is the level of a thread that a function looks at. shift is how many arguments
-// name the thread.
+// level returns the level of a thread for a function of debug. shift is the number of arguments that name the
+// thread.
 func level(L *lua.LState) (th *lua.LState, dbg *lua.Debug, shift int) {
 	th, shift = thread(L)
 	dbg, ok := th.GetStack(checkInt(L, shift+1))
@@ -230,7 +230,7 @@ func stackDepth(L *lua.LState) (n int) {
 }
 
 const (
-	firstLevels = 12 // of a traceback, before what is left out
+	firstLevels = 12 // of a traceback, before omitted ones
 	lastLevels  = 10
 )
 
@@ -271,7 +271,7 @@ func traceback(L *lua.LState) int {
 	return vm.Push(L, lua.LString(b.String()))
 }
 
-// levelText is one line of a traceback.
+// levelText returns one line of a traceback.
 func levelText(th *lua.LState, level int) string {
 	dbg, _ := th.GetStack(level)
 	v, err := th.GetInfo("fSl", dbg, lua.LNil)

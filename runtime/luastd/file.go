@@ -24,7 +24,7 @@ type file struct {
 	buffered *bufio.Writer // in front of w, after setvbuf
 	disk     *os.File      // nil unless on disk
 	cmd      *exec.Cmd     // at the other end of a pipe, else nil
-	outputs  *outputs      // of cmd, that the script does not read
+	outputs  *outputs      // outputs of cmd that the script does not read
 	pipe     io.Closer     // our end of it
 	closed   bool
 	in       *vm.Interp
@@ -122,9 +122,8 @@ func (l *library) open(L *lua.LState) int {
 	return vm.Push(L, f.self)
 }
 
-// background runs f in a goroutine without the lock and waits for it; when the
-// task ends meanwhile, it raises that: nothing can interrupt the opening of a
-// named pipe, or a read from a terminal.
+// background runs f in a goroutine without the lock and waits for it. If the task ends meanwhile it raises
+// that: nothing can interrupt opening a named pipe, or reading from a terminal.
 func background[T any](L *lua.LState, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -208,7 +207,7 @@ func (l *library) popen(L *lua.LState) int {
 	}
 	l.OnClose(func() {
 		if !f.closed {
-			_ = cmd.Process.Kill() // nobody reads its output any more
+			_ = cmd.Process.Kill() // its output is no longer read
 			_ = cmd.Wait()
 		}
 	})
@@ -242,7 +241,7 @@ func fileType(L *lua.LState) int {
 	return 1
 }
 
-// fileOf is the file that is the first argument, open or not.
+// fileOf returns the file in the first argument, open or not.
 func fileOf(L *lua.LState) *file {
 	var f *file
 	if ud, ok := L.Get(1).(*lua.LUserData); ok {
@@ -254,7 +253,7 @@ func fileOf(L *lua.LState) *file {
 	return f
 }
 
-// fileArg is the file that is the first argument; it must be open.
+// fileArg returns the file in the first argument; it must be open.
 func fileArg(L *lua.LState) *file {
 	f := fileOf(L)
 	if f.closed {
@@ -263,7 +262,7 @@ func fileArg(L *lua.LState) *file {
 	return f
 }
 
-// standard is the default input or output; it must be open.
+// standard returns the default input or output; it must be open.
 func standard(L *lua.LState, ud *lua.LUserData, what string) *file {
 	f := ud.Value.(*file)
 	if f.closed {
@@ -272,7 +271,7 @@ func standard(L *lua.LState, ud *lua.LUserData, what string) *file {
 	return f
 }
 
-// fileError is the error of a file in the words of C.
+// fileError is the error of a file with the message of C.
 type fileError struct {
 	text   string
 	number int
@@ -280,7 +279,7 @@ type fileError struct {
 
 func (e *fileError) Error() string { return e.text }
 
-// luaFileError words the error of a file as Lua 5.1 does; faults stay.
+// luaFileError converts the error of a file to the wording of Lua 5.1; faults stay.
 func luaFileError(err error, path string) error {
 	number, ok := errors.AsType[syscall.Errno](err)
 	if !ok || fault.Find(err) != nil {
@@ -302,7 +301,7 @@ func raiseFile(L *lua.LState, err error) {
 	vm.RaiseText(L, "%s", err)
 }
 
-// raiseFileArg is raiseFile for the file that the first argument names.
+// raiseFileArg is like raiseFile, for the file named by the first argument.
 func raiseFileArg(L *lua.LState, err error) {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
@@ -310,7 +309,7 @@ func raiseFileArg(L *lua.LState, err error) {
 	vm.ArgError(L, 1, err.Error())
 }
 
-// failed returns nil and the error, as functions of files do; faults are raised.
+// failed returns nil and the error, as functions on files do; faults are raised.
 func failed(L *lua.LState, err error) int {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)

@@ -14,7 +14,7 @@ import (
 
 const unlimited = 1 << 62
 
-// read is file:read; its formats start at argument first.
+// read implements file:read; its formats start at argument first.
 func read(L *lua.LState, f *file, first int) int {
 	if f.r == nil {
 		return failed(L, errors.New(f.name+" is not open for reading"))
@@ -45,7 +45,7 @@ func read(L *lua.LState, f *file, first int) int {
 	return len(formats)
 }
 
-// normalized is a read format as a number, *a, *l or *n.
+// normalized converts a read format to a number, *a, *l or *n.
 func normalized(L *lua.LState, format lua.LValue, arg int) lua.LValue {
 	if n, ok := format.(lua.LNumber); ok {
 		return n
@@ -62,7 +62,7 @@ func normalized(L *lua.LState, format lua.LValue, arg int) lua.LValue {
 	return lua.LNil
 }
 
-// lines returns an iterator over the lines of a file, which it may close at the end.
+// lines returns an iterator over the lines of a file, which it closes at the end if closing is set.
 func lines(L *lua.LState, f *file, closing bool) int {
 	if f.r == nil {
 		vm.RaiseText(L, "%s is not open for reading", f.name)
@@ -98,7 +98,7 @@ func (f *file) read(L *lua.LState, format lua.LValue) (string, error) {
 	})
 }
 
-// bufferedLine takes a line that is in the buffer already, without waiting.
+// bufferedLine returns a line that is already in the buffer, without waiting.
 func (f *file) bufferedLine(format lua.LValue) (string, bool) {
 	if format != lua.LString("*l") {
 		return "", false
@@ -162,11 +162,10 @@ func (f *file) readLine() (string, error) {
 	}
 }
 
-// longestNumber is how many characters of a number are read at most.
+// longestNumber limits the characters read of a number.
 const longestNumber = 200
 
-// readNumber reads what may be a number, as C's scanf does: as far as it goes on as
-// one begins.
+// readNumber reads a possible number like C's scanf, as long as it could be the beginning of one.
 func (f *file) readNumber() (string, error) {
 	s := &numberScanner{f: f}
 	for {
@@ -212,7 +211,7 @@ func (s *numberScanner) peek() (byte, bool) {
 	return next[0], true
 }
 
-// one takes the next character if it is one of a set.
+// one consumes the next character if it is in a set.
 func (s *numberScanner) one(set string) bool {
 	c, ok := s.peek()
 	if !ok || strings.IndexByte(set, c) < 0 {

@@ -13,7 +13,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// write is file:write; what to write starts at argument first.
+// write implements file:write; the values start at argument first.
 func write(L *lua.LState, f *file, first int) int {
 	if f.w == nil {
 		return failed(L, errors.New(f.name+" is not open for writing"))
@@ -53,7 +53,7 @@ func write(L *lua.LState, f *file, first int) int {
 	return 1
 }
 
-// dropReadAhead moves the file offset back to where the script has read to.
+// dropReadAhead moves the file offset back to the position of the script.
 func (f *file) dropReadAhead() error {
 	if f.r == nil || f.disk == nil || f.r.Buffered() == 0 {
 		return nil
@@ -102,8 +102,8 @@ func seek(L *lua.LState) int {
 	return vm.Push(L, lua.LNumber(offset))
 }
 
-// closeFile closes a file. Of a pipe it waits for the program and returns its
-// exit code. The standard streams stay open.
+// closeFile closes a file. For a pipe it waits for the program and returns its exit code. The standard
+// streams stay open.
 func closeFile(L *lua.LState, f *file) int {
 	if f.standard() {
 		return result(L, nil)

@@ -11,7 +11,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// format is string.format. Unlike in Lua 5.1, %s takes any value.
+// format implements string.format. Unlike in Lua 5.1, %s accepts any value.
 func (l *library) format(L *lua.LState) int {
 	text := checkString(L, 1)
 	b := l.text(L, "format")
@@ -36,14 +36,14 @@ func (l *library) format(L *lua.LState) int {
 	return vm.Push(L, lua.LString(b.String()))
 }
 
-// conversion is what stands between % and the next text.
+// conversion is a parsed conversion.
 type conversion struct {
 	minus, plus, space, sharp, zero bool
 	width, precision                int // precision is -1 where there is none
 	verb                            byte
 }
 
-// conversion reads one, and returns what follows it.
+// conversion parses one, and returns the text after it.
 func (l *library) conversion(L *lua.LState, c *conversion, text string) string {
 	spec := text
 	for text != "" && strings.IndexByte("-+ #0", text[0]) >= 0 {
@@ -124,7 +124,7 @@ func (c *conversion) format(L *lua.LState, arg int) string {
 	return ""
 }
 
-// pad fills up to the width, between the prefix and the body where with zeros.
+// pad pads to the width; zeros go between prefix and body.
 func (c *conversion) pad(prefix, body string, zeros bool) string {
 	missing := c.width - len(prefix) - len(body)
 	switch {
@@ -150,7 +150,7 @@ func (c *conversion) sign(negative bool) string {
 	return ""
 }
 
-// whole gives digits the precision, which is the least number of them.
+// whole pads digits with zeros to the precision.
 func (c *conversion) whole(digits string) string {
 	if c.precision == 0 && digits == "0" {
 		return ""
@@ -158,7 +158,7 @@ func (c *conversion) whole(digits string) string {
 	return strings.Repeat("0", max(c.precision-len(digits), 0)) + digits
 }
 
-// based is a number in base 8 or 16.
+// based formats a number in base 8 or 16.
 func (c *conversion) based(n uint64) string {
 	prefix, base := "0x", 16
 	if c.verb == 'o' {
@@ -205,7 +205,7 @@ func (c *conversion) float(n float64) string {
 	return c.pad(prefix, body, true)
 }
 
-// unsigned is a number as an integer without a sign, as C converts it.
+// unsigned converts a number to an unsigned integer like C.
 func unsigned(n float64) uint64 {
 	const half = 1 << 63
 	if n >= half {
@@ -214,7 +214,7 @@ func unsigned(n float64) uint64 {
 	return uint64(integer(n))
 }
 
-// luaQuoted writes a string literal.
+// luaQuoted returns a string literal.
 func luaQuoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(text) + `"`
 }

@@ -65,7 +65,7 @@ func (l *library) doFile(L *lua.LState) int {
 	return L.GetTop()
 }
 
-// readCode reads the source file that the first argument names, or standard input.
+// readCode reads the source file named by the first argument, or standard input.
 func (l *library) readCode(L *lua.LState) (path string, code []byte, err error) {
 	if !given(L, 1) {
 		text, err := l.stdin.read(L, lua.LString("*a"))
@@ -76,7 +76,7 @@ func (l *library) readCode(L *lua.LState) (path string, code []byte, err error) 
 	return path, code, luaFileError(err, path)
 }
 
-// compiledSize is how much memory the syntax tree of code takes about, per byte.
+// compiledSize estimates the memory of a syntax tree, per byte of code.
 const compiledSize = 16
 
 // compile returns a function, or nil and the syntax error.
@@ -90,8 +90,8 @@ func (l *library) compile(L *lua.LState, name, code string) int {
 	return vm.Push(L, fn)
 }
 
-// readPieces joins what a reader function returns until it returns nothing; it
-// reports false for something that is no text.
+// readPieces joins the results of a reader function until it returns nothing; it reports false for a result
+// that is not text.
 func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, bool) {
 	b := l.text(L, "load")
 	for {
@@ -108,11 +108,11 @@ func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, bool) 
 }
 
 const (
-	maxChunks    = 1000      // whose names are kept
+	maxChunks    = 1000      // with stored names
 	maxChunkName = 100 << 10 // bytes
 )
 
-// named is shortSource of a chunk whose name debug.getinfo tells.
+// named returns shortSource and stores the full name for debug.getinfo.
 func (l *library) named(name string) string {
 	short := shortSource(name)
 	if len(l.chunks) < maxChunks && len(name) < maxChunkName {
@@ -121,10 +121,10 @@ func (l *library) named(name string) string {
 	return short
 }
 
-// shortSource is the name of a chunk in messages: without the = or @ that may begin
-// it, or the first line of the code that is its name.
+// shortSource returns the name of a chunk in messages: without a leading = or @, or the first line if the
+// name is code.
 func shortSource(name string) string {
-	// How much of each C's buffer holds.
+	// Sizes of C's buffers.
 	const most, mostOfFile, mostOfCode = 59, 52, 43
 	name, _, _ = strings.Cut(name, "\x00")
 	if given, ok := strings.CutPrefix(name, "="); ok {

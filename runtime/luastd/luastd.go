@@ -1,14 +1,12 @@
-// Package luastd holds Lua's own libraries under the interpreter's limits.
+// Package luastd implements Lua's own libraries under the interpreter's limits.
 //
-// gopher-lua's versions of string, table, io, os, load and require know nothing
-// of tasks, cancellation, the sandbox or the interpreter's streams, and differ
-// from Lua 5.1 in places. This package replaces those functions: long work
-// counts as instructions, waiting releases the interpreter lock, files and
-// programs go through the sandbox.
+// gopher-lua's versions of string, table, io, os, load and require do not support tasks, cancellation, the
+// sandbox or the interpreter's streams, and differ from Lua 5.1 in places. This package replaces those
+// functions: long work counts as instructions, waiting releases the interpreter lock, files and programs go
+// through the sandbox.
 //
-// New makes an interpreter with everything in place. Below this package are
-// package vm (lock, tasks, protected calls, coroutines) and package sandbox.
-// Begin reading at New; each library is one file.
+// New returns an interpreter with everything in place. It builds on package vm (lock, tasks, protected calls,
+// coroutines) and package sandbox. Begin reading at New; each library is one file.
 package luastd
 
 import (
@@ -21,8 +19,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// New makes an interpreter with Lua's standard libraries. Cancelling ctx ends
-// its runs; Close must be called.
+// New returns an interpreter with Lua's standard libraries. Cancelling ctx ends its runs; Close must be
+// called.
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
@@ -46,17 +44,17 @@ type library struct {
 	*vm.Interp
 
 	fileMeta      *lua.LTable    // metatable of files
-	input, output *lua.LUserData // what io.read and io.write use
+	input, output *lua.LUserData // used by io.read and io.write
 	stdin         *file
 	ofTexts       lua.LValue // metatable of the table string
 
-	folders  []string // where modules are part of the script: canonical paths
+	folders  []string // folders of modules that are part of the script: canonical paths
 	loading  map[string]*loading
-	builtins map[string]lua.LValue // modules of the program that were loaded
+	builtins map[string]lua.LValue // built-in modules that were loaded
 
 	toString lua.LValue          // the function tostring
-	chunks   map[string]string   // the names that the script gave, by those in messages
-	proxies  map[lua.LValue]bool // metatables that newproxy made
+	chunks   map[string]string   // full names of chunks, by their names in messages
+	proxies  map[lua.LValue]bool // metatables made by newproxy
 	warned   bool                // that print shows a table as its address
 }
 
@@ -65,7 +63,7 @@ func set(L *lua.LState, table string, functions map[string]lua.LGFunction) {
 	L.SetFuncs(L.GetGlobal(table).(*lua.LTable), functions)
 }
 
-// check raises an error when a function is about to build a text of that length.
+// check raises an error if a function is about to build a text of an excessive length.
 func (l *library) check(L *lua.LState, function string, length float64) {
 	if length > float64(l.MaxText()) {
 		err := sandbox.TooLong(function, length, l.MaxText())
@@ -73,7 +71,7 @@ func (l *library) check(L *lua.LState, function string, length float64) {
 	}
 }
 
-// text is a text under construction. It raises what goes past a limit.
+// text is a text under construction. It raises when a limit is exceeded.
 type text struct {
 	*vm.Text
 	L *lua.LState
@@ -88,9 +86,8 @@ func (t *text) write(piece string) {
 	}
 }
 
-// removeUnsafe removes what is no part of Lua 5.1: channels, which wait with the
-// lock held, and a debugging aid. A restricted script also loses the functions
-// of debug that reach into other functions.
+// removeUnsafe removes what is not part of Lua 5.1: channels, which wait with the lock held, and a debugging
+// aid. A restricted script also loses the functions of debug that reach into other functions.
 func (l *library) removeUnsafe(L *lua.LState) {
 	remove := func(table lua.LValue, names ...string) {
 		for _, name := range names {
@@ -105,7 +102,7 @@ func (l *library) removeUnsafe(L *lua.LState) {
 	}
 }
 
-// emit writes a text in pieces, which are copied on the way.
+// emit writes a text in pieces, since writing copies it.
 func emit(w io.Writer, text string) error {
 	for {
 		n := min(len(text), 1<<20)

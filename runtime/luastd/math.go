@@ -49,8 +49,7 @@ func ofOne(f func(float64) float64) lua.LGFunction {
 	}
 }
 
-// notNumber is the NaN that x86 gives: the operand that is none, or the one with the
-// sign.
+// notNumber returns the same NaN as x86: the operand that is one, or the one with the sign.
 func notNumber(operands ...float64) float64 {
 	for _, n := range operands {
 		if math.IsNaN(n) {
@@ -94,7 +93,7 @@ func modf(L *lua.LState) int {
 	return vm.Push(L, lua.LNumber(whole), lua.LNumber(math.Copysign(fraction, n)))
 }
 
-// extreme is max or min.
+// extreme implements max and min.
 func extreme(better func(a, b float64) bool) lua.LGFunction {
 	return func(L *lua.LState) int {
 		best := checkNumber(L, 1)
@@ -108,7 +107,7 @@ func extreme(better func(a, b float64) bool) lua.LGFunction {
 	}
 }
 
-// random is math.random, with a source of its own in each task.
+// random implements math.random, with a separate source in each task.
 func random(L *lua.LState) int {
 	low, high := 1, 0
 	switch L.GetTop() {
@@ -127,7 +126,7 @@ func random(L *lua.LState) int {
 	return vm.Push(L, lua.LNumber(float64(low)+float64(vm.Random(L).Int64N(int64(high-low)+1))))
 }
 
-// randomSeed is math.randomseed, for the task that calls it.
+// randomSeed implements math.randomseed for the calling task.
 func randomSeed(L *lua.LState) int {
 	vm.SeedRandom(L, math.Float64bits(checkNumber(L, 1)))
 	return 0

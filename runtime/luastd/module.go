@@ -8,8 +8,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// module is module: it makes a table, which require returns, the environment of the
-// function that calls it.
+// module implements module: it makes a new table, which require will return, the environment of the calling
+// function.
 func module(L *lua.LState) int {
 	name := checkString(L, 1)
 	loaded, _ := L.GetField(L.GetGlobal("package"), "loaded").(*lua.LTable)
@@ -44,7 +44,7 @@ func module(L *lua.LState) int {
 	return 0
 }
 
-// seeAll is package.seeall: what a module does not define it takes from the globals.
+// seeAll implements package.seeall: a module inherits undefined names from the globals.
 func seeAll(L *lua.LState) int {
 	t := checkTable(L, 1)
 	meta, ok := t.Metatable.(*lua.LTable)

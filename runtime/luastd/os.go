@@ -14,8 +14,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// openOS replaces the functions of os: the interpreter's environment, sandboxed
-// files, and no waiting with the lock held.
+// openOS replaces the functions of os: they use the interpreter's environment and sandboxed files, and do not
+// wait with the lock held.
 func (l *library) openOS(L *lua.LState) {
 	set(L, "os", map[string]lua.LGFunction{
 		"clock": l.clock, "date": l.date, "difftime": difference, "execute": l.execute, "exit": exit, "getenv": l.getenv,
@@ -24,7 +24,7 @@ func (l *library) openOS(L *lua.LState) {
 	})
 }
 
-// setLocale knows the locale C alone.
+// setLocale implements os.setlocale, for the locale C only.
 func setLocale(L *lua.LState) int {
 	locale := optString(L, 1, "")
 	checkOption(L, 2, "all", "all", "collate", "ctype", "monetary", "numeric", "time")
@@ -70,7 +70,7 @@ func (l *library) setenv(L *lua.LState) int {
 	return result(L, os.Setenv(name, value))
 }
 
-// permit raises an error when the script may not reach something.
+// permit raises an error if the script has no access.
 func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
 	vm.Must(L, l.Permit(a, what))
 }
@@ -88,7 +88,7 @@ func (l *library) rename(L *lua.LState) int {
 func (l *library) tmpname(L *lua.LState) int {
 	l.permit(L, sandbox.Write, os.TempDir())
 	dir := ""
-	if l.Seals() { // it would stay
+	if l.Seals() { // the file would stay
 		var err error
 		if dir, err = l.TempDir("transect-"); err != nil {
 			vm.RaiseText(L, "cannot make a temporary name: %s", err)
@@ -134,9 +134,8 @@ func (l *library) execute(L *lua.LState) int {
 	return vm.Push(L, lua.LNumber(code))
 }
 
-// commandInput is the standard input of a command: a file, or that of the
-// terminal behind a prompt, or nothing. A copy of another reader would take what
-// the command does not read, such as the next line typed.
+// commandInput returns the standard input for a command: a file, or the terminal behind a prompt, or nothing.
+// Copying from another reader would consume what the command does not read, such as the next typed line.
 func commandInput(stdin io.Reader) io.Reader {
 	switch in := stdin.(type) {
 	case *os.File:
@@ -149,7 +148,7 @@ func commandInput(stdin io.Reader) io.Reader {
 	return nil
 }
 
-// shell is a command for the system's shell.
+// shell returns a command that runs in the system's shell.
 func (l *library) shell(ctx context.Context, command string) *exec.Cmd {
 	args := []string{sandbox.Shell, "-c", command}
 	if runtime.GOOS == "windows" {

@@ -18,7 +18,7 @@ const (
 	drainMost  = 1 << 20                // bytes, more than a pipe holds when its command ends
 )
 
-// outputs copy what a command writes to streams that are no files.
+// outputs copies the output of a command to streams that are not files.
 type outputs struct {
 	command string
 	copies  []*outputCopy
@@ -33,7 +33,7 @@ type outputCopy struct {
 	over        chan struct{}
 }
 
-// connect gives a command an output.
+// connect returns an output for a command.
 func (o *outputs) connect(to io.Writer) (io.Writer, error) {
 	if file, ok := to.(*os.File); ok {
 		return file, nil
@@ -52,7 +52,7 @@ func (o *outputs) start(cmd *exec.Cmd, failed error) error {
 		failed = cmd.Start()
 	}
 	for _, c := range o.copies {
-		_ = c.write.Close() // the command has its own
+		_ = c.write.Close() // the command has its own copy
 		if failed != nil {
 			_ = c.read.Close()
 			continue
@@ -84,8 +84,8 @@ func (c *outputCopy) copy() {
 	}
 }
 
-// wait waits for the command and the rest of its output. An output that a process
-// in the background keeps open is given up, with a warning.
+// wait waits for the command and the rest of its output. An output that a background process keeps open is
+// abandoned, with a warning.
 func (o *outputs) wait(ctx context.Context, cmd *exec.Cmd, opt vm.Options) error {
 	err := cmd.Wait()
 	kept := false
@@ -103,7 +103,7 @@ func (o *outputs) wait(ctx context.Context, cmd *exec.Cmd, opt vm.Options) error
 	return err
 }
 
-// drain reports whether the output came to its end.
+// drain reports whether the output ended.
 func (c *outputCopy) drain(ctx context.Context) bool {
 	defer c.read.Close()
 	check := time.NewTicker(drainCheck)

@@ -20,20 +20,18 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// loading is a module that is being loaded. Loading may wait, so another task
-// can require the same module meanwhile: it waits for the first.
+// loading is a module being loaded. Loading may wait, so another task can require the same module meanwhile:
+// it waits for the first one.
 type loading struct {
 	task *vm.Task
 	done chan struct{}
 }
 
-// full begins the names that built-in modules have besides their own, which no file
-// takes.
+// full is the prefix of the alternative names of built-in modules, which no file can have.
 const full = "transect."
 
-// PathOf is package.path: the folders of --path; what LUA_PATH names, where ;; stands
-// for the rest; else the folder of the script, the current one, and those where
-// packages for Lua 5.1 are installed.
+// PathOf returns package.path: the folders of --path; the entries of LUA_PATH, in which ;; means the
+// rest; otherwise the script's folder, the current one, and the folders of packages installed for Lua 5.1.
 func PathOf(script, current string, path []string, luaPath string) string {
 	var first, rest []string
 	for _, dir := range path {
@@ -57,7 +55,7 @@ func below(dir string) []string {
 	return []string{filepath.Join(dir, "?.lua"), filepath.Join(dir, "?", "init.lua")}
 }
 
-// openPackage sets where require looks.
+// openPackage sets where require searches.
 func (l *library) openPackage(L *lua.LState) {
 	opt := l.Options()
 	script, path := l.Path(cmp.Or(opt.Script, "-")), []string{}
@@ -67,9 +65,9 @@ func (l *library) openPackage(L *lua.LState) {
 	for _, dir := range append([]string{filepath.Dir(script)}, path...) {
 		l.folders = append(l.folders, sandbox.Canonical(dir))
 	}
-	luaPath, _, _ := l.Env("LUA_PATH") // of a script that may not read it: none
+	luaPath, _, _ := l.Env("LUA_PATH") // empty if the script may not read it
 	patterns := strings.Split(PathOf(script, l.Path("."), path, luaPath), ";")
-	patterns = slices.DeleteFunc(patterns, func(pattern string) bool { // whether there is a file must not show
+	patterns = slices.DeleteFunc(patterns, func(pattern string) bool { // must not reveal whether there is a file
 		return l.PermitModule(l.Path(strings.ReplaceAll(pattern, "?", "module")), l.folders) != nil
 	})
 	lib := L.GetGlobal("package").(*lua.LTable)
@@ -93,7 +91,7 @@ func (l *library) require(L *lua.LState) int {
 		vm.RaiseText(L, "package must be a table")
 	}
 	if vm.CalledByOwn(L) && l.has(name) {
-		name = full + name // a file of that name is somebody else's
+		name = full + name // a file of that name is unrelated
 	}
 	for {
 		if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
@@ -106,7 +104,7 @@ func (l *library) require(L *lua.LState) int {
 			break
 		}
 		if other.task == vm.CurrentTask(L) && l.has(name) {
-			name = full + name // a file means the built-in module of its own name
+			name = full + name // in a file, the name means the built-in module
 			continue
 		}
 		if other.task == vm.CurrentTask(L) {
@@ -131,7 +129,7 @@ func (l *library) require(L *lua.LState) int {
 	}
 	if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 		if set := loaded.RawGetString(name); v == lua.LNil && set != lua.LNil {
-			v = set // the module put itself there
+			v = set // set by the module itself
 		} else if v == lua.LNil {
 			v = lua.LTrue
 		}
@@ -140,7 +138,7 @@ func (l *library) require(L *lua.LState) int {
 	return vm.Push(L, v)
 }
 
-// loader asks package.loaders, one after the other, for what loads a module.
+// loader calls package.loaders in order and returns the loader of a module.
 func (l *library) loader(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 	loaders, ok := lib.RawGetString("loaders").(*lua.LTable)
 	if !ok {
@@ -175,7 +173,7 @@ func (l *library) loader(L *lua.LState, lib *lua.LTable, name string) lua.LValue
 	return nil
 }
 
-// preloaded finds a module in package.preload.
+// preloaded returns a module from package.preload.
 func (l *library) preloaded(L *lua.LState, name string) lua.LValue {
 	lib, _ := L.GetGlobal("package").(*lua.LTable)
 	if lib == nil {
@@ -191,7 +189,7 @@ func (l *library) preloaded(L *lua.LState, name string) lua.LValue {
 	return lua.LString("\n\tno field package.preload['" + name + "']")
 }
 
-// fullName finds a built-in module by its full name.
+// fullName returns a built-in module by its full name.
 func (l *library) fullName(L *lua.LState, name string) lua.LValue {
 	if short, ok := strings.CutPrefix(name, full); ok {
 		return l.builtIn(L, short)
@@ -199,13 +197,13 @@ func (l *library) fullName(L *lua.LState, name string) lua.LValue {
 	return lua.LNil
 }
 
-// has reports whether a name is that of a built-in module, of Go or of Lua.
+// has reports whether a name is a built-in module's, in Go or Lua.
 func (l *library) has(name string) bool {
 	_, code := l.ownModule(name)
 	return code != nil || l.Loader(name) != nil
 }
 
-// builtIn finds a module of the program. It is the same by either name.
+// builtIn returns a built-in module. It is the same by either name.
 func (l *library) builtIn(L *lua.LState, name string) lua.LValue {
 	if !l.has(name) {
 		return lua.LNil
@@ -223,11 +221,11 @@ func (l *library) builtIn(L *lua.LState, name string) lua.LValue {
 	})
 }
 
-// declaresModule matches code that makes itself a module without returning it.
+// declaresModule matches code that registers itself as a module without returning it.
 var declaresModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bmodule\s*\(|package\.loaded`) })
 
-// inFile finds a module in a file. One that is a script, and returns nothing, does not
-// stand for the built-in module of its name.
+// inFile loads a module from a file. A file that is a script, and returns nothing, does not replace the
+// built-in module of its name.
 func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 	lib, _ := L.GetGlobal("package").(*lua.LTable)
 	patterns, ok := lua.LString(""), false
@@ -260,7 +258,7 @@ func (l *library) inFile(L *lua.LState, name string) lua.LValue {
 	}
 	switch log := l.Options().Logger; {
 	case !l.has(name):
-	case !compile.Returns(fn.Proto) && !declaresModule().Match(code): // a script that has the name
+	case !compile.Returns(fn.Proto) && !declaresModule().Match(code): // a script with the module's name
 		log.Warn("require takes the built-in module "+name+": the file of that name returns nothing", "file", path)
 		return lua.LString("\n\tno module in file '" + path + "'")
 	default:
@@ -276,7 +274,7 @@ func (l *library) runModule(L *lua.LState, path string, code []byte, name string
 	return vm.Call(L, fn, lua.LString(name))
 }
 
-// ownModule is the source of a module of Lua that is no file.
+// ownModule returns the source of a built-in Lua module.
 func (l *library) ownModule(name string) (file string, code []byte) {
 	if module := l.Options().Module; module != nil {
 		return module(name)
@@ -284,9 +282,8 @@ func (l *library) ownModule(name string) (file string, code []byte) {
 	return "", nil
 }
 
-// findModule looks for the file of a module where the script may read: whether
-// there is one elsewhere must not show. It fails when there was such a path and
-// nothing was found.
+// findModule searches the file of a module where the script may read, without revealing whether there is one
+// elsewhere. It fails when nothing was found and some paths were forbidden.
 func (l *library) findModule(L *lua.LState, patterns, name string) (path, tried string, forbidden error) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
 	itself, none := "", strings.Builder{}
@@ -301,7 +298,7 @@ func (l *library) findModule(L *lua.LState, patterns, name string) (path, tried 
 			if path = l.Path(path); path != l.Path(l.Options().Script) {
 				return path, "", nil
 			}
-			itself = path // another file of that name is meant, if there is one
+			itself = path // another file of that name takes precedence
 			continue
 		}
 		vm.Grow(L, len(path))

@@ -7,8 +7,8 @@ import (
 	"transect/runtime/vm/table"
 )
 
-// sortTable is table.sort. It makes the comparisons that Lua 5.1 makes, so that equal
-// elements end in the same order and a comparison that counts or prints does so too.
+// sortTable implements table.sort. It makes the same comparisons as Lua 5.1, so that equal elements end in
+// the same order and comparisons with side effects behave the same.
 func sortTable(L *lua.LState) int {
 	list := checkTable(L, 1)
 	s := &sorter{L: L, list: list}
@@ -19,7 +19,7 @@ func sortTable(L *lua.LState) int {
 	for i := range s.values {
 		s.values[i] = table.Element(list, i+1)
 	}
-	defer func() { // also when a comparison raises
+	defer func() { // even if a comparison raises
 		for i, v := range s.values {
 			list.RawSetInt(i+1, v)
 		}
@@ -31,7 +31,7 @@ func sortTable(L *lua.LState) int {
 type sorter struct {
 	L      *lua.LState
 	list   *lua.LTable
-	order  *lua.LFunction // nil for <
+	order  *lua.LFunction // nil: <
 	values []lua.LValue
 }
 
@@ -43,7 +43,7 @@ func (s *sorter) less(a, b lua.LValue) bool {
 	return lessThan(s.L, a, b)
 }
 
-// at is an element. An invalid order leads past the ends.
+// at returns an element. An invalid order function leads past the ends.
 func (s *sorter) at(i int) lua.LValue {
 	if i < 0 || i >= len(s.values) {
 		return table.Element(s.list, i+1)
@@ -100,8 +100,8 @@ func (s *sorter) sort(low, high int) {
 	}
 }
 
-// partition moves what is less than the element in the middle before what is
-// greater, and returns where that element has come to.
+// partition moves elements less than the middle one before greater ones, and returns the middle one's new
+// index.
 func (s *sorter) partition(low, high, middle int) int {
 	pivot := s.at(middle)
 	s.swap(middle, high-1)
@@ -127,7 +127,7 @@ func (s *sorter) partition(low, high, middle int) int {
 
 func (s *sorter) invalid() { vm.RaiseText(s.L, "invalid order function for sorting") }
 
-// lessThan is a < b, with the errors of Lua 5.1.
+// lessThan returns a < b, with the errors of Lua 5.1.
 func lessThan(L *lua.LState, a, b lua.LValue) bool {
 	x, ok := a.(lua.LNumber)
 	if y, both := b.(lua.LNumber); ok && both {

@@ -23,7 +23,7 @@ func (l *library) openString(L *lua.LState) {
 	l.ofTexts = texts.Metatable
 }
 
-// absent is a function that Lua 5.1 has and this interpreter has not.
+// absent returns a function of Lua 5.1 that this interpreter lacks; it raises an error.
 func absent(name, instead string) lua.LGFunction {
 	return func(L *lua.LState) int {
 		vm.RaiseText(L, "%s is not available: %s", name, instead)
@@ -31,13 +31,13 @@ func absent(name, instead string) lua.LGFunction {
 	}
 }
 
-// length is that of a text argument.
+// length returns the length of a text argument.
 func length(L *lua.LState, arg int) int {
 	text, _ := L.Get(arg).(lua.LString)
 	return len(text)
 }
 
-// relative is a position in a text, which may count from its end.
+// relative returns a position in a text; negative ones count from its end.
 func relative(at, size int) int {
 	if at < 0 {
 		at += size + 1
@@ -72,8 +72,7 @@ func reverse(L *lua.LState) int {
 func lower(L *lua.LState) int { return mapped(L, 'A', 'Z') }
 func upper(L *lua.LState) int { return mapped(L, 'a', 'z') }
 
-// mapped returns a text whose letters of a range are of the other case; bytes beyond
-// ASCII stay.
+// mapped returns a text with the letters of a range in the other case; bytes beyond ASCII stay.
 func mapped(L *lua.LState, first, last byte) int {
 	text := checkString(L, 1)
 	vm.Grow(L, len(text))
@@ -131,14 +130,14 @@ func matcher(L *lua.LState, text, pat string) *pattern.Matcher {
 	return &pattern.Matcher{Text: text, Pattern: pat, Steps: func(n int) { vm.Work(L, n) }}
 }
 
-// must raises what is wrong with a pattern.
+// must raises an error of a pattern.
 func must(L *lua.LState, err error) {
 	if err != nil {
 		vm.RaiseText(L, "%s", err)
 	}
 }
 
-// start is the argument init of find and match, from 0.
+// start returns the argument init of find and match, from 0.
 func start(L *lua.LState, text string) int {
 	return min(max(relative(optLong(L, 3, 1), len(text))-1, 0), len(text))
 }
@@ -175,7 +174,7 @@ func match(L *lua.LState) int {
 	return vm.Push(L, capturesOr(L, m, begin, end)...)
 }
 
-// captures are the captures of the last match.
+// captures returns the captures of the last match.
 func captures(L *lua.LState, m *pattern.Matcher) []lua.LValue {
 	values := make([]lua.LValue, m.Level())
 	for i := range values {
@@ -193,7 +192,7 @@ func capture(L *lua.LState, m *pattern.Matcher, i int) lua.LValue {
 	return lua.LString(m.Text[c.Start : c.Start+c.Len])
 }
 
-// capturesOr is captures, or the whole match when the pattern has none.
+// capturesOr returns the captures, or the whole match when the pattern has none.
 func capturesOr(L *lua.LState, m *pattern.Matcher, begin, end int) []lua.LValue {
 	if m.Level() == 0 {
 		return []lua.LValue{lua.LString(m.Text[begin:end])}
@@ -261,7 +260,7 @@ func (l *library) gsub(L *lua.LState) int {
 	return vm.Push(L, lua.LString(b.String()), lua.LNumber(n))
 }
 
-// replace appends what gsub puts in place of a match.
+// replace appends gsub's replacement for a match.
 func replace(b *text, m *pattern.Matcher, with lua.LValue, begin, end int) {
 	var v lua.LValue
 	switch with := with.(type) {
@@ -285,10 +284,9 @@ func replace(b *text, m *pattern.Matcher, with lua.LValue, begin, end int) {
 	b.write(piece)
 }
 
-// expand appends a format in which %0 to %9 stand for captures; any other character
-// after % is itself.
+// expand appends a format in which %0 to %9 are captures; any other character after % is literal.
 func expand(b *text, m *pattern.Matcher, format, whole string) {
-	vm.Grow(b.L, len(format)) // which may be long and append nothing
+	vm.Grow(b.L, len(format)) // it may be long and append nothing
 	for {
 		i := strings.IndexByte(format, '%')
 		if i < 0 {
@@ -297,7 +295,7 @@ func expand(b *text, m *pattern.Matcher, format, whole string) {
 		}
 		b.write(format[:i])
 		if format = format[i+1:]; format == "" {
-			b.write("\x00") // C ends strings with it
+			b.write("\x00") // C's strings end there
 			return
 		}
 		switch c := format[0]; {

@@ -39,7 +39,7 @@ func (l *library) concat(L *lua.LState) int {
 	return vm.Push(L, lua.LString(b.String()))
 }
 
-// slotsPerWork is how many elements are moved in the time of an instruction.
+// slotsPerWork is the number of elements moved in the time of an instruction.
 const slotsPerWork = 32
 
 func insert(L *lua.LState) int {

@@ -18,15 +18,15 @@ import (
 	"transect/runtime/plan"
 )
 
-// planID is the form of names of plans.
+// planID matches the names of plans.
 var planID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^plan-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(-[0-9]{1,4})?$`)
 })
 
-// consent is the name of the question whether a plan is agreed to.
+// consent is the name of the question about applying a plan.
 const consent = "consent"
 
-// apply carries out a plan that a person has agreed to, in this very call.
+// apply applies a plan that a person approved in this call.
 func (s *server) apply(ctx context.Context, c *call, in planName) (string, result, error) {
 	p, sum, err := s.load(in.Plan)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	return s.carryOut(ctx, c, p)
 }
 
-// ask has the client show the plan to the person.
+// ask makes the client show the plan to the person.
 func (s *server) ask(c *call, p *plan.Plan, sum string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *server) ask(c *call, p *plan.Plan, sum string) {
 				"agree": {Type: "boolean", Title: "Carry this out", Description: "exactly this is written to the platform"}}}}}
 }
 
-// agreed reports why a plan is not agreed to: one question, one answer, one plan.
+// agreed reports why a plan is not approved: one question, one answer, one plan.
 func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *server) agreed(answer *mcp.ElicitResult, p *plan.Plan, sum string) erro
 	return nil
 }
 
-// carryOut starts what goes on when the session ends: its output is in a file.
+// carryOut starts a process that outlives the session: its output goes to a file.
 func (s *server) carryOut(ctx context.Context, c *call, p *plan.Plan) (string, result, error) {
 	log := strings.TrimSuffix(s.fileOf(p.Name()), ".plan") + ".log"
 	run, _ := s.prepare(c.asker, slices.Concat([]string{"apply"}, s.Run, []string{s.fileOf(p.Name())})...)
@@ -104,7 +104,7 @@ func (s *server) carryOut(ctx context.Context, c *call, p *plan.Plan) (string, r
 	return s.wait(ctx, p.Name(), run)
 }
 
-// tailOf is the end of a file, from the beginning of a line.
+// tailOf returns the end of a file, from the beginning of a line.
 func tailOf(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func tailOf(file string) string {
 	return "… " + human.Size(size-int64(len(whole))) + " before this\n" + whole
 }
 
-// printed is a plan as a person reads it.
+// printed formats a plan for people.
 func printed(p *plan.Plan) string {
 	var b strings.Builder
 	p.Print(&b)

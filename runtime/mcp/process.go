@@ -18,18 +18,18 @@ import (
 // process is a command line of transect.
 type process struct {
 	cmd    *exec.Cmd
-	stop   context.CancelFunc // asks it to end, and kills it when it does not
+	stop   context.CancelFunc // terminates it, and kills it if it does not end
 	ended  chan struct{}
 	output func() string           // so far
 	answer func() (string, result) // once it has ended
-	agreed bool                    // a person agreed to it: it outlives the session
+	agreed bool                    // approved by a person: it outlives the session
 	once   sync.Once
-	text   string // that it answered
+	text   string // its response
 	result result
 }
 
-// prepare makes a process of transect with words, in the folder of the scripts. What it
-// prints is kept as far as the bounds go.
+// prepare returns a process of transect with arguments, in the folder of the scripts. Its output is kept
+// within limits.
 func (s *server) prepare(asker string, words ...string) (*process, *bounded) {
 	ctx, stop := context.WithCancel(context.Background())
 	out := &bounded{}
@@ -49,14 +49,14 @@ func (p *process) start() error {
 		return fmt.Errorf("cannot start transect: %w", err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its exit code says it
+		_ = p.cmd.Wait() // the error is in its exit code
 		close(p.ended)
 		p.stop()
 	}()
 	return nil
 }
 
-// over waits for the end of a process, and reports whether it came in time.
+// over waits for the end of a process, and reports whether it ended in time.
 func (p *process) over(ctx context.Context, most time.Duration) bool {
 	ctx, stop := context.WithTimeout(ctx, most)
 	defer stop()
@@ -68,7 +68,7 @@ func (p *process) over(ctx context.Context, most time.Duration) bool {
 	}
 }
 
-// atOnce runs a command line that takes a moment, and stops it when it takes longer.
+// atOnce runs a short command line, and stops it after a time limit.
 func (s *server) atOnce(ctx context.Context, c *call, input string, words ...string) (string, result, error) {
 	p, out := s.prepare(c.asker, words...)
 	p.cmd.Stdin, out.full = strings.NewReader(input), p.stop
@@ -83,7 +83,7 @@ func (s *server) atOnce(ctx context.Context, c *call, input string, words ...str
 	return p.output(), result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}, nil
 }
 
-// begin starts a script's process, known to follow and stop under a name.
+// begin starts a script's process, registered under a name for follow and stop.
 func (s *server) begin(name string, p *process) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *process) running() bool {
 	}
 }
 
-// stopAll ends what nobody has agreed to.
+// stopAll ends the processes that no person approved.
 func (s *server) stopAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *server) stopAll() {
 	}
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of the text written to it.
 type bounded struct {
 	full func() // optional: called once, when there is more
 
@@ -159,7 +159,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the text, in whole lines when it was cut.
+// String returns the text, in whole lines if it was cut.
 func (b *bounded) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,8 +27,8 @@ const (
 	lua        = "text/x-lua"
 )
 
-// script is the word that names a script on the command line. A source is kept beside
-// the plans that are made of it.
+// script returns the argument that names a script on the command line. A source is stored next to the plans
+// made from it.
 func (s *server) script(in scriptInput) (string, error) {
 	switch {
 	case (in.Source == "") == (in.Script == ""):
@@ -51,7 +51,7 @@ func (s *server) script(in scriptInput) (string, error) {
 	return filepath.Clean(in.Script), nil
 }
 
-// read reads a script of the folder, and nothing else.
+// read reads a script in the folder, and no other file.
 func (s *server) read(name string) (string, error) {
 	if filepath.Ext(name) != ".lua" {
 		return "", fmt.Errorf("%s is not a script: its name ends in .lua", human.Line(name))
@@ -73,7 +73,7 @@ func (s *server) read(name string) (string, error) {
 	return string(text), err
 }
 
-// addResources offers the cookbook and the scripts of the folder.
+// addResources adds the cookbook and the scripts of the folder.
 func (s *server) addResources(m *mcp.Server) error {
 	for _, recipe := range reference.Recipes() {
 		uri := ofCookbook + strings.TrimPrefix(recipe.Name, "cookbook.")

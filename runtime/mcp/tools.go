@@ -159,7 +159,7 @@ func (s *server) plan(ctx context.Context, c *call, in planInput) (string, resul
 	return s.wait(ctx, name, p)
 }
 
-// planned keeps a plan that was made under its name.
+// planned stores a new plan under its name.
 func (s *server) planned(p *process, file string) (string, result) {
 	r := result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}
 	if !r.failed() {
@@ -172,7 +172,7 @@ func (s *server) planned(p *process, file string) (string, result) {
 	return p.output(), r
 }
 
-// follow waits for what this session has started, or shows an earlier run.
+// follow waits for a process of this session, or shows an earlier run.
 func (s *server) follow(ctx context.Context, c *call, in followInput) (string, result, error) {
 	if p := s.process(in.Process); p != nil {
 		return s.wait(ctx, in.Process, p)
@@ -201,7 +201,7 @@ func (s *server) load(name string) (*plan.Plan, string, error) {
 	return p, p.Sum, nil
 }
 
-// own reads a plan that was made by this user on this machine, as the tool plan makes them.
+// own reads a plan made by this user on this machine with the tool plan.
 func (s *server) own(file string) (*plan.Plan, error) {
 	key, err := s.Key()
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *server) own(file string) (*plan.Plan, error) {
 
 func (s *server) fileOf(plan string) string { return filepath.Join(s.plans(), plan+".plan") }
 
-// taught is an error with its hint, on one line for a program.
+// taught returns an error with its hint, on one line for programs.
 func taught(err error) error {
 	if f := fault.Find(err); f != nil && f.Facts().Hint != "" {
 		return fmt.Errorf("%w (%s)", err, f.Facts().Hint)

@@ -13,10 +13,10 @@ import (
 	"transect/runtime/vm"
 )
 
-// Has says whether an argument or option was given.
+// Has reports whether an argument or option was given.
 func (c *Call) Has(name string) bool { return c.args[name] != nil }
 
-// Value is an argument as Lua has it, nil in Lua when not given.
+// Value returns an argument as a Lua value, nil in Lua when not given.
 func (c *Call) Value(name string) lua.LValue {
 	if v := c.args[name]; v != nil {
 		return v
@@ -24,7 +24,7 @@ func (c *Call) Value(name string) lua.LValue {
 	return lua.LNil
 }
 
-// String is a text argument.
+// String returns a text argument.
 func (c *Call) String(name string) string {
 	if v := c.Value(name); v != lua.LNil {
 		return v.String()
@@ -32,36 +32,36 @@ func (c *Call) String(name string) string {
 	return ""
 }
 
-// Number is a number argument.
+// Number returns a number argument.
 func (c *Call) Number(name string) float64 {
 	n, _ := c.args[name].(lua.LNumber)
 	return float64(n)
 }
 
-// Int is an integer argument.
+// Int returns an integer argument.
 func (c *Call) Int(name string) int { return int(c.Number(name)) }
 
-// Seconds is a number argument as a duration.
+// Seconds returns a number argument as a duration.
 func (c *Call) Seconds(name string) time.Duration {
 	return time.Duration(c.Number(name) * float64(time.Second))
 }
 
-// Bool is a boolean argument.
+// Bool returns a boolean argument.
 func (c *Call) Bool(name string) bool { return lua.LVAsBool(c.Value(name)) }
 
-// Table is a table argument, or nil.
+// Table returns a table argument, or nil.
 func (c *Call) Table(name string) *lua.LTable {
 	t, _ := c.args[name].(*lua.LTable)
 	return t
 }
 
-// Function is a function argument, or nil.
+// Function returns a function argument, or nil.
 func (c *Call) Function(name string) *lua.LFunction {
 	f, _ := c.args[name].(*lua.LFunction)
 	return f
 }
 
-// Go is an argument converted by FromLua; it raises what cannot be converted.
+// Go returns an argument converted by FromLua, or raises an error.
 func (c *Call) Go(name string) any {
 	v, err := vm.FromLua(c.L, c.Value(name))
 	if err != nil {
@@ -70,8 +70,8 @@ func (c *Call) Go(name string) any {
 	return v
 }
 
-// Fill sets a struct from the options of its argument names. The options are
-// declared by the same struct: schema.TableOf. It raises what is wrong with them.
+// Fill sets a struct from the options in its argument names. The options are declared by the same struct:
+// schema.TableOf. It raises errors.
 func (c *Call) Fill(in any) {
 	params, err := schema.FromStruct(reflect.TypeOf(in).Elem())
 	c.Must(err)
@@ -95,17 +95,16 @@ func (c *Call) Fill(in any) {
 	c.Must(schema.Fill(params, in, values, nil))
 }
 
-// Object is the Go value of an object argument, or nil.
+// Object returns the Go value of an object argument, or nil.
 func (c *Call) Object(name string) any {
 	v, _ := ObjectValue(c.Value(name))
 	return v
 }
 
-// Rest is what a "..." parameter took.
+// Rest returns the arguments of a "..." parameter.
 func (c *Call) Rest() []lua.LValue { return c.rest }
 
-// Accepts reports whether v is of a declared type: one of the schema's, or the
-// name of an object type.
+// Accepts reports whether v has a declared type: one of the schema's, or the name of an object type.
 func Accepts(declared schema.Type, v lua.LValue) bool {
 	kind, object := schemaKind(v)
 	if declared.Kinds()&kind != 0 {

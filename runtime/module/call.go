@@ -14,9 +14,8 @@ import (
 	"transect/runtime/vm/profile"
 )
 
-// Call is one call of a declared function, its arguments checked. Arguments
-// and options are read by name; what was not given reads as its Default, or
-// else as the zero value.
+// Call is one call of a declared function with checked arguments. Arguments and options are read by name;
+// missing ones read as their Default, or the zero value.
 type Call struct {
 	L    *lua.LState
 	In   *vm.Interp
@@ -26,7 +25,7 @@ type Call struct {
 	rest []lua.LValue
 }
 
-// bind makes the Lua function.
+// bind returns the Lua function.
 func (f *Func) bind(name string, self *Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		c := &Call{L: L, In: vm.Of(L), Name: name}
@@ -45,8 +44,7 @@ func (f *Func) bind(name string, self *Type) lua.LGFunction {
 	}
 }
 
-// notAsMethod refuses a function called with a colon, which would take the
-// module for its first argument.
+// notAsMethod refuses a function called with a colon, which would take the module as its first argument.
 func (c *Call) notAsMethod(self *Type) error {
 	first, ok := c.L.Get(1).(*lua.LTable)
 	if !ok || self != nil {
@@ -60,8 +58,7 @@ func (c *Call) notAsMethod(self *Type) error {
 	return fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(name, function))
 }
 
-// run turns Go panics into faults; those of the interpreter go on, they are
-// how Lua errors travel.
+// run converts Go panics to faults, except the interpreter's, by which Lua errors travel.
 func (c *Call) run(f *Func, self *Type) (result any, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -116,7 +113,7 @@ func (c *Call) check(f *Func, self *Type) error {
 	return nil
 }
 
-// AtMost says how many arguments a function takes.
+// AtMost returns how many arguments a function takes, in words.
 func AtMost(n int) string {
 	if n == 0 {
 		return "no arguments"
@@ -145,7 +142,7 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 	var err error
 	switch v := v.(type) {
 	case lua.LString:
-		vm.Grow(c.L, len(v)) // it is worked through, and often copied
+		vm.Grow(c.L, len(v)) // it is processed, and often copied
 		err = p.Choose(string(v))
 	case lua.LNumber:
 		if err = p.InRange(float64(v)); p.Type.Kinds()&(schema.Integer|schema.Fraction) == 0 {
@@ -189,8 +186,8 @@ func (c *Call) bindOptions(p *Param, v lua.LValue) error {
 	return nil
 }
 
-// Iterator makes the function of a for loop. next gives the values of a step, none
-// at the end; its call is that of the task which steps.
+// Iterator returns the function for a for loop. next returns the values of a step, none at the end; its call
+// belongs to the task that steps.
 func (c *Call) Iterator(next func(c *Call) (Values, error)) lua.LValue {
 	return c.L.NewFunction(func(L *lua.LState) int {
 		if c.L != L {
@@ -207,7 +204,7 @@ func (c *Call) Iterator(next func(c *Call) (Values, error)) lua.LValue {
 	})
 }
 
-// Context is the context of the running task.
+// Context returns the context of the running task.
 func (c *Call) Context() context.Context { return vm.Context(c.L) }
 
 // Raise raises err as the error of the call. It does not return; inside
@@ -222,7 +219,7 @@ func (c *Call) Blocking(f func(ctx context.Context) error) error {
 	return vm.BlockingFor(c.L, vm.Waiting{Name: c.Name, Kind: kindOf(c.Name)}, f)
 }
 
-// kindOf is what a function of a module waits for.
+// kindOf returns what a function of a module waits for.
 func kindOf(name string) profile.Kind {
 	module, function, _ := strings.Cut(name, ".")
 	switch {

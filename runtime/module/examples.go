@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Example is Lua that runs by itself, its Preamble first.
+// Example is runnable Lua code, with its Preamble first.
 type Example struct{ Preamble, Code string }
 
-// Text is the complete example.
+// Text returns the complete example.
 func (e Example) Text() string { return strings.TrimLeft(e.Preamble+"\n\n"+e.Code, "\n") }
 
-// ReadExamples reads the files examples/*.lua, one for each manager or module,
-// and returns the examples by name. A line "-- projects.create", or
-// "-- task:await" for a method, begins an example; all examples of a file share
-// as their preamble what stands before the first. Tests run every one of them.
+// ReadExamples reads the files examples/*.lua, one for each manager or module, and returns the examples by
+// name. A line "-- projects.create", or "-- task:await" for a method, begins an example; all examples of a
+// file share the code before the first as their preamble. Tests run every one of them.
 func ReadExamples(files fs.FS) map[string]Example {
 	heading := regexp.MustCompile(`(?m)^-- (\w+[.:]\w+)\n`)
 	examples := map[string]Example{}

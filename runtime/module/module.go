@@ -1,13 +1,12 @@
 // Package module declares Lua modules in Go.
 //
-// A Module lists functions, constants and types; a Func lists its parameters. A
-// call is bound before Go code sees it: arguments are checked against the
-// declaration, defaults filled in, options read from a table, unknown ones
-// refused with the nearest name. The same declarations make help, stubs,
-// completion and the reference.
+// A Module lists functions, constants and types; a Func lists its parameters. A call is bound before Go code
+// sees it: arguments are checked against the declaration, defaults filled in, options read from a table,
+// unknown ones refused with the nearest name. The same declarations produce help, stubs, completion and the
+// reference.
 //
-// stdlib and bindings declare their modules with it, and Preload makes them
-// available to require. Below is package vm. Begin reading at Module and Call.
+// stdlib and bindings declare their modules with it, and Preload makes them available to require. It builds
+// on package vm. Begin reading at Module and Call.
 package module
 
 import (
@@ -32,10 +31,10 @@ type Module struct {
 	Name   string
 	Doc    string
 	Funcs  []Func
-	Lazy   func() []Func // gives Funcs when Declare is called, that no start waits for them
+	Lazy   func() []Func // returns Funcs when Declare is called, to keep starts fast
 	Fields []Field
 	Types  []*Type
-	// Open adds what the lists above cannot say. Optional.
+	// Open adds what the lists above cannot express. Optional.
 	Open func(L *lua.LState, module *lua.LTable)
 
 	declared sync.Once
@@ -46,7 +45,7 @@ type Module struct {
 type Field struct {
 	Name, Doc string
 	Value     any
-	Read      func(*vm.Interp) (any, error) // gives the value each time it is read, in place of Value
+	Read      func(*vm.Interp) (any, error) // returns the value each time it is read, in place of Value
 }
 
 // Func is one function of a module, or method of a Type.
@@ -54,7 +53,7 @@ type Func struct {
 	Name    string
 	Doc     string
 	Params  []Param
-	Returns string // what comes back, for people
+	Returns string // the result, for people
 	// Call does the work with checked arguments. Its result goes through
 	// ToLua; Values are several results; an error is raised.
 	Call func(c *Call) (any, error)
@@ -69,9 +68,9 @@ type Type struct {
 	Name    string
 	Doc     string
 	Methods []Func
-	// Get reads a field that is no method. Optional.
+	// Get reads a field that is not a method. Optional.
 	Get func(self any, name string) any
-	// Text is tostring. Optional.
+	// Text implements tostring. Optional.
 	Text func(self any) string
 }
 
@@ -105,14 +104,14 @@ func (m *Module) build(L *lua.LState) lua.LValue {
 	if m.Open != nil {
 		m.Open(L, t)
 	}
-	if t.Metatable == lua.LNil { // a module may find its fields in a way of its own
+	if t.Metatable == lua.LNil { // a module may have its own lookup of fields
 		L.SetMetatable(t, m.strict(L))
 	}
 	return t
 }
 
-// strict reads the fields with Read, and makes reading one that is not there an
-// error that names the nearest: calling it would only say that nil cannot be called.
+// strict reads the fields with Read, and makes reading a missing one an error with the nearest name: calling
+// it would only report that nil cannot be called.
 func (m *Module) strict(L *lua.LState) *lua.LTable {
 	name, mt := m.Name, L.NewTable()
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
@@ -137,7 +136,7 @@ func (m *Module) strict(L *lua.LState) *lua.LTable {
 	return mt
 }
 
-// Values are several results of one function.
+// Values are several results of a function.
 type Values []any
 
 func (values Values) push(L *lua.LState) int {
@@ -166,7 +165,7 @@ type object struct {
 	value any
 }
 
-// TypeName and Unwrap are what package vm asks userdata for.
+// TypeName and Unwrap implement interfaces of package vm.
 func (o *object) TypeName() string { return o.typ.Name }
 func (o *object) Unwrap() any      { return o.value }
 
@@ -208,7 +207,7 @@ func objectOf(v lua.LValue) *object {
 	return nil
 }
 
-// ObjectValue returns the Go value inside an object made by NewObject.
+// ObjectValue returns the Go value in an object made by NewObject.
 func ObjectValue(v lua.LValue) (any, bool) {
 	if o := objectOf(v); o != nil {
 		return o.value, true
@@ -233,8 +232,8 @@ func Preload(in *vm.Interp, mods ...*Module) {
 	})
 }
 
-// Preloaded returns the available modules by name, for documentation and
-// completion. Code called from Lua holds the lock already and must not use it.
+// Preloaded returns the available modules by name, for documentation and completion. Code called from Lua
+// holds the lock already and must not use it.
 func Preloaded(in *vm.Interp) (mods map[string]*Module) {
 	in.Locked(func(*lua.LState) {
 		mods = maps.Clone(registry(in))

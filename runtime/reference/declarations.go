@@ -60,7 +60,7 @@ func returned(s *declare.Spec, r results) string {
 	return strings.Join(r.values, ", ")
 }
 
-// effects in words.
+// effects describes effects in words.
 var effects = map[string]string{
 	"read":   "reads; changes nothing",
 	"create": "creates; a repeated call creates again",
@@ -170,7 +170,7 @@ func function(group, object string, f module.Func) *Entry {
 	return e
 }
 
-// signatureName is a parameter in a signature: text, [limit], {indent=, …}.
+// signatureName formats a parameter for a signature: text, [limit], {indent=, …}.
 func signatureName(p schema.Param) string {
 	if p.Fields == nil {
 		if p.Required() || p.Name == "..." || p.Type == "any" && !p.Optional {

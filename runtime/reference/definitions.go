@@ -73,7 +73,7 @@ func writeResources(w io.Writer) {
 	}
 }
 
-// fieldInLua is the type of a field for lua-language-server.
+// fieldInLua returns the type of a field for lua-language-server.
 func fieldInLua(f client.RecordField) string {
 	if len(f.Fields) == 0 {
 		return inLua(f.Type)
@@ -92,7 +92,7 @@ func tableInLua(fields []client.RecordField) string {
 	return "{ " + strings.Join(list, ", ") + " }"
 }
 
-// inLua is a type that scripts see, for lua-language-server.
+// inLua converts a type as seen by scripts for lua-language-server.
 func inLua(name string) string {
 	if element, list := strings.CutPrefix(name, "list of "); list {
 		return inLua(element) + "[]"
@@ -167,8 +167,8 @@ func (e *Entry) writeFunction(w io.Writer, module *Group) {
 	fmt.Fprintf(w, "function %s(%s) end\n\n", target, strings.Join(names, ", "))
 }
 
-// returnType is the return type of a module's function. Modules describe it in
-// words; where those name an object, editors know its methods.
+// returnType returns the return type of a module's function. Modules describe it in words; if these name an
+// object, editors can offer its methods.
 func (e *Entry) returnType(module *Group) string {
 	switch e.FullName() {
 	case "sdk.connect":
@@ -214,5 +214,5 @@ func writeClass(w io.Writer, name, parent string, list []Parameter, extra bool) 
 	fmt.Fprintln(w)
 }
 
-// commented makes a comment of every line of a text but the first.
+// commented prefixes every line of a text but the first with a comment sign.
 func commented(text string) string { return strings.ReplaceAll(text, "\n", "\n---") }

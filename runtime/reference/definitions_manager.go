@@ -107,8 +107,7 @@ func (e *Entry) calls(w io.Writer, positional, named []Parameter) []call {
 	return list
 }
 
-// acceptsList reports operations that return one resource for one id and a list
-// for a list of ids.
+// acceptsList reports whether an operation returns one resource for one id and a list for a list of ids.
 func (e *Entry) acceptsList() bool {
 	return len(e.Paths) == 2 && e.Operation == "describe" && len(e.result.values) == 1
 }
@@ -124,7 +123,7 @@ func unless(required bool) string {
 	return "?"
 }
 
-// String is the signature as a function type.
+// String returns the signature as a function type.
 func (c call) String() string {
 	var params []string
 	for _, p := range c.positional {

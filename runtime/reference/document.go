@@ -132,7 +132,7 @@ func (r *Reference) overview(linked bool) *Document {
 	return d
 }
 
-// wrapped breaks a text at blanks into lines of at most so many characters.
+// wrapped breaks a text at blanks into lines of at most width characters.
 func wrapped(text string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -150,7 +150,7 @@ func wrapped(text string, width int) string {
 	return b.String()
 }
 
-// Document is the page of a manager or a module with a line per entry.
+// Document returns the page of a manager or a module, with a line per entry.
 func (g *Group) Document() *Document {
 	d := &Document{title: "module " + g.Name, intro: g.Doc}
 	entries := section{title: "Functions"}
@@ -182,10 +182,10 @@ func (g *Group) Document() *Document {
 	return d
 }
 
-// setup is the section with what runs before an example; Markdown pages have it once.
+// setup is the title of the section with the code that runs before an example; Markdown pages have it once.
 const setup = "The example begins with"
 
-// Document is the page of an operation or a function: the call first, its setup last.
+// Document returns the page of an operation or a function: the call first, its setup last.
 func (e *Entry) Document() *Document {
 	d := &Document{title: e.Signature, intro: e.Doc}
 	if e.Deprecated != "" {
@@ -228,7 +228,7 @@ func rows(list []Parameter, prefix string, positions bool) (all [][]string) {
 	return all
 }
 
-// traits are the type of a parameter, whether it is required, and its default.
+// traits returns the type of a parameter, whether it is required, and its default.
 func (p Parameter) traits(positions bool) string {
 	text := p.Type
 	if p.Required {
@@ -257,7 +257,7 @@ func (p Parameter) meaning() string {
 	return text
 }
 
-// summary is the first sentence.
+// summary returns the first sentence.
 func summary(doc string) string {
 	if i := strings.Index(doc, ". "); i >= 0 {
 		return doc[:i+1]

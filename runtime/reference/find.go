@@ -8,8 +8,8 @@ import (
 	"transect/client/suggest"
 )
 
-// Lookup finds whatever a name stands for: a guide, a record, a recipe, or what
-// Find finds. The value is the same for programs.
+// Lookup finds the page for a name: a guide, a record, a recipe, or a result of Find. The value is the same
+// for programs.
 func (r *Reference) Lookup(name string) (*Document, any, error) {
 	p := r.page(name)
 	if g := r.group(name); p != nil && g == nil {
@@ -28,7 +28,7 @@ func (r *Reference) Lookup(name string) (*Document, any, error) {
 	return g.Document(), g, nil
 }
 
-// recordField finds the record of a name such as Dataset.geometry.
+// recordField returns the record in a name such as Dataset.geometry.
 func (r *Reference) recordField(name string) *Page {
 	record, field, dotted := strings.Cut(name, ".")
 	if p := r.page(record); dotted && p != nil && p.Record != nil && p.Record.Field(field) != nil {
@@ -37,10 +37,9 @@ func (r *Reference) recordField(name string) *Page {
 	return nil
 }
 
-// Find finds a manager or a module, or one of their entries, by name or alias:
-// projects, projects.create, sdk.projects.create, json.encode, task:await. The
-// entry is nil for a whole group. An unknown name is a UsageError with the
-// nearest name as its hint.
+// Find returns a manager or a module, or one of their entries, by name or alias: projects, projects.create,
+// sdk.projects.create, json.encode, task:await. The entry is nil for a whole group. An unknown name is a
+// UsageError with the nearest name as its hint.
 func (r *Reference) Find(name string) (*Group, *Entry, error) {
 	if rest, ok := strings.CutPrefix(name, "sdk."); ok && r.group(groupName(rest)) != nil {
 		name = rest
@@ -66,7 +65,7 @@ func (r *Reference) Find(name string) (*Group, *Entry, error) {
 	return nil, nil, r.unknown(name, g)
 }
 
-// FindOperation finds an operation by its full name or an alias.
+// FindOperation returns an operation by its full name or an alias.
 func (r *Reference) FindOperation(name string) (*Entry, error) {
 	_, e, err := r.Find(name)
 	if err == nil && (e == nil || e.Manager == "") {
@@ -78,7 +77,7 @@ func (r *Reference) FindOperation(name string) (*Entry, error) {
 
 func (e *Entry) named(name string) bool { return e.Name() == name || slices.Contains(e.Aliases, name) }
 
-// groupName is the part of a name before its dot or colon.
+// groupName returns the part of a name before its dot or colon.
 func groupName(name string) string {
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
 		return name[:i]
@@ -95,7 +94,7 @@ func (r *Reference) group(name string) *Group {
 	return nil
 }
 
-// Names lists every name Lookup accepts, without aliases.
+// Names lists every name that Lookup accepts, without aliases.
 func (r *Reference) Names() []string {
 	var names []string
 	for _, p := range r.Pages {
@@ -124,8 +123,7 @@ func (g *Group) entryNames() []string {
 	return names
 }
 
-// unknown suggests the nearest name, or the full name of an entry that was
-// given without its group.
+// unknown suggests the nearest name, or the full name of an entry that was given without its group.
 func (r *Reference) unknown(name string, g *Group) error {
 	err := fault.Of(&fault.UsageError{}, "there is nothing named %s", name)
 	var within, candidates []string

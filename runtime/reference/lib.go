@@ -16,8 +16,8 @@ type LuaFunction struct {
 	Doc       string `json:"doc"`
 }
 
-// libPages are the modules of the binary that are written in Lua, and a page for
-// each of their functions, all read from the comments.
+// libPages returns the page of built-in modules written in Lua, and a page for each, read from their
+// comments.
 func libPages() []*Page {
 	// Compiled here: every start of the program would pay for it.
 	commentLines := regexp.MustCompile(`^(?:--.*\n)+`)
@@ -39,18 +39,18 @@ func libPages() []*Page {
 	return pages
 }
 
-// plainComment is the text of comment lines as one paragraph.
+// plainComment returns the text of comment lines as one paragraph.
 func plainComment(lines string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll("\n"+lines, "\n--", " ")), " ")
 }
 
-// aboutFunction is a comment without the name that begins it.
+// aboutFunction returns a comment without the leading name.
 func aboutFunction(name, lines string) string {
 	text := strings.TrimPrefix(plainComment(lines), name+" ")
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// libMarkdown is the page lib.md: the modules with their functions.
+// libMarkdown returns the page lib.md: the modules with their functions.
 func (r *Reference) libMarkdown() string {
 	page := r.page(lib).Document().markdown(1)
 	for _, name := range scripts.Modules() {
@@ -59,7 +59,7 @@ func (r *Reference) libMarkdown() string {
 	return page
 }
 
-// functionsSection is a table of functions, each with the first sentence of its comment.
+// functionsSection returns a table of functions, each with the first sentence of its comment.
 func functionsSection(functions []LuaFunction) section {
 	s := section{title: "Functions"}
 	for _, f := range functions {

@@ -12,19 +12,19 @@ import (
 	"transect/runtime/lint"
 )
 
-// Page is a page of the reference beside those of managers and modules: a guide,
-// a recipe of the cookbook, or the fields of a kind of record.
+// Page is a page of the reference other than managers and modules: a guide, a recipe of the cookbook, or the
+// fields of a kind of record.
 type Page struct {
 	Name  string `json:"name"` // filter, cookbook.find_by_name, Dataset
 	Title string `json:"title"`
 	Text  string `json:"text"` // Markdown of a guide, Lua of a recipe
 
 	Record *client.RecordType `json:"record,omitempty"`
-	Calls  []PythonCall       `json:"calls,omitempty"` // of the page for those who come from Python
+	Calls  []PythonCall       `json:"calls,omitempty"` // on the page for users of the Python SDK
 
-	Permissions []Permission `json:"permissions,omitempty"` // of the page about the rules of operations
+	Permissions []Permission `json:"permissions,omitempty"` // on the page about rules of operations
 
-	Rules []lint.Rule `json:"rules,omitempty"` // of the page about transect check
+	Rules []lint.Rule `json:"rules,omitempty"` // on the page about transect check
 
 	Functions []LuaFunction `json:"functions,omitempty"` // of a module written in Lua
 }
@@ -40,7 +40,7 @@ var pageFiles embed.FS
 // cookbook is the page that lists the recipes, and the prefix of their names.
 const cookbook = "cookbook"
 
-// Guides are pages about what several operations have in common.
+// Guides returns the pages about topics common to several operations.
 func Guides() []*Page {
 	return readPages("guides/*.md", func(name, text string) *Page {
 		title, rest, _ := strings.Cut(text, "\n")
@@ -48,8 +48,8 @@ func Guides() []*Page {
 	})
 }
 
-// Recipes are the scripts of the cookbook; the first line of each says what it
-// does. Tests run every one of them.
+// Recipes returns the scripts of the cookbook; the first line of each describes it. Tests run every one of
+// them.
 func Recipes() []*Page {
 	return readPages("cookbook/*.lua", func(name, text string) *Page {
 		title, _, _ := strings.Cut(text, "\n")
@@ -73,7 +73,7 @@ func readPages(pattern string, read func(name, text string) *Page) (pages []*Pag
 	return pages
 }
 
-// recordPages are the fields of every kind of record.
+// recordPages returns pages with the fields of every kind of record.
 func recordPages() (pages []*Page) {
 	for _, r := range client.RecordTypes() {
 		pages = append(pages, &Page{Name: r.Name, Title: r.Doc, Record: r})
@@ -81,8 +81,8 @@ func recordPages() (pages []*Page) {
 	return pages
 }
 
-// page finds a page by its name, in any case; a recipe also without its prefix, a
-// record also by what one is called in arguments (collection_task).
+// page returns a page by its name, in any case; a recipe also without its prefix, a record also by its name
+// in arguments (collection_task).
 func (r *Reference) page(name string) *Page {
 	plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
 	for _, p := range r.Pages {
@@ -94,13 +94,13 @@ func (r *Reference) page(name string) *Page {
 	return nil
 }
 
-// Document is the page for the terminal and for Markdown.
+// Document returns the page for the terminal and for Markdown.
 func (p *Page) Document() *Document {
 	switch {
 	case p.Record != nil:
 		return recordDocument(p.Record)
 	case strings.HasPrefix(p.Name, cookbook+"."):
-		return &Document{intro: p.Text} // a script as it stands
+		return &Document{intro: p.Text} // an unchanged script
 	}
 	d := &Document{title: p.Title, intro: p.Text}
 	for _, s := range callSections(p.Calls) {
@@ -114,7 +114,7 @@ func (p *Page) Document() *Document {
 	return d
 }
 
-// recordDocument is a table of the fields of a kind of record.
+// recordDocument returns a table of the fields of a kind of record.
 func recordDocument(r *client.RecordType) *Document {
 	d := &Document{title: "record " + r.Name, intro: r.Doc + " Returned by " + strings.Join(r.Managers, ", ") + "."}
 	fields := section{title: "Fields"}
@@ -142,8 +142,8 @@ func recordDocument(r *client.RecordType) *Document {
 	return d
 }
 
-// travels reports whether a dotted name is the wire's name of a field that is
-// documented under another one, or lies below one.
+// travels reports whether a dotted name is the wire name of a field documented under another one, or below
+// one.
 func travels(fields []client.RecordField, name string) bool {
 	for _, f := range fields {
 		if f.Wire != "" && f.Wire != "_id" && (f.Wire == name || strings.HasPrefix(name, f.Wire+".")) ||
@@ -194,8 +194,8 @@ func example(r *client.RecordType) string {
 	return name + "." + r.Fields[min(1, len(r.Fields)-1)].Name
 }
 
-// pageFilesMarkdown are the pages as files of docs/reference: one a guide, one
-// with all records, one with all recipes.
+// pageFilesMarkdown returns the pages as files of docs/reference: one per guide, one with all records, one
+// with all recipes.
 func (r *Reference) pageFilesMarkdown() []File {
 	records := "# Records\n\nThe fields of what operations return, with those that searches filter and sort by. " +
 		"`transect doc Dataset` shows the same.\n"

@@ -15,7 +15,7 @@ type Permission struct {
 	Denies  []string `json:"denies,omitempty"` // further ones that --deny ops=RECORDS.VERB denies
 }
 
-// permissionsPage is the page that lists them.
+// permissionsPage is the name of the page about rules of operations.
 const permissionsPage = "permissions"
 
 func newPermissionsPage() *Page {
@@ -40,7 +40,7 @@ Allowing one operation allows only that operation, or a search with its generato
 are allowed, unless a rule denies them. To submit jobs, a script needs jobs.submit.`[1:]}
 }
 
-// permissions lists for each kind of record what the rules about it cover.
+// permissions lists, for each kind of record, the operations that its rules cover.
 func (r *Reference) permissions() (all []Permission) {
 	allows, denies := map[string][]string{}, map[string][]string{}
 	for _, g := range r.Managers {
@@ -65,7 +65,7 @@ func (r *Reference) permissions() (all []Permission) {
 	return all
 }
 
-// permissionSections are tables of rules, one a kind of record.
+// permissionSections returns tables of rules, one per kind of record.
 func permissionSections(permissions []Permission) (sections []section) {
 	for _, p := range permissions {
 		if len(sections) == 0 || sections[len(sections)-1].title != p.Records {

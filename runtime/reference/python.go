@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// PythonCall is a call of the platform's Python SDK beside ours. Python is empty
-// where the SDK has none.
+// PythonCall pairs a call of the platform's Python SDK with ours. Python is empty if the SDK has none.
 type PythonCall struct {
 	Manager string `json:"manager"`
 	Python  string `json:"python,omitempty"`
 	Lua     string `json:"lua"`
-	Note    string `json:"note,omitempty"` // arguments that are renamed, and those that only we take
+	Note    string `json:"note,omitempty"` // renamed arguments, and arguments that only we have
 }
 
 // The calls of the SDK with the names of their arguments: those after * go by
@@ -24,8 +23,8 @@ var pythonSDK string
 // pythonPage is the guide that lists the calls.
 const pythonPage = "python"
 
-// pythonCalls sets each call of the SDK beside the operation that has its name, in
-// the order of the operations; those that the SDK lacks come last in a manager.
+// pythonCalls pairs each call of the SDK with the operation of its name, in the order of the operations;
+// operations that the SDK lacks come last in a manager.
 func (r *Reference) pythonCalls() (calls []PythonCall) {
 	arguments := map[string][]string{} // of the SDK, by the full name of ours
 	names := map[string]string{}
@@ -53,7 +52,7 @@ func (r *Reference) pythonCalls() (calls []PythonCall) {
 	return calls
 }
 
-// pythonArguments are the required arguments, and … for the others.
+// pythonArguments returns the required arguments, and … for the others.
 func pythonArguments(names []string) string {
 	var list []string
 	byName, more := false, false
@@ -75,8 +74,7 @@ func pythonArguments(names []string) string {
 	return "(" + strings.Join(list, ", ") + ")"
 }
 
-// luaArguments are the required arguments as one would write them, and … for the
-// others.
+// luaArguments returns the required arguments as they are written, and … for the others.
 func (e *Entry) luaArguments() string {
 	var positional, named []string
 	more := false
@@ -103,7 +101,7 @@ func (e *Entry) luaArguments() string {
 	return "(" + strings.Join(append(positional, table), ", ") + ")"
 }
 
-// pythonNote says which arguments have another name, and which the SDK lacks.
+// pythonNote describes which arguments are renamed, and which the SDK lacks.
 func (e *Entry) pythonNote(python []string) string {
 	var notes, more []string
 	for _, p := range e.Parameters {
@@ -123,7 +121,7 @@ func (e *Entry) pythonNote(python []string) string {
 	return strings.Join(notes, "; ")
 }
 
-// callSections are tables of calls, one a manager.
+// callSections returns tables of calls, one per manager.
 func callSections(calls []PythonCall) (sections []section) {
 	if len(calls) > 0 {
 		sections = append(sections, section{title: "Calls",

@@ -135,7 +135,7 @@ func (g *Group) Entries() []*Entry {
 // IsManager distinguishes managers from modules.
 func (g *Group) IsManager() bool { return g.Operations != nil }
 
-// FullName is the name of an entry: projects.create, task:await.
+// FullName returns the full name of an entry: projects.create, task:await.
 func (e *Entry) FullName() string {
 	switch {
 	case e.Manager != "":
@@ -146,5 +146,5 @@ func (e *Entry) FullName() string {
 	return e.Module + "." + e.Function
 }
 
-// Name is the name within the group.
+// Name returns the name within the group.
 func (e *Entry) Name() string { return e.Operation + e.Function }

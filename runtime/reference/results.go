@@ -7,7 +7,7 @@ import (
 	"transect/client/declare"
 )
 
-// results are the Go results of an operation as Lua types for editors.
+// results holds the Go results of an operation as Lua types for editors.
 type results struct {
 	record string   // name of the Go type of its records, or ""
 	values []string // types of the values of a call with one id
@@ -46,7 +46,7 @@ func resultsOf(s *declare.Spec) results {
 	return r
 }
 
-// element is the type of the records in a cursor, a list or a page.
+// element returns the type of the records in a cursor, a list or a page.
 func element(out reflect.Type) reflect.Type {
 	if next, ok := out.MethodByName("Next"); ok {
 		return next.Type.Out(0)
@@ -62,7 +62,7 @@ func element(out reflect.Type) reflect.Type {
 	return out
 }
 
-// luaType is a Go type as a Lua type.
+// luaType converts a Go type to a Lua type.
 func luaType(t reflect.Type) string {
 	list := ""
 	for t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {

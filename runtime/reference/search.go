@@ -9,15 +9,14 @@ import (
 	"transect/client/fault"
 )
 
-// hit is a name whose documentation holds the words that are searched for.
+// hit is a name whose documentation contains the words of a search.
 type hit struct {
 	name, doc string
 	score     int
 }
 
-// Search lists whatever has all the words in its documentation: managers,
-// operations, arguments, modules, functions, guides, recipes, records and their
-// fields. What is named by the words comes first.
+// Search lists everything with all the words in its documentation: managers, operations, arguments, modules,
+// functions, guides, recipes, records and their fields. Matches in names come first.
 func (r *Reference) Search(words []string) (*Document, error) {
 	words = strings.Fields(strings.Join(words, " ")) // however they were quoted
 	var hits []hit

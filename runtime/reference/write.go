@@ -17,7 +17,7 @@ type File struct {
 	Text string
 }
 
-// MetaFolder is where a project keeps the definitions for editors.
+// MetaFolder is the folder of a project with the definitions for editors.
 const MetaFolder = ".transect/meta"
 
 //go:embed all:project

@@ -45,8 +45,8 @@ func classify(text string) kind {
 	return wrong
 }
 
-// returnsValues reports whether a text is run for its values: an expression,
-// also an unfinished one, so that the error is about its end.
+// returnsValues reports whether a text is run for its values: an expression, even an unfinished one, so that
+// the error is about its end.
 func returnsValues(text string) bool {
 	switch classify(text) {
 	case expression:
@@ -70,7 +70,7 @@ func endsTooSoon(err error, text string) bool {
 	return p.Pos.Line == parse.EOF || strings.Contains(p.Message, "unterminated multiline string")
 }
 
-// identifiersOf lists the identifiers of a text but for fields and methods, each once.
+// identifiersOf lists the identifiers of a text except fields and methods, without duplicates.
 func identifiersOf(text string) (list []string) {
 	tokens := parse.NewScanner(strings.NewReader(text), "")
 	for before := 0; ; {

@@ -69,7 +69,7 @@ func (s *Session) execute(text string) error {
 		line = other
 	}
 	if !s.cfg.Terminal {
-		s.lines = append(s.lines, text) // it counts in line numbers
+		s.lines = append(s.lines, text) // counts in line numbers
 	}
 	name, argument, _ := strings.Cut(line[1:], " ")
 	argument = strings.TrimSpace(argument)

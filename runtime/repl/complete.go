@@ -15,8 +15,8 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// completeLine is the completer of the editor: the text before the word, the
-// words that complete it, and the text after the cursor. pos counts runes.
+// completeLine completes a word for the editor. It returns the text before the word, its completions, and the
+// text after the cursor. pos counts runes.
 func (s *Session) completeLine(line string, pos int) (head string, words []string, tail string) {
 	runes := []rune(line)
 	pos = min(pos, len(runes))
@@ -174,5 +174,5 @@ func (c *completer) inString(at complete.Cursor) []string {
 	return at.Values(c.entry)
 }
 
-// entry is what a path leads to in the reference, or nil.
+// entry returns the entry of the reference that a path leads to, or nil.
 func (c *completer) entry(path []any) *reference.Entry { return c.find(path).entry }

@@ -9,10 +9,9 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// scriptOf joins the inputs of a session to a script that transect check agrees with.
-// The prompt has one variable of each name, which functions of earlier inputs see too:
-// a second declaration becomes an assignment, and what is used or assigned before it is
-// declared is declared first.
+// scriptOf joins the inputs of a session to a script that passes transect check. The prompt has one variable
+// of each name, which functions of earlier inputs see too: a second declaration becomes an assignment, and
+// variables used or assigned before their declaration are declared first.
 func scriptOf(inputs []string) string {
 	first := usedBefore(inputs)
 	checker := lint.New()
@@ -32,8 +31,8 @@ func scriptOf(inputs []string) string {
 	}
 }
 
-// allowed marks what check would complain about: it ran. The end of a line may be within
-// a string, which is left alone.
+// allowed marks the lines that check would report, as they ran. The end of a line may be within a string,
+// which is left alone.
 func allowed(code string, problems []lint.Problem) string {
 	same := func(a, b word) bool { return a.text == b.text }
 	for _, p := range problems {
@@ -50,7 +49,7 @@ func allowed(code string, problems []lint.Problem) string {
 
 const ignore = " -- check: ignore"
 
-// join joins inputs after a declaration of the names that come first.
+// join joins inputs, after a declaration of the names in first.
 func join(inputs, first []string) string {
 	known := map[string]bool{}
 	for _, name := range first {
@@ -81,8 +80,8 @@ func join(inputs, first []string) string {
 	return b.String()
 }
 
-// usedBefore lists the names that inputs use before they declare them, and those that
-// are declared beside a name that is known already.
+// usedBefore lists the names that inputs use before they declare them, and names declared together with a
+// known one.
 func usedBefore(inputs []string) (first []string) {
 	for {
 		used, known, before := map[string]bool{}, map[string]bool{}, len(first)

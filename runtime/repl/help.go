@@ -15,7 +15,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// declared is the reference, made on first use.
+// declared returns the reference, built on first use.
 var declared = sync.OnceValue(reference.New)
 
 const keys = `
@@ -31,7 +31,7 @@ A line that begins with a space, or may contain a secret, is not stored in the
 history.
 `
 
-// help is :help and :doc.
+// help implements :help and :doc.
 func (s *Session) help(name string) error {
 	var b strings.Builder
 	if name == "" {
@@ -137,7 +137,7 @@ func methodsOf(v lua.LValue) []*reference.Entry {
 	return methods
 }
 
-// names are the documented names of the loaded modules and their functions.
+// names maps loaded modules and their functions to their documented names.
 type names map[lua.LValue]string
 
 // loadedNames reads the loaded modules; it runs no Lua.
@@ -174,5 +174,5 @@ func loadedNames(globals *lua.LTable) names {
 	return list
 }
 
-// of is the name of a manager, a module or a function, or "".
+// of returns the name of a manager, a module or a function, or "".
 func (n names) of(v lua.LValue) string { return cmp.Or(bindings.ManagerOf(v), n[v]) }

@@ -20,9 +20,8 @@ const (
 	maxHistory = 256 << 10 // bytes at which the file is truncated
 )
 
-// history is the file of inputs, shared by all prompts of the user. Each input
-// is appended when it was typed, so that concurrent or killed prompts lose
-// nothing.
+// history is the file of inputs, shared by all prompts of the user. Each input is appended as it is typed, so
+// that concurrent or killed prompts lose nothing.
 type history struct {
 	path   string
 	failed bool
@@ -96,7 +95,7 @@ func (h *history) truncate() error {
 	return atomicfile.Write(h.path, content, 0o600)
 }
 
-// fail reports once that the history does not work; the prompt does without.
+// fail reports once that the history does not work; the prompt continues without it.
 func (h *history) fail(err error) {
 	h.failed = true
 	h.warn(fmt.Sprintf("the history is not available: %v", err))

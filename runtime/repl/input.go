@@ -21,7 +21,7 @@ type Input struct {
 	prompt func(text string) // shows another prompt while a read is pending
 	editor *editor           // nil without editing
 
-	// Terminal is where lines are typed; nil when that is no terminal.
+	// Terminal is where lines are typed; nil if it is not a terminal.
 	Terminal *os.File
 
 	mu      sync.Mutex
@@ -53,8 +53,8 @@ func plainInput(from io.Reader, out io.Writer) *Input {
 	return in
 }
 
-// TerminalFile is the terminal that lines are typed on, or nil. Nothing is read
-// from it while an input runs, so that commands may.
+// TerminalFile returns the terminal that lines are typed on, or nil. Nothing is read from it while an input
+// runs, so that commands can use it.
 func (in *Input) TerminalFile() *os.File { return in.Terminal }
 
 func newInput() *Input {

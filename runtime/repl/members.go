@@ -13,7 +13,7 @@ import (
 	"transect/runtime/vm/compile"
 )
 
-// target is what a path leads to: a value, or an entry of the reference.
+// target is the target of a path: a value, or an entry of the reference.
 type target struct {
 	value lua.LValue
 	json  gjson.Result // a record, or a part of one

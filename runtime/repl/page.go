@@ -17,7 +17,7 @@ import (
 type page struct {
 	head   []string                                         // heading, on the first screen
 	render func(L *lua.LState, from, n int) (list []string) // the lines after the first, at most n
-	// how many lines there are beyond those shown; nil when not known
+	// left returns the number of lines after the shown ones; known is false if it is unknown
 	left   func(shown int) (n int, known bool)
 	noun   string                   // unit of the number of remaining lines
 	loop   bool                     // the lines are a list that a loop can go through
@@ -101,7 +101,7 @@ func (s *Session) showPage() error {
 	return err
 }
 
-// rest says that there is more.
+// rest returns a line about the remaining output.
 func (s *Session) rest(p *page) string {
 	text := "… more " + p.noun
 	if left, known := p.left(p.shown); known {
@@ -123,7 +123,7 @@ func (s *Session) showText(text string) error {
 	return s.showPage()
 }
 
-// showMore is :more.
+// showMore implements :more.
 func (s *Session) showMore() error {
 	if s.more == nil {
 		return fault.Of(&fault.UsageError{}, "there is no more output")
@@ -131,15 +131,15 @@ func (s *Session) showMore() error {
 	return s.showPage()
 }
 
-// Edge is a writer that knows whether the last line was ended: the editor would
-// draw its prompt over an open line.
+// Edge is a writer that tracks whether the last line was ended: the editor would draw its prompt over an open
+// line.
 type Edge struct {
 	mu   sync.Mutex
 	to   io.Writer
 	open bool
 }
 
-// NewEdge makes an Edge for a stream.
+// NewEdge returns an Edge for a stream.
 func NewEdge(to io.Writer) *Edge { return &Edge{to: to} }
 
 func (e *Edge) Write(p []byte) (int, error) {

@@ -14,12 +14,11 @@ import (
 	"transect/client/fault"
 )
 
-// pagerLines is how many lines are formatted at a time for the pager, which reads
-// no further than it is scrolled.
+// pagerLines is the number of lines formatted at a time for the pager, which reads no further than it is
+// scrolled.
 const pagerLines = 500
 
-// page is :page: the last output from its start, or the values of code, in the
-// pager.
+// page implements :page: it shows the last output from its start, or the values of code, in the pager.
 func (s *Session) page(code string) error {
 	if code != "" {
 		s.paging = true
@@ -46,7 +45,7 @@ func (s *Session) page(code string) error {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	if _, set := env("LESS"); !set {
-		cmd.Env = append(os.Environ(), "LESS=FRX") // as git: what fits the screen is shown without less
+		cmd.Env = append(os.Environ(), "LESS=FRX") // like git: output that fits the screen is shown without less
 	}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	pipe, err := cmd.StdinPipe()
@@ -65,7 +64,7 @@ func (s *Session) page(code string) error {
 	return err
 }
 
-// feed writes a page to the pager, as far as that reads.
+// feed writes a page to the pager, as far as the pager reads.
 func (s *Session) feed(to io.Writer, p *page) error {
 	out := bufio.NewWriter(to)
 	for _, line := range p.head {

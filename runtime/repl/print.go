@@ -17,8 +17,7 @@ const (
 	noLimit   = 1 << 20
 )
 
-// printer formats values. It runs no code of the script but __tostring, whose
-// errors it handles.
+// printer formats values. The only code of the script it runs is __tostring, whose errors it handles.
 type printer struct {
 	L     *lua.LState
 	width int
@@ -29,8 +28,7 @@ type printer struct {
 	lines []string
 }
 
-// printer makes a printer for the width of the screen; lines of a pipe have no
-// limit.
+// printer returns a printer for the width of the screen; lines in a pipe have no limit.
 func (s *Session) printer(L *lua.LState) *printer {
 	width, _ := s.size()
 	if !s.cfg.Terminal {
@@ -40,8 +38,7 @@ func (s *Session) printer(L *lua.LState) *printer {
 		names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
 }
 
-// format makes the page of the values of an input; nil when there is nothing to
-// show.
+// format returns the page for the values of an input; nil when there is nothing to show.
 func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
 	p := s.printer(L)
 	if len(values) == 1 {
@@ -57,7 +54,7 @@ func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
 		colour = s.colours().quoted // also of the lines a long one is broken into
 	}
 	return &page{noun: "lines", colour: colour, left: func(int) (int, bool) { return 0, false },
-		// Earlier lines are formatted again: values have no position to go on from.
+		// Earlier lines are formatted again: values have no position to continue from.
 		render: func(L *lua.LState, from, n int) []string {
 			p := s.printer(L)
 			p.max = from + n
@@ -119,16 +116,14 @@ func (p *printer) top(v lua.LValue) {
 	p.add(p.short(v, p.width, 0))
 }
 
-// full reports whether as many lines as are wanted are formatted, or the user has
-// interrupted it.
+// full reports whether enough lines are formatted, or the user has interrupted.
 func (p *printer) full() bool { return len(p.lines) >= p.max || vm.Context(p.L).Err() != nil }
 
 func (p *printer) add(lines ...string) {
 	p.lines = append(p.lines, lines[:min(len(lines), max(0, p.max-len(p.lines)))]...)
 }
 
-// wrapped breaks a text into lines of a width; those after the first begin with
-// an indent.
+// wrapped breaks a text into lines of a width; lines after the first begin with an indent.
 func wrapped(line string, width int, indent string) []string {
 	if width >= noLimit || text.StringWidth(line) <= width {
 		return []string{line}

@@ -14,13 +14,13 @@ import (
 	"transect/runtime/vm"
 )
 
-// isShort reports values that share a line.
+// isShort reports whether a value may share a line.
 func isShort(v lua.LValue) bool {
 	s, ok := v.(lua.LString)
 	return ok && len(s) <= 24 || v.Type() == lua.LTNumber || v.Type() == lua.LTBool
 }
 
-// number avoids exponents for common magnitudes.
+// number formats a number, without exponents for common magnitudes.
 func number(n lua.LNumber) string {
 	if f := math.Abs(float64(n)); f >= 1e-6 && f < 1e15 {
 		return strconv.FormatFloat(float64(n), 'f', -1, 64)
@@ -28,7 +28,7 @@ func number(n lua.LNumber) string {
 	return n.String()
 }
 
-// cut ends an incomplete value.
+// cut marks an incomplete value.
 const cut = "… }"
 
 // short formats a value on one line of a width.
@@ -90,7 +90,7 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 	return b.String() + " }"
 }
 
-// tostring is the value's own text, or the error of its __tostring.
+// tostring returns the value's own text, or the error of its __tostring.
 func (p *printer) tostring(v lua.LValue) string {
 	if p.L.GetMetaField(v, "__tostring") == lua.LNil {
 		return v.String()

@@ -88,10 +88,10 @@ func (s *Session) read(ctx context.Context) (string, error) {
 	}
 }
 
-// showRest is what an empty line means while there is more output.
+// showRest is the command for an empty line while there is more output.
 const showRest = ":more"
 
-// timedCode is the Lua of a :time command, which may have several lines, or "".
+// timedCode returns the Lua of a :time command, which may have several lines, or "".
 func timedCode(input string) string {
 	code, ok := strings.CutPrefix(strings.TrimLeft(input, " \t"), ":time ")
 	if !ok || isCommand(code) {
@@ -100,13 +100,12 @@ func timedCode(input string) string {
 	return strings.TrimSpace(code)
 }
 
-// isShebang reports a first line that names an interpreter.
+// isShebang reports whether a line is a first line that names an interpreter.
 func (s *Session) isShebang(line string) bool {
 	return !s.cfg.Terminal && len(s.lines) == 0 && strings.HasPrefix(line, "#!")
 }
 
-// dropEquals removes the leading = that older prompts need to print an
-// expression.
+// dropEquals removes the leading = that older prompts need to print an expression.
 func dropEquals(input string) string {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(input, " \t"), "="); ok && !strings.HasPrefix(rest, "=") {
 		return rest
@@ -114,7 +113,7 @@ func dropEquals(input string) string {
 	return input
 }
 
-// prompt names the platform. It is short, and without colours: the editor could
+// prompt returns the prompt with the name of the platform. It is short, and without colours: the editor could
 // not compute its width.
 func (s *Session) prompt(endsTooSoon bool) string {
 	width, _ := s.size()

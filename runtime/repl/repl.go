@@ -35,7 +35,7 @@ type Config struct {
 
 	Label    func() string                           // names the platform in the prompt
 	Report   func(err error, source string)          // prints an error; source is everything typed
-	Failed   func(err error, source string) error    // makes the result of a pipe of an error
+	Failed   func(err error, source string) error    // converts an error to the result of a pipe
 	Edit     func(text string) (string, error)       // lets the user edit a text; nil without a terminal
 	Trace    func(on bool)                           // turns tracing on and off
 	Profile  func(name string) error                 // switches the platform; "-" is the first one
@@ -43,8 +43,8 @@ type Config struct {
 	Profiles func() (names []string, current string) // lists the available ones
 }
 
-// Run reads and runs until the input ends, or ctx does. Its error is a *vm.Exit
-// when the code asked for it; in a pipe, the first error.
+// Run reads and runs inputs until they end, or ctx does. Its error is a *vm.Exit when the code requested it;
+// in a pipe, the first error.
 func (s *Session) Run(ctx context.Context) error {
 	if s.cfg.Terminal {
 		s.open()
@@ -63,8 +63,7 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// step reads and runs one input. On a terminal only what ends the session is an
-// error.
+// step reads and runs one input. On a terminal it returns an error only to end the session.
 func (s *Session) step(ctx context.Context) error {
 	text, err := s.read(ctx)
 	if err != nil || text == "" {
@@ -98,7 +97,7 @@ func (s *Session) handle(err error) error {
 	return nil
 }
 
-// size is the size of the terminal, or a default.
+// size returns the size of the terminal, or a default.
 func (s *Session) size() (width, height int) {
 	if f, ok := s.cfg.Out.to.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {

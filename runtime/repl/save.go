@@ -19,7 +19,7 @@ type input struct {
 	text    string
 	from    string   // the file it was loaded from
 	modules []string // used without require
-	failed  string   // why it ended early; "" when it did not
+	failed  string   // why it ended early; "" if it did not
 }
 
 // save writes the session as a script.
@@ -34,7 +34,7 @@ func (s *Session) save(argument string) error {
 	return err
 }
 
-// record saves the session, and again after each input.
+// record saves the session now and after each input.
 func (s *Session) record(argument string) error {
 	if argument == "off" {
 		s.recorded = ""
@@ -48,7 +48,7 @@ func (s *Session) record(argument string) error {
 	return err
 }
 
-// write writes the session to a file, which replaces another one after -f.
+// write writes the session to a file, replacing an existing one after -f.
 func (s *Session) write(command, argument string) (path string, err error) {
 	path, replace := strings.CutPrefix(argument, "-f ")
 	path = unquoted(strings.TrimSpace(path))
@@ -64,7 +64,7 @@ func (s *Session) write(command, argument string) (path string, err error) {
 	return path, nil
 }
 
-// keep adds an input to what is recorded. A file that somebody has changed is left alone.
+// keep adds an input to the recording. A file that was changed meanwhile is left alone.
 func (s *Session) keep(in input) {
 	s.inputs = append(s.inputs, in)
 	if s.recorded == "" {
@@ -84,7 +84,7 @@ func (s *Session) keep(in input) {
 	}
 }
 
-// script makes a script of inputs.
+// script converts inputs to a script.
 func script(inputs []input) string {
 	var pieces []string
 	var modules []string
@@ -120,7 +120,7 @@ func script(inputs []input) string {
 	return scriptOf(pieces)
 }
 
-// requires reports whether a text declares a module as scripts do.
+// requires reports whether a text declares a module like scripts do.
 func requires(text, module string) bool {
 	return regexp.MustCompile(`\blocal\s+` + module + `\s*=\s*require\b`).MatchString(text)
 }
@@ -142,7 +142,7 @@ func valueUsed(inputs []input) bool {
 	return false
 }
 
-// asStatement makes a statement of an input.
+// asStatement converts an input to a statement.
 func asStatement(text string, value bool) string {
 	if classify(text) != expression {
 		if returnsEarly(text) { // leave only this input
@@ -164,15 +164,14 @@ func asStatement(text string, value bool) string {
 	switch {
 	case value:
 		return "_ = " + text
-	case text[0] != '(' && classify("do "+text+"\nend") == statement: // a call; a bracket would continue the line before
+	case text[0] != '(' && classify("do "+text+"\nend") == statement: // a call; a bracket would continue the previous line
 		return text
 	}
 	return "print(" + text + end + ")"
 }
 
-// splitReturn splits a chunk before its final return and gives the returned
-// expressions. The syntax tree has no columns: the chunk is split where both
-// halves parse.
+// splitReturn splits a chunk before its final return and returns the returned expressions. The syntax tree
+// has no columns: the chunk is split where both halves parse.
 func splitReturn(text string) (before, values string, ok bool) {
 	chunk, err := parse.Parse(strings.NewReader(text), "")
 	if err != nil || len(chunk) == 0 || !isReturn(chunk[len(chunk)-1]) {

@@ -42,7 +42,7 @@ type Session struct {
 	typed   string   // the last input, for :edit
 
 	recorded string // the file of :record, "" for none
-	script   string // what was written to it
+	script   string // the text last written to it
 
 	standard map[string]bool // globals of every session
 
@@ -102,7 +102,7 @@ func (s *Session) evaluate(text string) error {
 	return err
 }
 
-// zeroth ends a text that reads element 0.
+// zeroth matches the end of a text that reads element 0.
 var zeroth = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w)\]]\s*\[\s*0\s*\]\s*$`) })
 
 // show sets _ to the first value and prints all.
@@ -200,8 +200,7 @@ func (s *Session) interrupt() {
 	}
 }
 
-// insist interrupts the run until it ends: the first attempt may have been
-// before its start.
+// insist interrupts the run until it ends: the first attempt may have come before its start.
 func (s *Session) insist(run context.Context) {
 	for began := time.Now(); ; {
 		select {
@@ -216,7 +215,7 @@ func (s *Session) insist(run context.Context) {
 	}
 }
 
-// waits explains why an input does not end although its code did.
+// waits explains why an input has not ended although its code has.
 func (s *Session) waits(tasks int) {
 	if !s.cfg.Terminal || s.cfg.Quiet {
 		return
@@ -231,5 +230,5 @@ func (s *Session) waits(tasks int) {
 
 // note prints a message besides the values.
 func (s *Session) note(text string) {
-	_, _ = fmt.Fprintln(s.cfg.Interp.Options().Stderr, text) // there is nowhere to report its error
+	_, _ = fmt.Fprintln(s.cfg.Interp.Options().Stderr, text) // its error cannot be reported anywhere
 }

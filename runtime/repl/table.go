@@ -26,7 +26,7 @@ type column struct {
 	last   bool // shrunk last
 }
 
-// usual are common columns, in order.
+// usual lists common columns, in order.
 var usual = []column{
 	{"name", []string{"name", "display_name", "email", "title"}, false},
 	{"id", []string{"_id", "id"}, true},
@@ -35,8 +35,7 @@ var usual = []column{
 	{"date", []string{"survey_date", "creation_date", "created", "date", "modification_date"}, false},
 }
 
-// records formats a list of records as a table; nil for other lists. The first
-// rows decide about the columns.
+// records formats a list of records as a table; nil for other lists. The first rows determine the columns.
 func (p *printer) records(t *lua.LTable) *page {
 	n := table.Length(t)
 	if n == 0 {
@@ -108,7 +107,7 @@ func columnsOf(rows [][]byte) []column {
 	return columns
 }
 
-// cell is the text of a record's field.
+// cell returns the text of a record's field.
 func (c column) cell(row []byte) string {
 	for _, f := range c.fields {
 		if v := gjson.GetBytes(row, f); v.Exists() && v.Type != gjson.Null && v.Type != gjson.JSON {
@@ -129,7 +128,7 @@ func date(s string) string {
 	return s[:10] + " " + s[11:16]
 }
 
-// widthsOf are the widths of columns, made to fit the screen.
+// widthsOf returns the widths of columns, fitted to the screen.
 func widthsOf(cells [][]string, columns []column, width int) []int {
 	widths := human.Widths(cells)
 	fit(widths, columns, width)

@@ -13,8 +13,8 @@ import (
 	"transect/client/fault"
 )
 
-// vars is :vars: the variables of the session with their values. Modules and
-// what every session has are left out.
+// vars implements :vars: it prints the variables of the session with their values, except modules and globals
+// of every session.
 func (s *Session) vars(string) error {
 	values := map[string]lua.LValue{}
 	add := func(k, v lua.LValue) {
@@ -64,7 +64,7 @@ func (s *Session) vars(string) error {
 	return s.showPage()
 }
 
-// edit is :edit: the last input in the editor, run when the editor ends.
+// edit implements :edit: it opens the last input in the editor, and runs it when the editor ends.
 func (s *Session) edit(string) error {
 	if s.cfg.Edit == nil || !s.cfg.Terminal {
 		return fault.Of(&fault.UsageError{}, ":edit needs a terminal")

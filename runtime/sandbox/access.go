@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Access is a kind of thing outside the interpreter that a script may reach.
+// Access is a kind of resource outside the interpreter.
 type Access string
 
-// The kinds of access and what identifies the target: a path, a path, host:port,
-// a variable name, the path of a program, manager.operation.
+// The kinds of access, identified by: a path, a path, host:port, a variable name, the path of a program,
+// manager.operation.
 const (
 	Read  Access = "read"
 	Write Access = "write"
@@ -22,21 +22,20 @@ const (
 	Exec  Access = "run"
 	Op    Access = "ops"
 
-	// Notify is whom a worker may tell of a job: //host:port, mailto:address, or a
-	// command. Only the policies of workers rule it.
+	// Notify is a target of a worker's notices about a job: //host:port, mailto:address, or a command. Only
+	// the policies of workers cover it.
 	Notify Access = "notify"
 )
 
-// replace is asked besides Write before a name is removed, moved or overwritten:
-// folders in which a script may write can hold what it must not take away.
+// replace is checked in addition to Write before a name is removed, moved or overwritten: folders in which a
+// script may write can contain files it must not remove.
 const replace Access = "replace"
 
-// Shell is what os.execute and io.popen run. It may run anything.
+// Shell is the program run by os.execute and io.popen. It can run anything.
 const Shell = "sh"
 
-// Permit checks whether the script may reach something. Paths are those of
-// Interp.Path. Code that then opens or changes a file uses Open or Folder, which
-// make sure it is the file that was checked.
+// Permit checks whether the script has access. Paths are in the form of Interp.Path. Code that then opens or
+// changes a file uses Open or Folder, which ensure that it is the checked file.
 func (s *Sandbox) Permit(a Access, what string) error {
 	if s.leased != nil && (a == Net || a == Exec) {
 		if err := s.leased(); err != nil {
@@ -60,14 +59,14 @@ func (s *Sandbox) Sending(n int64) error {
 	return s.sending(n)
 }
 
-// Restricted reports whether there is anything the script may not reach.
+// Restricted reports whether any access is restricted.
 func (s *Sandbox) Restricted() bool { return s.permit != nil }
 
-// Canonical is the absolute path without symbolic links. The part that does not
-// exist yet is kept as written.
+// Canonical returns the absolute path without symbolic links. A part that does not exist yet is kept
+// unchanged.
 func Canonical(path string) string { return canonical(path, 40) }
 
-// canonical follows up to links dangling links: systems stop after 40 as well.
+// canonical follows up to links dangling links: systems stop after 40, too.
 func canonical(path string, links int) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -103,8 +102,8 @@ func Below(real string, folders ...string) bool {
 	})
 }
 
-// The functions below open what is at a canonical path and make sure that
-// nothing was put in its place since the path was resolved and checked.
+// The functions below open the file at a canonical path and ensure that it was not replaced since the path
+// was resolved and checked.
 
 // openChecked opens a file.
 func openChecked(real string, flag int, perm os.FileMode) (*os.File, error) {
@@ -160,7 +159,7 @@ func openFolder(real string) (*os.Root, error) {
 	return folder, nil
 }
 
-// verify makes sure that an open file is the one at its path.
+// verify checks that an open file is the one at its path.
 func verify(file *os.File, real string) error {
 	replaced := &os.PathError{Op: "open", Path: real, Err: errors.New("the file is no longer where it was")}
 	if path, ok := pathOf(file); ok {
@@ -179,7 +178,7 @@ func verify(file *os.File, real string) error {
 	return nil
 }
 
-// pathOf asks the system for the path of an open file. Linux only.
+// pathOf returns the path of an open file from the system. Linux only.
 func pathOf(file *os.File) (path string, ok bool) {
 	if runtime.GOOS != "linux" {
 		return "", false
@@ -192,7 +191,7 @@ func pathOf(file *os.File) (path string, ok bool) {
 	return path, failed == nil && err == nil && filepath.IsAbs(path)
 }
 
-// withPath gives a file error the path the script used.
+// withPath sets the path in a file error to the script's.
 func withPath(err error, path string) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

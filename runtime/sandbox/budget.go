@@ -14,7 +14,7 @@ import (
 	"transect/client/human"
 )
 
-// Budget limits what one run may do. A name that is absent has no limit.
+// Budget limits what one run may do. Absent names are unlimited.
 type Budget map[string]int64
 
 // UnmarshalJSON reads null as no limit.
@@ -32,8 +32,8 @@ func (b *Budget) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// budgets are the names and what the script may do that often. Retries count as
-// sent bytes, to the platform and elsewhere.
+// budgets maps the names of budgets to what they limit. Retries count as sent bytes, to the platform and
+// elsewhere.
 var budgets = map[string]string{"creates": "create", "deletes": "delete", "bytes": "send", "jobs": "submit"}
 
 const howBudgets = "the budgets are creates, deletes, bytes and jobs: write them like creates=500,deletes=0,bytes=20GB"
@@ -67,14 +67,14 @@ func (b *Budget) Parse(text string) error {
 
 type chargedKey struct{}
 
-// charge counts an operation against the budget. The steps of a composed
-// operation use up what was charged for it before they are charged themselves.
+// charge counts an operation against the budget. The steps of a composed operation first use up what was
+// charged for it.
 func (p *Policy) charge(ctx context.Context, call *declare.Call) (context.Context, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	outer, nested := ctx.Value(chargedKey{}).(map[string]int64)
 	if !nested && call.Spec.Composed {
-		return ctx, nil // its steps are charged
+		return ctx, nil // its steps are charged instead
 	}
 	name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[call.Spec.Effect]
 	if name == "" {
@@ -88,13 +88,13 @@ func (p *Policy) charge(ctx context.Context, call *declare.Call) (context.Contex
 	return context.WithValue(ctx, chargedKey{}, map[string]int64{name: n}), p.spend(name, n)
 }
 
-// Limits reports whether there is a budget of a name.
+// Limits reports whether a budget is set.
 func (p *Policy) Limits(name string) bool {
 	_, limited := p.rules.Budget[name]
 	return limited
 }
 
-// Spent counts what earlier starts of the run did.
+// Spent counts what earlier starts of the run used.
 func (p *Policy) Spent(name string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Policy) spend(name string, n int64) error {
 	return nil
 }
 
-// resources is how many resources a call creates or deletes.
+// resources returns the number of resources that a call creates or deletes.
 func resources(call *declare.Call) int64 {
 	n := 1
 	for i := range call.Spec.Params {
@@ -145,9 +145,8 @@ func (p *Policy) Sending(n int64) error {
 	return p.spend("bytes", max(n, 0))
 }
 
-// Plan refuses an upload of n bytes that the budget does not allow, before any of
-// it is sent. sending is called with the bytes that are sent, and in the end
-// with the rest: from then on they are counted by Sending, or not at all.
+// Plan refuses an upload of n bytes that exceeds the budget, before any of it is sent. sending is called with
+// the bytes sent, and finally with the rest: from then on they are counted by Sending, or not at all.
 func (p *Policy) Plan(n int64) (sending func(n int64), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +163,7 @@ func (p *Policy) Plan(n int64) (sending func(n int64), err error) {
 	}, nil
 }
 
-// Room is how many bytes more the run may send, if its budget says so.
+// Room returns how many more bytes the run may send, and whether that is limited.
 func (p *Policy) Room() (n int64, limited bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

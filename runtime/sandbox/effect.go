@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// Effect is something that a script does outside of the platform.
+// Effect is a side effect of a script outside of the platform.
 type Effect struct {
 	Kind EffectKind
 	What string // the path of a file, a command, an address
-	To   string // the new path of a file that is moved
-	// Answers reports that the effect returns what only its happening can tell.
+	To   string // the new path of a moved file
+	// Answers reports whether the effect returns something that is only known once it happens.
 	Answers bool
 }
 
-// EffectKind says what an effect does.
+// EffectKind is the kind of an effect.
 type EffectKind string
 
-// The kinds of effects. Those of files have paths.
+// The kinds of effects. Effects on files have paths.
 const (
 	CreateFile   EffectKind = "create file"
 	ChangeFile   EffectKind = "change file"
@@ -36,7 +36,7 @@ const (
 	SubmitJob    EffectKind = "submit"
 )
 
-// Unknown reports whether there is no such kind of effect.
+// Unknown reports whether a kind of effect does not exist.
 func Unknown(kind EffectKind) bool {
 	switch kind {
 	case CreateFile, ChangeFile, RemoveFile, MoveFile, CreateFolder, RemoveFolder, Download, RunProgram,
@@ -47,14 +47,14 @@ func Unknown(kind EffectKind) bool {
 	return true
 }
 
-// Effects decides whether an effect happens. One that does not is carried out in the
-// shadow of the sandbox, if it can be, where only the script sees it.
+// Effects decides whether an effect happens. Otherwise it is carried out in the shadow of the sandbox, if
+// possible, where only the script sees it.
 type Effects func(ctx context.Context, e Effect) (happens bool, err error)
 
-// Guarded reports whether paths may lead elsewhere than on the disk, or be refused.
+// Guarded reports whether paths may be redirected or refused.
 func (s *Sandbox) Guarded() bool { return s.Restricted() || s.effects != nil }
 
-// Seals reports whether effects are decided about.
+// Seals reports whether effects are subject to a decision.
 func (s *Sandbox) Seals() bool { return s.effects != nil }
 
 // Happens reports whether an effect may happen.
@@ -65,8 +65,7 @@ func (s *Sandbox) Happens(ctx context.Context, e Effect) (bool, error) {
 	return s.effects(ctx, e)
 }
 
-// changes reports whether a change of a file happens on the disk. Temporary files of the
-// script are its own.
+// changes reports whether a change of a file happens on disk. Temporary files of the script always do.
 func (s *Sandbox) changes(ctx context.Context, kind EffectKind, path, to string) (bool, error) {
 	if s.effects == nil || s.shadow.private(path) && (to == "" || s.shadow.private(to)) {
 		return true, nil
@@ -74,8 +73,7 @@ func (s *Sandbox) changes(ctx context.Context, kind EffectKind, path, to string)
 	return s.effects(ctx, Effect{Kind: kind, What: path, To: to})
 }
 
-// TempDir makes a temporary folder of the script, which Close removes. What happens in it
-// is no effect.
+// TempDir creates a temporary folder of the script, which Close removes. Changes in it are not effects.
 func (s *Sandbox) TempDir(pattern string) (string, error) {
 	dir, err := os.MkdirTemp("", pattern)
 	if err == nil {
@@ -87,23 +85,23 @@ func (s *Sandbox) TempDir(pattern string) (string, error) {
 	return dir, err
 }
 
-// Private makes a folder, which is removed after the run or belongs to it, the script's
-// own: what happens in it is no effect.
+// Private makes a folder, which is removed after the run or belongs to it, the script's own: changes in it
+// are not effects.
 func (s *Sandbox) Private(dir string) {
 	if s.shadow != nil {
 		s.shadow.own(filepath.Clean(dir), Canonical(dir))
 	}
 }
 
-// IsPrivate reports whether what happens to a path is no effect.
+// IsPrivate reports whether changes to a path are not effects.
 func (s *Sandbox) IsPrivate(path string) bool { return s.shadow != nil && s.shadow.private(path) }
 
-// Sealed reports whether no effect happens: the run is a rehearsal, or only its writes to
-// the platform were agreed to.
+// Sealed reports whether no effect happens: the run is a rehearsal, or only its writes to the platform were
+// approved.
 func (s *Sandbox) Sealed() bool { return s.sealed }
 
-// Instead returns the path of a copy of a database, with the further files that its name
-// with an ending has, for a run that must not change it.
+// Instead returns the path of a copy of a database, including files with further endings of its name, for a
+// run that must not change it.
 func (s *Sandbox) Instead(path string, endings ...string) (string, error) {
 	s.shadow.mu.Lock()
 	copied, err := s.shadow.fresh(filepath.Base(path))
@@ -119,7 +117,7 @@ func (s *Sandbox) Instead(path string, endings ...string) (string, error) {
 	return copied, err
 }
 
-// Close removes temporary folders, and what was carried out in the shadow.
+// Close removes temporary folders and the shadow.
 func (s *Sandbox) Close() {
 	for _, dir := range s.temporary {
 		_ = os.RemoveAll(dir)

@@ -16,8 +16,8 @@ import (
 	"transect/client/human"
 )
 
-// Open opens a file for the script, as os.OpenFile does. In a restricted
-// sandbox it checks the canonical path and follows no link that appeared since.
+// Open opens a file for the script, like os.OpenFile. In a restricted sandbox it checks the canonical path
+// and follows no link that appeared since.
 func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileMode) (*os.File, error) {
 	real := path
 	if s.Guarded() {
@@ -29,7 +29,7 @@ func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileM
 	}
 	if s.sealed && !writes {
 		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			return nil, notPlanned(path) // what is read is taken out
+			return nil, notPlanned(path) // the content is unknown to a plan
 		}
 	}
 	if s.effects != nil && !s.shadow.private(real) {
@@ -52,8 +52,8 @@ func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileM
 	return file, withPath(err, path)
 }
 
-// writes reports whether writing to a file happens on the disk. What cannot be written, or
-// is no file, is left to the shadow.
+// writes reports whether writing to a file happens on disk. The shadow handles files that cannot be written
+// or are not regular.
 func (s *Sandbox) writes(ctx context.Context, path, real string, flag int) (bool, error) {
 	info, err := s.Stat(path)
 	switch {
@@ -65,7 +65,7 @@ func (s *Sandbox) writes(ctx context.Context, path, real string, flag int) (bool
 	return false, nil
 }
 
-// mayOpen checks whether the script may open what is at a canonical path.
+// mayOpen checks whether the script may open the file at a canonical path.
 func (s *Sandbox) mayOpen(real string, flag int, writes bool) error {
 	if !s.Restricted() {
 		return nil
@@ -81,7 +81,7 @@ func (s *Sandbox) mayOpen(real string, flag int, writes bool) error {
 	return nil
 }
 
-// canonical is Canonical of what the script sees.
+// canonical returns the canonical path as the script sees it.
 func (s *Sandbox) canonical(path string) string {
 	if s.shadow == nil || !s.shadow.changed() {
 		return Canonical(path)
@@ -90,7 +90,7 @@ func (s *Sandbox) canonical(path string) string {
 	return seen
 }
 
-// OpenToRead is Open for packages that read files and know no sandbox.
+// OpenToRead is Open for packages that read files and are independent of the sandbox.
 func (s *Sandbox) OpenToRead(path string) (*os.File, error) {
 	return s.Open(context.Background(), path, os.O_RDONLY, 0)
 }
@@ -111,7 +111,7 @@ func (s *Sandbox) ReadFile(path string) ([]byte, error) {
 		if n := len(data); n == cap(data) {
 			n = max(n+n/4, int(min(size, int64(s.maxFile)))+1, 4096) // devices and /proc have size 0
 			if s.fits != nil {
-				if err := s.fits(2 * n); err != nil { // it becomes a text of the script
+				if err := s.fits(2 * n); err != nil { // it becomes a text in the script
 					return nil, err
 				}
 			}
@@ -203,8 +203,7 @@ func (s *Sandbox) ReadDir(path string) ([]os.DirEntry, error) {
 	return entries, err
 }
 
-// Readable returns the paths the script may read: links in a folder it may read
-// can lead out of it.
+// Readable returns the paths that the script may read: links in a readable folder can lead out of it.
 func (s *Sandbox) Readable(paths []string) []string {
 	if !s.Restricted() {
 		return paths
@@ -223,8 +222,8 @@ func (s *Sandbox) Folder(path string) (folder *os.Root, name string, err error) 
 	return folder, name, withPath(err, path)
 }
 
-// mayReplace checks whether the script may write path, which itself may be a link, and
-// returns it with the links above it resolved.
+// mayReplace checks whether the script may write path, which itself may be a link, and returns it with its
+// parents resolved.
 func (s *Sandbox) mayReplace(path string) (real string, err error) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	real = filepath.Join(s.canonical(cmp.Or(dir, ".")), name)
@@ -238,8 +237,8 @@ func (s *Sandbox) mayReplace(path string) (real string, err error) {
 	return real, nil
 }
 
-// keepsManifests makes sure that a folder that is to be removed or moved has no
-// manifest in it: other scripts would lose theirs.
+// keepsManifests checks that a folder to be removed or moved contains no manifest: other scripts would lose
+// theirs.
 func (s *Sandbox) keepsManifests(folder *os.Root, name string) error {
 	return filepath.WalkDir(filepath.Join(folder.Name(), name), func(path string, _ fs.DirEntry, _ error) error {
 		if !isManifest(path) {
@@ -249,8 +248,8 @@ func (s *Sandbox) keepsManifests(folder *os.Root, name string) error {
 	})
 }
 
-// Into opens a folder, made when missing, in which the script is to create a
-// file of that name; "" stands for the folder itself.
+// Into opens a folder, creating it if missing, in which the script will create a file of that name; "" means
+// the folder itself.
 func (s *Sandbox) Into(ctx context.Context, folder, name string) (*os.Root, error) {
 	if s.effects == nil {
 		return s.Receive(folder, name)
@@ -277,7 +276,7 @@ func (s *Sandbox) Into(ctx context.Context, folder, name string) (*os.Root, erro
 	return root, err
 }
 
-// Receive is Into for a download, which the platform's operation decides about.
+// Receive is like Into, for a download, which the platform's operation is checked for.
 func (s *Sandbox) Receive(folder, name string) (*os.Root, error) {
 	real := Canonical(folder)
 	if s.Restricted() {
@@ -289,8 +288,8 @@ func (s *Sandbox) Receive(folder, name string) (*os.Root, error) {
 	return root, withPath(err, folder)
 }
 
-// makeFolder opens the folder at a canonical path. Missing folders are made one
-// by one, each below one that was verified.
+// makeFolder opens the folder at a canonical path. It creates missing folders one by one, each below a
+// verified one.
 func makeFolder(real string) (*os.Root, error) {
 	root, err := openFolder(real)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(real) == real {
@@ -307,8 +306,8 @@ func makeFolder(real string) (*os.Root, error) {
 	return openFolder(real)
 }
 
-// Create starts a file of the script that appears under its name when committed.
-// What a link points to is replaced, not the link.
+// Create starts a file of the script that appears under its name when committed. It replaces the target of a
+// link, not the link.
 func (s *Sandbox) Create(ctx context.Context, path string) (*atomicfile.File, error) {
 	real, err := s.mayReplace(s.canonical(path))
 	if err != nil {
@@ -373,8 +372,8 @@ func (s *Sandbox) MakeFolder(ctx context.Context, path string) error {
 	return folder.Close()
 }
 
-// Remove removes a file or an empty folder for the script, or with all a folder
-// and its contents. Of a link it removes the link.
+// Remove removes a file or an empty folder for the script; with all, a folder and its contents. For a link it
+// removes the link.
 func (s *Sandbox) Remove(ctx context.Context, path string, all bool) error {
 	if s.effects != nil {
 		real, err := s.mayReplace(path)
@@ -456,7 +455,7 @@ func (s *Sandbox) Rename(ctx context.Context, from, to string) error {
 	return renameAt(source, name, target, other)
 }
 
-// TooLong is the error of an operation whose result of length bytes exceeds limit.
+// TooLong returns the error of an operation whose result of length bytes exceeds limit.
 func TooLong(operation string, length float64, limit int) error {
 	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a string of %s, the limit is %s",
 		operation, human.Limit(int64(length)), human.Limit(int64(limit))), "read and write large data piece by piece")

@@ -22,8 +22,7 @@ import (
 // ManifestSuffix replaces .lua in the name of a script's manifest.
 const ManifestSuffix = ".allow.json"
 
-// Manifest is the file beside a script that says what it may reach. Its paths
-// are relative to its folder.
+// Manifest is the file next to a script that defines its access. Its paths are relative to its folder.
 type Manifest struct {
 	Sandbox bool   `json:"sandbox"`
 	Allow   List   `json:"allow,omitempty"`
@@ -31,11 +30,11 @@ type Manifest struct {
 	Budget  Budget `json:"budget,omitempty"`
 }
 
-// ManifestOf is the path of a script's manifest.
+// ManifestOf returns the path of a script's manifest.
 func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestSuffix }
 
-// ReadManifest reads the manifest at an absolute path; found is false when there is
-// none. Its paths are relative to its folder, and to others that stand for it.
+// ReadManifest reads the manifest at an absolute path; found is false when there is none. Its paths are
+// relative to its folder, and to others that stand for it.
 func ReadManifest(path string, others ...string) (rules Rules, found bool, err error) {
 	rules, err = readRules(path, append(others, filepath.Dir(path)), Kinds, "run with --no-manifest to ignore it",
 		`{"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}`)
@@ -45,8 +44,8 @@ func ReadManifest(path string, others ...string) (rules Rules, found bool, err e
 	return rules, true, err
 }
 
-// ReadPolicy reads the policy of a worker at an absolute path: a manifest that says
-// in addition who may be notified.
+// ReadPolicy reads the policy of a worker at an absolute path: a manifest that also defines who may be
+// notified.
 func ReadPolicy(path string) (Rules, error) {
 	rules, err := readRules(path, []string{filepath.Dir(path)}, append(slices.Clip(Kinds), Notify),
 		"name another file with --policy", `{"sandbox": true, "allow": {"read": ["/data"], "ops": ["datasets.*"], `+
@@ -55,8 +54,8 @@ func ReadPolicy(path string) (Rules, error) {
 	return rules, err
 }
 
-// readRules reads a file of rules of the given kinds. Paths are relative to each of
-// the folders. The hint of an error shows an example, or what to do without the file.
+// readRules reads a file of rules of the given kinds. Paths are relative to each of the folders. The hint of
+// an error contains an example, or the way to run without the file.
 func readRules(path string, folders []string, kinds []Access, without, example string) (rules Rules, err error) {
 	wrong := func(cause error, hint string) (Rules, error) {
 		if f := fault.Find(cause); f != nil && f.Facts().Hint != "" {
@@ -106,7 +105,7 @@ func readRules(path string, folders []string, kinds []Access, without, example s
 	return rules, nil
 }
 
-// decode reads the JSON of a file of permissions. Its errors name the key or the line.
+// decode decodes a file of permissions. Its errors contain the key or the line.
 func decode(text []byte) (m Manifest, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -137,7 +136,7 @@ func decode(text []byte) (m Manifest, err error) {
 	return m, errors.New(message)
 }
 
-// record notes what the script reached.
+// record records an access of the script.
 func (p *Policy) record(kind Access, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,12 +146,11 @@ func (p *Policy) record(kind Access, what string) {
 	p.reached[kind][what] = true
 }
 
-// minBytes is the least a learned manifest takes a run to send, requests included.
+// minBytes is the minimum of bytes in a learned manifest, requests included.
 const minBytes = 512 << 10
 
-// Learned is the manifest of what the run reached, in addition to what the
-// rules allowed already. Many files of one folder become the folder. Budgets
-// leave room for twice as much, but not for more deletions.
+// Learned returns the manifest of what the run accessed, in addition to what the rules allowed already. Many
+// files of one folder become the folder. Budgets leave room for twice as much, but not for more deletions.
 func (p *Policy) Learned() Manifest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,11 +177,10 @@ func (p *Policy) Learned() Manifest {
 	return m
 }
 
-// manyFiles is how many files of one folder stand for the folder.
+// manyFiles is the number of files in a folder from which a rule covers the folder.
 const manyFiles = 4
 
-// folders makes rules of paths: folders in place of many files, and nothing
-// that another rule covers.
+// folders converts paths to rules: folders in place of many files, and no rule covered by another.
 func folders(list []string, dir string) (rules []string) {
 	count := map[string]int{}
 	for _, path := range list {
@@ -202,7 +199,7 @@ func folders(list []string, dir string) (rules []string) {
 	return rules
 }
 
-// relative names the paths of a list as the manifest in dir does.
+// relative converts paths in a list to the form used by a manifest in dir.
 func relative(kind Access, list []string, dir string) []string {
 	list = slices.Clone(list)
 	for i, path := range list {

@@ -12,7 +12,7 @@ import (
 	"transect/client/fault"
 )
 
-// Policy decides what one run may reach. Safe for concurrent use.
+// Policy decides about the access of one run. It is safe for concurrent use.
 type Policy struct {
 	rules       Rules
 	within      *Policy // of the worker that runs the job; nil without one
@@ -27,9 +27,8 @@ type Policy struct {
 	reached map[Access]map[string]bool // for --learn, else nil
 }
 
-// NewPolicy makes the policy of a run. manifest is the file that holds some of
-// the rules, or "". With learn everything that is not denied is allowed and
-// recorded.
+// NewPolicy returns the policy of a run. manifest is the file that holds some of the rules, or "". With learn
+// everything that is not denied is allowed and recorded.
 func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	p := &Policy{rules: rules, manifest: manifest, allow: compile(rules.Allow), deny: compile(rules.Deny),
 		used: map[string]int64{}, onTheWay: map[string]bool{}}
@@ -42,8 +41,8 @@ func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	return p
 }
 
-// Within bounds the policy by that of a worker: what the worker's does not permit is
-// forbidden, and the smaller budget counts. Call it before the run.
+// Within restricts the policy by a worker's: what the worker's does not permit is forbidden, and the smaller
+// budget counts. Call it before the run.
 func (p *Policy) Within(worker Rules) {
 	p.within = NewPolicy(worker, worker.File, false)
 	p.rules.Budget = maps.Clone(p.rules.Budget)
@@ -57,8 +56,7 @@ func (p *Policy) Within(worker Rules) {
 	}
 }
 
-// Protect keeps a file or folder, and every name that leads to it, out of reach
-// of writing. Call it before the run.
+// Protect makes a file or folder, and every name that leads to it, read-only. Call it before the run.
 func (p *Policy) Protect(path string) {
 	p.protected = append(p.protected, folded(Canonical(path)))
 	for _, name := range trail(path) {
@@ -66,13 +64,13 @@ func (p *Policy) Protect(path string) {
 	}
 }
 
-// Sandboxed reports whether all is denied that is not allowed.
+// Sandboxed reports whether everything is denied that is not allowed.
 func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 
-// byWorker says who can change the policy of a worker.
+// byWorker is the hint for access denied by a worker's policy.
 const byWorker = "the policy of this worker forbids it; its operator can change the file of transect worker --policy"
 
-// target is what a script reaches for; op is the operation of a call, else nil.
+// target is the target of an access; op is the operation of a call, else nil.
 type target struct {
 	kind Access
 	what string
@@ -81,15 +79,15 @@ type target struct {
 
 func operation(s *declare.Spec) target { return target{Op, s.FullName(), s} }
 
-// Permit checks whether the script may reach something. Paths are canonical.
+// Permit checks an access of the script. Paths are canonical.
 func (p *Policy) Permit(kind Access, what string) error { return p.permit(target{kind, what, nil}) }
 
-// Denied is Permit for what the person who started the run named: allowed
-// unless a rule denies it.
+// Denied is like Permit for targets named by the person who started the run: allowed unless a rule denies
+// them.
 func (p *Policy) Denied(kind Access, what string) error { return p.denied(target{kind, what, nil}) }
 
-// PermitOperation checks whether the script may call an operation. Rules name it, or
-// what it does to which records.
+// PermitOperation checks whether the script may call an operation. Rules match it by name, or by its effect
+// and records.
 func (p *Policy) PermitOperation(s *declare.Spec) error { return p.permit(operation(s)) }
 
 func (p *Policy) permit(t target) error {
@@ -232,7 +230,7 @@ func (p *Policy) checkFiles(call *declare.Call) error {
 	return nil
 }
 
-// paths are the paths in an argument; nil when it was not given.
+// paths returns the paths in an argument; nil when it was not given.
 func paths(value any) (list []string) {
 	switch v := value.(type) {
 	case nil:

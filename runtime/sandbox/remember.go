@@ -15,8 +15,7 @@ import (
 	"transect/client/fault"
 )
 
-// isManifest reports whether a path is that of a manifest, or in a folder of
-// such a name.
+// isManifest reports whether a path is a manifest's, or in a folder with such a name.
 func isManifest(path string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if strings.HasSuffix(strings.ToLower(part), ManifestSuffix) {
@@ -26,8 +25,8 @@ func isManifest(path string) bool {
 	return false
 }
 
-// trail lists the names that a path is resolved through, links and what they
-// lead to included: /link/a with link to /real gives /link, /real and /real/a.
+// trail lists the names that a path is resolved through, including links and their targets: /link/a with link
+// to /real returns /link, /real and /real/a.
 func trail(path string) (names []string) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -55,8 +54,7 @@ func trail(path string) (names []string) {
 	return names
 }
 
-// folded is a path as it is compared: two systems take names for the same
-// whatever their case.
+// folded returns a path for comparison: two systems ignore the case of names.
 func folded(path string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(path)
@@ -64,8 +62,8 @@ func folded(path string) string {
 	return path
 }
 
-// Records remember, in a folder, which manifests scripts ran under: one that is
-// gone must not set its script free.
+// Records stores, in a folder, which manifests scripts ran under: deleting one must not lift the
+// restrictions.
 type Records string
 
 func (r Records) path(manifest string) string {
@@ -73,7 +71,7 @@ func (r Records) path(manifest string) string {
 	return filepath.Join(string(r), hex.EncodeToString(sum[:]))
 }
 
-// Keep remembers a manifest. Where the folder cannot be written, runs go on.
+// Keep records a manifest. If the folder cannot be written, runs continue.
 func (r Records) Keep(manifest string) {
 	if _, err := os.Stat(r.path(manifest)); err == nil {
 		return

@@ -20,17 +20,16 @@ var Kinds = []Access{Read, Write, Net, Env, Exec, Op}
 
 const anything = "*" // the pattern that matches everything of a kind
 
-// Rules say what a script may reach. A kind that has a list in Allow is limited
-// to that list, also to an empty one; Sandbox limits all kinds. Deny wins over
-// Allow.
+// Rules define the access of a script. A kind that has a list in Allow, even an empty one, is limited to that
+// list; Sandbox limits all kinds. Deny takes precedence over Allow.
 type Rules struct {
 	Sandbox     bool
 	Allow, Deny List
 	Budget      Budget
-	File        string // that holds the policy of a worker, else ""
+	File        string // file with the policy of a worker, else ""
 }
 
-// List holds patterns by kind. Those of files are absolute paths.
+// List holds patterns by kind. Patterns of files are absolute paths.
 type List map[Access][]string
 
 // Empty reports whether the rules restrict nothing.
@@ -57,9 +56,8 @@ func joined(a, b List) List {
 	return out
 }
 
-// Parse adds rules in command line form: read=DIR,write=OUT,net=HOST. A part
-// without = belongs to the kind before it; a kind alone means all of it. abs
-// makes paths absolute.
+// Parse adds rules in command line form: read=DIR,write=OUT,net=HOST. A part without = belongs to the kind
+// before it; a kind alone means all of it. abs makes paths absolute.
 func (l List) Parse(text string, abs func(path string) string) error {
 	kind := Access("")
 	for part := range strings.SplitSeq(text, ",") {
@@ -109,7 +107,7 @@ func isURL(text string) bool {
 
 func (a Access) file() bool { return a == Read || a == Write }
 
-// noKind returns the error of a kind that does not exist.
+// noKind returns the error for a kind that does not exist.
 func noKind(name string, kinds []Access) error {
 	var names []string
 	for _, k := range kinds {
@@ -122,7 +120,7 @@ func noKind(name string, kinds []Access) error {
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a kind of permission", name), "%s", hint)
 }
 
-// rule is one pattern as it was written, and its matcher.
+// rule is one pattern as written, and its matcher.
 type rule struct {
 	text  string
 	match func(what string) bool
@@ -138,8 +136,7 @@ func compile(l List) map[Access][]rule {
 	return rules
 }
 
-// Known refuses a rule about operations that matches none of the names of operations: it
-// would be thought to hold.
+// Known refuses a rule on operations that matches no operation: its author would believe it to be in effect.
 func (r Rules) Known(names func() []string) error {
 	var all []string
 	for _, list := range []List{r.Deny, r.Allow} {
@@ -204,8 +201,8 @@ func matcher(kind Access, text string) func(string) bool {
 	return func(what string) bool { return wildcard(text, what) }
 }
 
-// pathMatcher matches a folder with everything below it, or a glob pattern.
-// Links in its fixed part are resolved, as they are in the paths to match.
+// pathMatcher matches a folder with everything below it, or a glob pattern. Links in its fixed part are
+// resolved, as in the paths to match.
 func pathMatcher(text string) func(string) bool {
 	special := "*?[{"
 	if filepath.Separator == '/' {
@@ -246,7 +243,7 @@ func splitHost(text string) (host, port string) {
 	return strings.Trim(text, "[]"), port
 }
 
-// wildcard matches a pattern in which * stands for any characters.
+// wildcard matches a pattern in which * matches any characters.
 func wildcard(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

@@ -1,15 +1,13 @@
-// Package sandbox restricts what a script may reach: files, hosts, environment
-// variables, programs and platform operations.
+// Package sandbox restricts the access of a script to files, hosts, environment variables, programs and
+// platform operations.
 //
-// A Policy holds the rules (command line and the manifest beside the script)
-// and the budgets of one run, and records what the run reached for --learn. A
-// Sandbox is the file system and environment as one interpreter sees them: it
-// asks the policy and then opens exactly the file that was asked about, without
-// following links that appeared in between.
+// A Policy holds the rules (command line and the manifest next to the script) and the budgets of one run, and
+// records accesses for --learn. A Sandbox is the file system and environment as one interpreter sees them: it
+// checks the policy and then opens exactly the checked file, without following links that appeared in
+// between.
 //
-// The interpreter (runtime/vm) and the modules use Sandbox; the runtime makes
-// the Policy and installs Policy.Intercept in the client's chain. Begin reading at
-// Policy.Permit and Sandbox.Open.
+// The interpreter (runtime/vm) and the modules use Sandbox; the runtime creates the Policy and installs
+// Policy.Intercept in the client's chain. Begin reading at Policy.Permit and Sandbox.Open.
 package sandbox
 
 import (
@@ -26,7 +24,7 @@ type Sandbox struct {
 	fits    func(n int) error                 // nil: no limit of memory
 	effects Effects                           // nil: everything happens
 	sealed  bool                              // no effect happens
-	shadow  *shadow                           // where effects are carried out that do not happen
+	shadow  *shadow                           // where suppressed effects are carried out
 
 	env       func(name string) (string, bool) // of the process
 	mu        sync.RWMutex
@@ -35,19 +33,19 @@ type Sandbox struct {
 	setEnv    map[string]string // for this interpreter, whatever the process has
 }
 
-// Options of a Sandbox. Nil functions restrict nothing.
+// Options are the options of a Sandbox. Nil functions restrict nothing.
 type Options struct {
 	Permit  func(a Access, what string) error
-	Leased  func() error // asked before connections and programs are permitted; may wait
+	Leased  func() error // called before connections and programs are permitted; may wait
 	Sending func(n int64) error
 	Env     func(name string) (string, bool)
 	MaxFile int               // bytes
-	Fits    func(n int) error // asked before n bytes are allocated to read a file
+	Fits    func(n int) error // called before n bytes are allocated to read a file
 	Sealed  bool              // no effect happens
-	Effects Effects           // asked before something happens outside of the platform
+	Effects Effects           // called before a side effect outside of the platform
 }
 
-// Open makes the sandbox of an interpreter.
+// Open returns the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
 	s := &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
 		effects: o.Effects, sealed: o.Sealed, addedEnv: map[string]string{}}
@@ -84,8 +82,7 @@ func (s *Sandbox) SetEnv(name, value string) {
 	s.setEnv[name] = value
 }
 
-// Environ returns the environment of programs that the script starts; nil for that of
-// the process.
+// Environ returns the environment of programs that the script starts; nil for the process's.
 func (s *Sandbox) Environ() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -108,8 +105,8 @@ func (s *Sandbox) Env(name string) (string, bool, error) {
 	return value, ok, nil
 }
 
-// HostEnv returns the environment that decides about the host: proxies, the
-// state folder. Variables added by a restricted script are not in it.
+// HostEnv returns the environment for settings of the host: proxies, the state folder. Variables added by a
+// restricted script are not in it.
 func (s *Sandbox) HostEnv() func(name string) (string, bool) {
 	if s.Restricted() {
 		return s.env

@@ -16,18 +16,18 @@ import (
 	"transect/client/fault"
 )
 
-// shadow holds the changes of files that a script has made without making them: new
-// content in a temporary folder, removals and moves as entries above the disk. A path
-// that has no entry, nor a folder above it, is that of the disk.
+// shadow holds the file changes of a script without making them on disk: new content in a temporary folder,
+// removals and moves as entries above the disk. A path without an entry, for itself or a parent folder, is
+// the disk's.
 type shadow struct {
 	mu   sync.Mutex
-	dir  string            // holds new content, each file in a folder of its own
+	dir  string            // holds new content, each file in a separate folder
 	next int               // number of the next one
-	at   map[string]string // where the content of a path is; "" when it was removed
-	owns []string          // folders whose content is changed on the disk
+	at   map[string]string // location of the content of a path; "" when it was removed
+	owns []string          // folders that are changed on disk
 }
 
-// maxLinks is how many links a path may lead through, as on Linux.
+// maxLinks limits the links in a path, as on Linux.
 const maxLinks = 40
 
 func (s *shadow) own(dirs ...string) {
@@ -36,7 +36,7 @@ func (s *shadow) own(dirs ...string) {
 	s.owns = append(s.owns, dirs...)
 }
 
-// private reports whether a path lies in a folder that is changed on the disk.
+// private reports whether a path is in a folder that is changed on disk.
 func (s *shadow) private(path string) bool {
 	s.mu.Lock()
 	owns := slices.Clone(s.owns)
@@ -75,8 +75,8 @@ func (s *shadow) fresh(name string) (string, error) {
 	return filepath.Join(folder, name), os.Mkdir(folder, 0o700)
 }
 
-// entry returns where the content of a path is that has an entry. One whose file was not
-// finished counts as none.
+// entry returns the location of the content of a path with an entry. An entry whose file was not finished
+// counts as none.
 func (s *shadow) entry(path string) (real string, known bool) {
 	real, known = s.at[path]
 	if known && real != "" {
@@ -86,9 +86,8 @@ func (s *shadow) entry(path string) (real string, known bool) {
 	return real, known
 }
 
-// find resolves a path: as the script sees it, absolute and without links, and where its
-// content is, "" when it or a folder above it was removed. A link at its end is followed
-// when asked for.
+// find resolves a path: as the script sees it, absolute and without links, and the location of its content,
+// "" when it or a parent folder was removed. It follows a link at the end if follow is set.
 func (s *shadow) find(path string, follow bool) (seen, real string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", "", err
@@ -124,7 +123,7 @@ next:
 	return "", "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// look is find under the lock, without an error: what cannot be resolved is not there.
+// look is like find under the lock, without an error: unresolvable paths do not exist.
 func (s *shadow) look(path string, follow bool) (seen, real string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +141,7 @@ func (s *shadow) look(path string, follow bool) (seen, real string) {
 	return seen, real
 }
 
-// children lists what entries say of the names in a folder: whether they are there.
+// children returns the names in a folder that have entries, and whether they exist.
 func (s *shadow) children(seen string) map[string]bool {
 	var names map[string]bool
 	for path := range s.at {
@@ -176,7 +175,7 @@ func (s *shadow) list(seen, real string) (names []string, err error) {
 	return names, err
 }
 
-// open opens a file or a folder. Writing writes into a copy.
+// open opens a file or a folder. Writing goes to a copy.
 func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,14 +201,14 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 	case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 		return nil, err
 	case err == nil:
-		f, err := os.OpenFile(real, os.O_WRONLY, 0) // refuses what could not be written
+		f, err := os.OpenFile(real, os.O_WRONLY, 0) // fails if the original is not writable
 		if err != nil {
 			return nil, err
 		}
 		_ = f.Close() // nothing was written
 		perm = info.Mode().Perm()
 	}
-	if err != nil { // it is new
+	if err != nil { // the file is new
 		if err := s.parent("open", path, seen); err != nil {
 			return nil, err
 		}
@@ -233,14 +232,14 @@ func notPlanned(path string) error {
 		path), "use a file, or run the script without a plan")
 }
 
-// harmless reports whether writing to something changes nothing that stays: the null
-// device, and what the script prints on.
+// harmless reports whether writing to a file has no lasting effect: the null device, and the script's
+// terminal.
 func harmless(real string, info fs.FileInfo) bool {
 	return info.Mode()&fs.ModeCharDevice != 0 && slices.Contains([]string{os.DevNull, "/dev/tty"}, real) ||
 		strings.HasPrefix(real, "/dev/pts/") || strings.HasPrefix(real, "/proc/")
 }
 
-// stat describes what is at the end of a resolved path.
+// stat describes the file at a resolved path.
 func stat(op, path, real string) (fs.FileInfo, error) {
 	if real == "" {
 		return nil, &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist}
@@ -248,7 +247,7 @@ func stat(op, path, real string) (fs.FileInfo, error) {
 	return os.Stat(real)
 }
 
-// parent makes sure that the folder is there in which a path is made.
+// parent checks that the parent folder of a new path exists.
 func (s *shadow) parent(op, path, seen string) error {
 	_, real, err := s.find(filepath.Dir(seen), true)
 	if err != nil {
@@ -275,8 +274,8 @@ func copyFile(from, to string, perm os.FileMode) error {
 	return errors.Join(err, target.Close())
 }
 
-// openFolder opens a folder for listing. Where entries change what is in it, that is a
-// folder of empty files with its names.
+// openFolder opens a folder for listing. If entries change its contents, it opens a folder of empty files
+// with the same names.
 func (s *shadow) openFolder(seen, real string) (*os.File, error) {
 	if s.children(seen) == nil {
 		return os.Open(real)
@@ -315,7 +314,7 @@ func (s *shadow) openFolder(seen, real string) (*os.File, error) {
 	return os.Open(listed)
 }
 
-// put makes the content of a path that at another one. What was known below it is gone.
+// put sets the location of a path's content. Entries below the path are dropped.
 func (s *shadow) put(seen, real string) {
 	for path := range s.at {
 		if Below(path, seen) {
@@ -337,7 +336,7 @@ func (s *shadow) stat(path string, follow bool) (fs.FileInfo, error) {
 	return os.Lstat(real)
 }
 
-// make makes a folder and those above it.
+// make creates a folder and its parents.
 func (s *shadow) make(path string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -358,7 +357,7 @@ func (s *shadow) makeFolder(path string) error {
 		return missing
 	}
 	if _, link, err := s.find(path, false); err != nil || link != real {
-		return cmp.Or(err, error(&fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist})) // it leads nowhere
+		return cmp.Or(err, error(&fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist})) // a dangling link
 	}
 	if err := s.makeFolder(filepath.Dir(path)); err != nil {
 		return err
@@ -373,8 +372,7 @@ func (s *shadow) makeFolder(path string) error {
 	return err
 }
 
-// file returns a folder in which a file is to be made under the name of a path. It counts
-// once it is there.
+// file returns a folder in which a file will be created under the name of a path. It counts once it exists.
 func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -397,9 +395,9 @@ func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
 	}
 	switch {
 	case !known || at == "":
-	case Below(at, s.dir): // it stays until the new one replaces it there
+	case Below(at, s.dir): // it stays until the new one replaces it
 		made = at
-	default: // moved: the file of the disk is not the one to replace
+	default: // moved: the file on disk is not the one to replace
 		if err := copyFile(at, made, 0o600); err != nil {
 			return nil, "", err
 		}
@@ -409,7 +407,7 @@ func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
 	return folder, filepath.Base(made), err
 }
 
-// remove removes a file or a folder; with all, what is in it as well.
+// remove removes a file or a folder; with all, including its contents.
 func (s *shadow) remove(path string, all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -468,7 +466,7 @@ func (s *shadow) rename(from, to string) error {
 		return failed(err)
 	}
 	switch other, missing := lstat("rename", to, taken); {
-	case missing == nil && other.IsDir(): // as os.Rename
+	case missing == nil && other.IsDir(): // like os.Rename
 		return failed(syscall.EEXIST)
 	case target == seen:
 		return nil

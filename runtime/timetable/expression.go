@@ -1,11 +1,9 @@
-// Package timetable says when something is due: a cron expression in a time zone,
-// what becomes of times that were missed, and of those that come while the job before
-// runs. Two things fire by it: the system's cron (runtime/unattended/cron) and the
-// workers (runtime/jobs/schedule).
+// Package timetable computes when something is due: a cron expression in a time zone, with policies for
+// missed times and for times that come while the previous job runs. The system's cron
+// (runtime/unattended/cron) and the workers (runtime/jobs/schedule) use it.
 //
-// No library is used: the ones available report no columns, accept expressions
-// that common crons refuse, and do not follow cron when clocks are set or when
-// one of the two day fields begins with *.
+// No library is used: the available ones report no columns, accept expressions that common crons refuse, and
+// do not follow cron when clocks are set or when one of the two day fields begins with *.
 //
 // Begin reading with Rule (rule.go), then Parse (expression.go) and Next (next.go).
 package timetable
@@ -20,7 +18,7 @@ import (
 	"transect/client/suggest"
 )
 
-// Expression is five fields, or a name such as @daily.
+// Expression is a cron expression: five fields, or a name such as @daily.
 type Expression struct {
 	Text   string
 	Reboot bool // @reboot: when the machine starts
@@ -33,7 +31,7 @@ type Expression struct {
 type field struct {
 	name     string
 	min, max int
-	names    []string // of the values from min on
+	names    []string // of the values from min
 	examples string
 	overflow string // hint for max+1
 }
@@ -51,8 +49,8 @@ var macros = map[string]string{
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }
 
-// Parse parses an expression. It refuses what common crons do not accept, or
-// interpret differently; errors name the column.
+// Parse parses an expression. It refuses expressions that common crons do not accept, or interpret
+// differently; errors contain the column.
 func Parse(text string) (*Expression, error) {
 	e := &Expression{Text: strings.Join(strings.Fields(text), " ")}
 	trimmed := strings.TrimSpace(text)
@@ -117,8 +115,7 @@ func (e *Expression) macro(text string) (*Expression, error) {
 	return parsed, nil
 }
 
-// never reports that none of the months has one of the days. With a weekday,
-// that one counts.
+// never reports whether none of the months has one of the days. A weekday overrides the days.
 func (e *Expression) never() bool {
 	if !e.anyWeekday {
 		return false
@@ -150,7 +147,7 @@ func (p *parser) spaces() {
 	}
 }
 
-// peek is the next character, or 0 at the end of a field.
+// peek returns the next character, or 0 at the end of a field.
 func (p *parser) peek() byte {
 	if p.at == len(p.text) || p.text[p.at] == ' ' || p.text[p.at] == '\t' {
 		return 0
@@ -270,7 +267,7 @@ func (p *parser) value(f field) (int, error) {
 	return 0, p.wrong(from, fmt.Sprintf("%q is not a %s", p.rune(), f.name), rangeHint(f))
 }
 
-// hint is the hint for a value that is out of range.
+// hint returns the hint for a value out of range.
 func (f field) hint(n int) string {
 	if n == f.max+1 && f.overflow != "" {
 		return f.overflow

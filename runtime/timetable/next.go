@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// horizon limits the search, in days: two leap days can be eight years apart,
-// and callers ask for three times.
+// horizon limits the search, in days: two leap days can be eight years apart, and callers request three
+// times.
 const horizon = 25 * 366
 
-// Next returns the next n times after t, in t's time zone. When clocks are set
-// it does as cron does: a job at a fixed time within the skipped hour runs when
-// the hour is skipped, one in the repeated hour runs once; a job with * for
-// minute or hour follows the clock.
+// Next returns the next n times after t, in t's time zone. When clocks are set it follows cron: a job at a
+// fixed time within the skipped hour runs when the hour is skipped, one in the repeated hour runs once; a job
+// with * for minute or hour follows the clock.
 func (e *Expression) Next(t time.Time, n int) []time.Time {
 	if e.Reboot {
 		return nil
@@ -50,7 +49,7 @@ func (e *Expression) onDay(d time.Time) bool {
 	return byDay || byWeekday
 }
 
-// fixed are the times of a job at fixed times on a date.
+// fixed returns the times on a date of a job at fixed times.
 func (e *Expression) fixed(date time.Time, zone *time.Location) []time.Time {
 	var times []time.Time
 	for hour := range 24 {
@@ -64,8 +63,8 @@ func (e *Expression) fixed(date time.Time, zone *time.Location) []time.Time {
 	return times
 }
 
-// moment is the first time at which a clock in a zone shows wall; when it never
-// does, the time at which the clock is set forward.
+// moment returns the first time at which a clock in a zone shows wall, or the time at which the clock is set
+// forward if it never does.
 func moment(wall time.Time, zone *time.Location) time.Time {
 	before := wall.Add(-24 * time.Hour).In(zone)
 	after := wall.Add(24 * time.Hour).In(zone)
@@ -88,7 +87,7 @@ func shows(at, wall time.Time) bool {
 	return at.Hour() == wall.Hour() && at.Minute() == wall.Minute() && at.Day() == wall.Day()
 }
 
-// matching are the minutes of a date whose clock time matches.
+// matching returns the minutes of a date whose clock time matches.
 func (e *Expression) matching(date time.Time, zone *time.Location) []time.Time {
 	var times []time.Time
 	at := moment(time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC), zone)

@@ -9,14 +9,13 @@ import (
 	"transect/client/fault"
 )
 
-// MaxSlots is how many missed slots are caught up, and how many may wait.
+// MaxSlots limits the missed slots that are caught up, and the slots that may wait.
 const MaxSlots = 1000
 
-// onTime is how late a slot may be fired and still count as fired in time.
+// onTime is how late a slot may be fired to count as on time.
 const onTime = 5 * time.Minute
 
-// Rule is when something is due, as users write it.
-// The tags are those of setting.Of.
+// Rule defines when something is due, as users write it. See setting.Of for the tags.
 type Rule struct {
 	Expr    string `flag:"when" kind:"EXPR" doc:"the new times, a cron expression"`
 	Zone    string `flag:"zone" kind:"ZONE" doc:"the time zone of the expression, such as Europe/Paris; this machine's if left out"`
@@ -24,32 +23,32 @@ type Rule struct {
 	Overlap string `flag:"overlap" kind:"skip|queue|cancel" start:"skip" check:"choice" doc:"when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"`
 }
 
-// What becomes of slots that nobody fired in time.
+// Policies for missed slots.
 const (
 	None = "none" // they are recorded as missed
 	Last = "last" // the newest is fired
 	All  = "all"  // all are fired, the newest MaxSlots of them
 )
 
-// What is done with a slot while the job of an earlier one runs.
+// Policies for a slot that comes while the job of an earlier one runs.
 const (
 	Skip   = "skip"   // it is left out
 	Queue  = "queue"  // it waits
 	Cancel = "cancel" // the running job is cancelled
 )
 
-// System is the rule of a line of a crontab: cron fires by the clock of the machine,
-// catches nothing up, and a lock keeps two runs apart.
+// System returns the rule for a line of a crontab: cron uses the clock of the machine and catches nothing up,
+// and a lock prevents concurrent runs.
 func System(expr string) Rule { return Rule{Expr: expr, CatchUp: None, Overlap: Skip} }
 
-// Times are the slots of a rule.
+// Times computes the slots of a rule.
 type Times struct {
 	Rule
 	*Expression
-	Zone *time.Location // nil for that of the times it is asked about
+	Zone *time.Location // nil for the zone of the given times
 }
 
-// Times checks a rule.
+// Times validates a rule.
 func (r Rule) Times() (*Times, error) {
 	e, err := Parse(r.Expr)
 	if err != nil || r.Zone == "" {
@@ -59,7 +58,7 @@ func (r Rule) Times() (*Times, error) {
 	return &Times{r, e, zone}, err
 }
 
-// Zone finds a time zone by its name, the same on each machine.
+// Zone returns a time zone by its name, the same on each machine.
 func Zone(name string) (*time.Location, error) {
 	if name == "" || name == "local" {
 		name = "Local"
@@ -83,11 +82,10 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Next lists the next n slots after t. When clocks are set forward, a slot at a
-// fixed time that does not exist is due when they are set; when they are set
-// back, one at a time that comes twice is due the first time. Slots with * for
-// minute or hour follow the clock: those of a skipped hour are left out, those of
-// a repeated hour are due twice.
+// Next returns the next n slots after t. When clocks are set forward, a slot at a fixed time that is skipped
+// is due when they are set; when they are set back, one at a repeated time is due the first time. Slots with
+// * for minute or hour follow the clock: in a skipped hour they are dropped, in a repeated hour they are due
+// twice.
 func (r *Times) Next(t time.Time, n int) []time.Time { return r.Expression.Next(r.in(t), n) }
 
 func (r *Times) in(t time.Time) time.Time {
@@ -97,18 +95,18 @@ func (r *Times) in(t time.Time) time.Time {
 	return t.In(r.Zone)
 }
 
-// Due is what is to be done about the slots that have come due.
+// Due lists what to do with the slots that are due.
 type Due struct {
-	Fire   []time.Time // to be fired, oldest first
-	Late   int         // how many of them are caught up, the first ones
-	Missed int         // left out
-	First  time.Time   // of the missed ones
+	Fire   []time.Time // to fire, oldest first
+	Late   int         // number of the first ones that are caught up
+	Missed int         // number of dropped ones
+	First  time.Time   // of the missed slots
 	Last   time.Time
-	Next   time.Time // the slot after them; zero when there is none
+	Next   time.Time // the next slot; zero when there is none
 }
 
-// Due sorts the slots from next on, those that are to be fired by now: a slot is
-// in one answer only when each call gets the Next of the one before.
+// Due classifies the slots from next that are due by now. Each slot is returned once if each call gets the
+// Next of the previous one.
 func (r *Times) Due(next, now time.Time) (d Due) {
 	var due []time.Time // the newest
 	miss := func(slots ...time.Time) {
@@ -154,8 +152,7 @@ func (r *Times) Due(next, now time.Time) (d Due) {
 	return d
 }
 
-// Between lists the slots from one time up to, and without, another one; at most
-// MaxSlots and one more.
+// Between returns the slots from one time up to, excluding, another one; at most MaxSlots+1.
 func (r *Times) Between(from, to time.Time) []time.Time {
 	slots := r.Next(from.Add(-time.Millisecond), MaxSlots+1)
 	for i, slot := range slots {

@@ -20,7 +20,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// View is a running script as somebody sees it who attaches to it.
+// View is a snapshot of a running script, for attached observers.
 type View struct {
 	*history.Summary
 	Tasks     []vm.TaskView     `json:"tasks"`
@@ -33,14 +33,14 @@ type View struct {
 
 const (
 	socketKind   = ".sock"
-	answerWithin = 3 * time.Second // a script is between two instructions within milliseconds
-	staleAfter   = time.Minute     // since when a socket that refuses is not one that is being made
+	answerWithin = 3 * time.Second // a script is interruptible within milliseconds
+	staleAfter   = time.Minute     // a refusing socket younger than this may be starting up
 )
 
-// admit lets others look into the run from now on: a connection to the socket gets the
-// record of the run, and its view when the script is between two instructions. Nothing is
-// read. Where there can be no socket, the run goes on without.
-func (p *progress) admit() net.Listener {
+// openSocket opens a socket through which other processes observe the run: a connection gets the record of the
+// run, and its view once the script is between two instructions. Nothing is read from it. The run continues
+// without when there can be no socket.
+func (p *progress) openSocket() net.Listener {
 	store := History(p.run.process)
 	path := filepath.Join(store.Dir, p.started.ID+socketKind)
 	if err := os.MkdirAll(store.Dir, 0o700); err != nil {
@@ -87,7 +87,7 @@ func (p *progress) show(c net.Conn, summary *history.Summary) {
 		}
 	}
 	_ = c.SetWriteDeadline(time.Now().Add(answerWithin))
-	_ = out.Encode(v) // who asked may be gone
+	_ = out.Encode(v) // the peer may be gone
 }
 
 // attached is a connection to a running script.
@@ -97,8 +97,8 @@ type attached struct {
 	run history.Summary
 }
 
-// Attach looks into the running script of this machine with an ID, the start or the end
-// of one, a process ID, or the name of a run or a script; "" and "last" is the newest.
+// Attach observes the running script of this machine with an ID, the start or the end of one, a process ID,
+// or the name of a run or a script; "" and "last" is the newest.
 func Attach(p *runtime.Process, name string) (*View, error) {
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return nil, err
@@ -144,8 +144,7 @@ func (a *attached) is(name string) bool {
 		name != "" && (strings.HasPrefix(r.ID, name) || strings.HasSuffix(r.ID, name))
 }
 
-// connect connects to all running scripts, the oldest first, and removes the sockets of
-// those that were killed.
+// connect connects to all running scripts, the oldest first, and removes the sockets of killed ones.
 func connect(dir string) (list []*attached) {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*"+socketKind)) // the pattern is right
 	all := make([]*attached, len(paths))
@@ -163,7 +162,7 @@ func connect(dir string) (list []*attached) {
 			_ = c.SetReadDeadline(time.Now().Add(answerWithin))
 			a := &attached{Conn: c, in: json.NewDecoder(c)}
 			a.run.ID = strings.TrimSuffix(filepath.Base(path), socketKind)
-			if err := a.in.Decode(&a.run); err != nil && !os.IsTimeout(err) { // it ends
+			if err := a.in.Decode(&a.run); err != nil && !os.IsTimeout(err) { // it is ending
 				_ = c.Close()
 				return
 			}
@@ -174,7 +173,7 @@ func connect(dir string) (list []*attached) {
 	return slices.DeleteFunc(all, func(a *attached) bool { return a == nil })
 }
 
-// Text is the view for a screen.
+// Text formats the view for a screen.
 func (v *View) Text(now time.Time) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(human.Visible(fmt.Sprintf(format, args...)) + "\n") }

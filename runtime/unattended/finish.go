@@ -43,14 +43,14 @@ func (c *calls) intercept(ctx context.Context, call *declare.Call, next declare.
 	return value, err
 }
 
-// all is a copy: a run that hangs may still count.
+// all returns a copy: a run that hangs may still count.
 func (c *calls) all() map[string]history.Calls {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.named)
 }
 
-// count reads the counters of a run, whether or not it came to an end.
+// count reads the counters of a run, even of an unfinished one.
 func (r *run) count(x *runtime.Execution) {
 	items := x.Interp.Items()
 	r.result.ItemsDone, r.result.ItemsFailed, r.result.Files = items.Done, items.Failed, items.Verdicts
@@ -58,7 +58,7 @@ func (r *run) count(x *runtime.Execution) {
 	r.result.Writes = x.Writes()
 }
 
-// end reports and records how the run ended, once, and notifies those who watch it.
+// end reports and records how the run ended, once, and sends its notifications.
 func (r *run) end(ctx context.Context, err error, code int) {
 	r.ending.Do(func() {
 		code = r.finish(err, code)
@@ -69,7 +69,7 @@ func (r *run) end(ctx context.Context, err error, code int) {
 	})
 }
 
-// endAtOnce writes the record alone: there is no time to tell anybody.
+// endAtOnce writes only the record, when no time is left for notifications.
 func (r *run) endAtOnce(err error, code int) {
 	r.ending.Do(func() {
 		r.finish(err, code)
@@ -95,7 +95,7 @@ func (r *run) finish(err error, code int) int {
 	return code
 }
 
-// notifyEnd notifies those who watch the run of its end.
+// notifyEnd sends the notifications about the end of the run.
 func (r *run) notifyEnd(ctx context.Context, code int) {
 	r.pinging.Wait()
 	if r.options.Ping != "" {
@@ -106,8 +106,8 @@ func (r *run) notifyEnd(ctx context.Context, code int) {
 	}
 }
 
-// incomplete turns a success whose report or metrics could not be written into
-// a failure: the files are missing, or those of an earlier run.
+// incomplete turns a success whose report or metrics could not be written into a failure: the files are
+// missing, or from an earlier run.
 func (r *run) incomplete(unwritten error, code int) int {
 	if code != runtime.ExitOK {
 		r.warn(unwritten.Error())
@@ -116,7 +116,7 @@ func (r *run) incomplete(unwritten error, code int) int {
 	r.unwritten, code = unwritten, runtime.ExitCode(unwritten)
 	e := &r.result
 	e.ExitCode, e.Outcome, e.Error = code, history.Outcome(code), r.failure(unwritten)
-	_ = r.writeFiles() // the other file shall record the failure
+	_ = r.writeFiles() // the other file should record the failure
 	r.print(unwritten, code)
 	return code
 }
@@ -136,18 +136,18 @@ func (r *run) print(err error, code int) {
 	runtime.Report(r.process, r.job.Output, err)
 }
 
-// offerResumption names the command that goes on with a run that has written.
+// offerResumption prints the command that resumes a run that has written.
 func (r *run) offerResumption(code int) {
 	w := r.result.Writes
 	if code == runtime.ExitOK || w == nil || w.Sent+w.Taken+w.Adopted+w.Open == 0 ||
-		r.job.Link != nil || // a worker goes on with a job
+		r.job.Link != nil || // a worker resumes jobs
 		!strings.HasPrefix(r.summary.Command, "transect run ") {
 		return
 	}
 	if r.recording.Wait(); r.entry != nil {
 		again := "transect run --resume=" + r.job.Run.ID
 		if g := r.gate(); g != nil && g.Refused() != nil {
-			return // it would be refused once more: the error says what to do
+			return // it would be refused again: the error has the advice
 		} else if g != nil && g.File != "" {
 			if again = "transect apply "; !g.Plan.Own {
 				again += "--trust "
@@ -158,7 +158,7 @@ func (r *run) offerResumption(code int) {
 	}
 }
 
-// failure is the error as it is recorded.
+// failure returns the error in recorded form.
 func (r *run) failure(err error) *history.Failure {
 	if _, exit := errors.AsType[*vm.Exit](err); err == nil || exit {
 		return nil
@@ -184,7 +184,7 @@ func (r *run) writeFiles() (failed error) {
 			return
 		}
 		path = r.process.Path(path)
-		before, _ := os.ReadFile(path) // there may be none
+		before, _ := os.ReadFile(path) // the file may not exist
 		if err := atomicfile.Write(path, content(before), 0o644); err != nil {
 			failed = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", flag, path,
 				fault.Reason(err)),
@@ -211,13 +211,13 @@ func (r *run) close() {
 		r.progress.end()
 	}
 	if r.entry != nil {
-		_ = r.entry.End(r.summary) // a failure of the history is not one of the run
+		_ = r.entry.End(r.summary) // an error of the history does not fail the run
 	}
 	if r.entry != nil && r.job.Link == nil {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}
-	// what fails is tried the next day
+	// failures are retried the next day
 	soon, _ := History(r.process).SweepLedgers(r.process.Now(), recovery.Readable(client.Declarations))
 	for _, f := range soon {
 		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go "+

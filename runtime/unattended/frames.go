@@ -7,20 +7,20 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// raised is an error that nothing caught, with the functions it arose in.
+// raised is an uncaught error, with the functions it was raised in.
 type raised struct {
 	text   string
 	frames []history.Frame
 }
 
-// The limits of what a report has of an error: functions, bytes of a value, bytes of all.
+// Limits of an error in a report: functions, bytes per value, total bytes.
 const (
 	maxFrames = 20
 	maxValue  = 200
 	maxLocals = 64 << 10
 )
 
-// keepFrames keeps the functions that an error arises in, with their variables.
+// keepFrames stores the functions that an error was raised in, with their variables.
 func (r *run) keepFrames(s *debug.Stop) {
 	levels, left := s.Levels(s.Task()), maxLocals
 	kept := &raised{text: s.Text}
@@ -38,8 +38,8 @@ func (r *run) keepFrames(s *debug.Stop) {
 	r.raised.Store(kept)
 }
 
-// framesOf are those of the error that the run failed with. The last one that was kept
-// may be another: of a task, or of an item.
+// framesOf returns the functions of the error that the run failed with. The last stored one may be another
+// error: of a task, or of an item.
 func (r *run) framesOf(f *history.Failure, message string) []history.Frame {
 	kept := r.raised.Load()
 	if kept == nil || len(kept.frames) == 0 {

@@ -15,8 +15,7 @@ func (r *run) sender() *notice.Sender {
 		Version: r.job.Version}
 }
 
-// ping notifies the monitor. A monitor that does not answer is not a failure of
-// the run.
+// ping notifies the monitor. An unresponsive monitor does not fail the run.
 func (r *run) ping(ctx context.Context, event string) {
 	body, what := "run "+r.summary.ID+" of "+r.summary.Script, "start"
 	if event != notify.Start {
@@ -30,9 +29,8 @@ func (r *run) ping(ctx context.Context, event string) {
 	}
 }
 
-// endEvent is what the monitor is sent at the end of a run: a failure as its
-// exit status. SIGTERM ends runs when the machine shuts down, which is neither
-// success nor failure.
+// endEvent returns the event for the monitor at the end of a run: a failure as its exit status. SIGTERM ends
+// runs when the machine shuts down, which is neither success nor failure.
 func (r *run) endEvent() string {
 	switch r.result.ExitCode {
 	case runtime.ExitOK:
@@ -43,10 +41,10 @@ func (r *run) endEvent() string {
 	return strconv.Itoa(r.result.ExitCode)
 }
 
-// lastLines are the last lines of output, without secrets.
+// lastLines returns the last lines of output, without secrets.
 func (r *run) lastLines() string { return r.redact.all(r.tail.String()) }
 
-// notifyFailure does what --on-failure asks for.
+// notifyFailure carries out --on-failure.
 func (r *run) notifyFailure(ctx context.Context) {
 	s, e := r.summary, r.result
 	message := ""

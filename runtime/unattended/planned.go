@@ -22,27 +22,27 @@ import (
 	"transect/scripts"
 )
 
-// Planning says what is done with the plan of a run.
+// Planning defines the use of plans in a run.
 type Planning struct {
-	Only    bool     // the run is planned, and not carried out
-	Ask     bool     // it is carried out when somebody at the terminal agrees
-	Keep    string   // file that takes the plan; "" for none
-	JSON    bool     // the plan is printed as it is kept
-	Options []string // of the run that the plan carries, --name=value
-	By      string   // who makes it
+	Only    bool     // plan the run without carrying it out
+	Ask     bool     // carry it out after confirmation at the terminal
+	Keep    string   // file to write the plan to; "" for none
+	JSON    bool     // print the plan as stored
+	Options []string // options of the run to record in the plan, --name=value
+	By      string   // author of the plan
 
-	Apply   Agreed // plan that the run carries out
-	Renew   Agreed // plan that is made anew, to see the difference
-	Effects bool   // what the plan lists outside of the platform happens
+	Apply   Agreed // plan that the run applies
+	Renew   Agreed // plan to make again, to see the difference
+	Effects bool   // carry out the plan's side effects outside of the platform
 
-	ID    string // of the plan whose rest is planned
-	Stage int    // of that rest
+	ID    string // id of the plan whose rest is planned
+	Stage int    // stage of the rest
 }
 
-// Agreed is the file of a plan, with the checksum of what somebody has agreed to.
+// Agreed is the file of a plan, with the checksum of the approved plan.
 type Agreed struct{ File, Sum string }
 
-// load reads the plan when it is still what was agreed to.
+// load reads the plan if it is still the approved one.
 func (a Agreed) load(p *runtime.Process) (*plan.Plan, error) {
 	key, err := ledger.FindKey(p.LedgerFolder())
 	if err != nil {
@@ -62,15 +62,15 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	options.Planning = Planning{}
 	inner := *p
 	rehearsal, recorder := planrun.Record(job)
-	if o.ID != "" { // its ledger answers what earlier stages have done
+	if o.ID != "" { // its ledger supplies the responses of earlier stages
 		rehearsal.Run = runtime.RunID{ID: o.ID, Known: true}
 	}
-	inner.Stdout = p.Stderr // the plan has the output for itself
+	inner.Stdout = p.Stderr // stdout is for the plan
 	failed := Run(ctx, &inner, rehearsal, options)
 	switch runtime.ExitCode(failed) {
 	case runtime.ExitOK:
 		failed = nil
-	case runtime.ExitPartial: // what can be done is planned
+	case runtime.ExitPartial: // the feasible part is planned
 	default:
 		fmt.Fprintln(p.Stderr, "transect: no plan was made")
 		return failed
@@ -101,7 +101,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 }
 
-// complete gives a plan its head.
+// complete sets the header of a plan.
 func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) error {
 	var random [3]byte
 	rand.Read(random[:])
@@ -120,7 +120,7 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) 
 	return nil
 }
 
-// show prints a plan and keeps it.
+// show prints a plan and stores it.
 func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 	key, err := ledger.Key(p.LedgerFolder())
 	if err != nil && (o.JSON || o.Keep+o.Renew.File != "") {
@@ -147,14 +147,14 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 	return made.Save(p.Path(o.Keep), key)
 }
 
-// agreed asks whether a plan may be carried out; a signal ends the question.
+// agreed asks for confirmation of a plan; a signal ends the question.
 func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 	ctx, release := p.CancelOnSignal(ctx)
 	defer release()
 	return p.Confirm(ctx, "Carry this out?")
 }
 
-// applied carries out the plan of a file.
+// applied applies the plan in a file.
 func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	o := options.Planning
 	options.Planning = Planning{}
@@ -165,13 +165,13 @@ func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	return apply(ctx, p, job, options, kept, o)
 }
 
-// apply carries out a plan: what is not in it is not sent.
+// apply applies a plan: writes that are not in it are not sent.
 func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Options, agreed *plan.Plan,
 	o Planning) error {
 	// The effects of ready scripts are harmless.
 	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)}
 	job = planrun.CarryOut(job, gate)
-	if job.Link == nil { // a job is a run of its own
+	if job.Link == nil { // a job has its own run
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
 	err := Run(ctx, p, job, options)
@@ -183,7 +183,7 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 			"the rest cannot be planned: it depends on what a program or a request answers, "+
 				"which is not known before it ran"), "keep the answer with run.once, or run the script without a plan")
 	}
-	// The rest is a plan of the same run: its ledger answers what is done.
+	// The rest is a plan of the same run: its ledger supplies the responses of completed writes.
 	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
 	o.Stage, o.ID, o.Keep = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply.File, o.Keep), agreed.Stage+1)
 	o.Options, o.By = agreed.Options, agreed.By
@@ -192,7 +192,7 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	return planned(ctx, p, planrun.Unplanned(job), options)
 }
 
-// restOf names the file of the rest of a plan.
+// restOf returns the file for the rest of a plan.
 func restOf(file string, stage int) string {
 	if file == "" {
 		return ""
@@ -213,8 +213,8 @@ func (r *run) gate() *plan.Gate {
 	return nil
 }
 
-// gated is the error of a run that carried out a plan: a refusal counts, whatever the
-// script made of it, and so does what was planned and is not done.
+// gated returns the error of a run that applied a plan: a refusal counts even if the script caught it, as do
+// planned writes that were not done.
 func (r *run) gated(err error) error {
 	g := r.gate()
 	if g == nil {
@@ -229,12 +229,12 @@ func (r *run) gated(err error) error {
 	}
 	result := g.Result()
 	if drifted && result.Done+len(result.Lost) == 0 || !g.Opened() {
-		return err // it says all
+		return err // it is complete
 	}
 	if result.Before {
-		return err // that it was carried out before was said
+		return err // a previous application was reported already
 	}
-	r.tell(result.Text(), "")
+	r.announce(result.Text(), "")
 	switch {
 	case result.Rest && r.job.Link == nil:
 		return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
@@ -244,8 +244,8 @@ func (r *run) gated(err error) error {
 	return err
 }
 
-// tell prints a line about the run after a prefix, and notes it in its log.
-func (r *run) tell(text, prefix string) {
+// announce prints a line about the run after a prefix, and writes it to the log.
+func (r *run) announce(text, prefix string) {
 	r.note(text)
 	var out io.Writer = r.process.Stderr
 	if r.buffer != nil {

@@ -13,17 +13,17 @@ import (
 // progressInterval is how often the progress of a run is written.
 const progressInterval = time.Second
 
-// progress writes how far a run has come to the history. A run that takes less
-// than a second and transfers nothing writes none.
+// progress writes the progress of a run to the history. A run that takes less than a second and transfers
+// nothing writes none.
 type progress struct {
 	run     *run
 	of      *runtime.Execution
-	started history.Summary // as it was then: the run may write its end at any moment
+	started history.Summary // a copy: the run may write its end at any moment
 	samples history.Samples
 	stop    chan struct{}
 	over    sync.WaitGroup
 
-	admitted net.Listener // where others look in; nil before, and where there can be none
+	socket net.Listener // for observers; nil before it is open, and where there can be none
 }
 
 func (r *run) watch(x *runtime.Execution) *progress {
@@ -35,7 +35,7 @@ func (r *run) watch(x *runtime.Execution) *progress {
 func (p *progress) follow() {
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
-	admit := sync.OnceFunc(func() { p.admitted = p.admit() })
+	admit := sync.OnceFunc(func() { p.socket = p.openSocket() })
 	for {
 		select {
 		case <-ticker.C:
@@ -43,15 +43,15 @@ func (p *progress) follow() {
 			p.samples.Add(p.sample())
 			p.write(p.of.Interp.Displays())
 		case <-p.stop:
-			if p.admitted != nil {
-				_ = p.admitted.Close()
+			if p.socket != nil {
+				_ = p.socket.Close()
 			}
 			return
 		}
 	}
 }
 
-// end writes the last progress.
+// end writes the final progress.
 func (p *progress) end() {
 	close(p.stop)
 	p.over.Wait()
@@ -79,6 +79,6 @@ func (p *progress) write(displays []any) {
 		Ingests: p.of.Interp.Ingests(), Findings: p.of.Interp.Findings(),
 		Samples: p.samples.With(p.sample())}, displays})
 	if err == nil {
-		_ = p.run.entry.WriteProgress(text) // a failure of the history is not one of the run
+		_ = p.run.entry.WriteProgress(text) // an error of the history does not fail the run
 	}
 }

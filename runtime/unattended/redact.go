@@ -11,15 +11,15 @@ import (
 
 const redacted = "[redacted]"
 
-// minSecret is the length from which a value is redacted wherever it occurs:
-// shorter ones would match ordinary words.
+// minSecret is the length from which a value is redacted wherever it occurs: shorter ones would match
+// ordinary words.
 const minSecret = 4
 
-// redactor removes the secrets of a run from what is written about it.
+// redactor removes the secrets of a run from text about it.
 type redactor struct{ replacer *strings.Replacer }
 
-// newRedactor knows the secrets of the connection and the URLs to notify: who
-// knows one of those can send in the name of the run.
+// newRedactor returns a redactor for the secrets of the connection and the notification URLs: with one of
+// those anyone can send in the name of the run.
 func newRedactor(p *runtime.Process, job *runtime.Job, options Options) *redactor {
 	secrets := append(runtime.Secrets(p, job), options.Ping, p.Getenv("TRANSECT_SMTP_PASSWORD"))
 	if strings.Contains(options.OnFailure, "://") {
@@ -38,11 +38,11 @@ func newRedactor(p *runtime.Process, job *runtime.Job, options Options) *redacto
 // known removes the secrets of the run.
 func (r *redactor) known(text string) string { return r.replacer.Replace(text) }
 
-// all also removes what looks like a secret.
+// all also removes text that looks like a secret.
 func (r *redactor) all(text string) string { return transport.Redact(r.known(text)) }
 
-// arguments are those of a script without secrets, also those that follow the
-// name of one: --password x.
+// arguments returns the arguments of a script without secrets, including values that follow the name of one:
+// --password x.
 func (r *redactor) arguments(args []string) []string {
 	shown := make([]string, len(args))
 	hide := false

@@ -1,14 +1,11 @@
-// Package unattended runs scripts from cron or a service manager: with a lock, a log file, notifications, a JSON
-// report, metrics and a
-// history of runs.
+// Package unattended runs scripts from cron or a service manager: with a lock, a log file, notifications, a
+// JSON report, metrics and a history of runs.
 //
-// cmd/transect calls Run with a job and Options. Run wraps runtime.Run: it
-// opens the log and the history (open), takes the lock when the settings are
-// valid (start), and writes report, metrics and history and notifies when the
-// run has ended (finish). Output is copied to the log without its secrets.
+// cmd/transect calls Run with a job and Options. Run wraps runtime.Run: it opens the log and the history
+// (open), takes the lock when the settings are valid (start), and writes report, metrics and history and
+// notifies when the run has ended (finish). Output is copied to the log without its secrets.
 //
-// history stores summaries of runs, logfile the output, cron the crontab. Begin
-// reading with Run.
+// history stores summaries of runs, logfile the output, cron the crontab. Begin reading with Run.
 package unattended
 
 import (
@@ -41,11 +38,11 @@ import (
 
 // Options are the settings of an unattended run.
 type Options struct {
-	Job       string        // of cron, for the history
-	AskedBy   string        // program that asks for the run, for the history
+	Job       string        // name of the cron job, for the history
+	AskedBy   string        // program that requests the run, for the history
 	Lock      string        // name of the lock; "" for none, LockOfScript for the script's own
 	LockWait  time.Duration // how long to wait for the lock
-	LogFile   string        // receives what the run prints; "" for none
+	LogFile   string        // receives the output of the run; "" for none
 	LogSize   int64         // bytes at which the log file is rotated
 	LogKeep   int           // rotated files to keep
 	Buffer    bool          // print nothing unless the run fails
@@ -53,13 +50,13 @@ type Options struct {
 	Ping      string        // URL of a monitor
 	Report    string        // file of the JSON report
 	Metrics   string        // file of the metrics
-	NoHistory bool          // the run only reads, and is not worth remembering
+	NoHistory bool          // the run only reads and is not recorded
 	Planning  Planning
 
-	DebugOnError bool // the report has the variables of the functions that an error arose in
+	DebugOnError bool // include the variables of the functions that an error was raised in
 }
 
-// LockOfScript stands for the lock named after the script's path.
+// LockOfScript selects the lock named after the script's path.
 const LockOfScript = "auto"
 
 const (
@@ -68,8 +65,8 @@ const (
 	tailBytes = 10_000
 )
 
-// Run runs a job with lock, log, notifications, report and history. Its error
-// was reported already and only decides the exit code.
+// Run runs a job with lock, log, notifications, report and history. The returned error is already reported
+// and only determines the exit code.
 func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	switch o := options.Planning; {
 	case o.Only, o.Ask, o.Renew.File != "":
@@ -87,7 +84,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		return err
 	}
 	inner := *p
-	inner.Exit = func(code int) { // by a second signal: there is only time to write the record
+	inner.Exit = func(code int) { // on a second signal there is only time to write the record
 		r.endAtOnce(&runtime.Interrupted{Signal: os.Interrupt}, code)
 		p.Exit(code)
 	}
@@ -112,8 +109,8 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	return &runtime.Reported{Err: err}
 }
 
-// forWorker removes the secrets of a job from what it prints: its worker, which does
-// not know them, keeps the output for others. flush prints lines that were not ended.
+// forWorker removes the secrets of a job from its output: its worker, which does not know them, stores the
+// output for others. flush prints unterminated lines.
 func (r *run) forWorker(p *runtime.Process) (flush func()) {
 	if r.job.Link == nil {
 		return func() {}
@@ -124,7 +121,7 @@ func (r *run) forWorker(p *runtime.Process) (flush func()) {
 	return func() { out.Flush(); errs.Flush() }
 }
 
-// rehearse leaves monitors and the files of real runs alone.
+// rehearse disables monitors and the files of real runs.
 func (r *run) rehearse() {
 	o := &r.options
 	o.Ping, o.OnFailure, o.Metrics = "", "", ""
@@ -154,27 +151,27 @@ type run struct {
 	tail    *logfile.Tail
 	logFile *logfile.File
 	buffer  *logfile.Buffer
-	entry   entry // nil without a history; set when recording is done
+	entry   entry // nil without a history; set once recorded
 	lock    *lock.Lock
 	started bool // the lock, if any, was taken
 
-	recording sync.WaitGroup // of the entry in the history
-	progress  *progress      // nil until the script starts
-	pinging   sync.WaitGroup // of the start
+	recording sync.WaitGroup // of the run's entry in the history
+	progress  *progress      // nil before the script starts
+	pinging   sync.WaitGroup // the ping of the start
 	ending    sync.Once
 	raised    atomic.Pointer[raised]
-	unwritten error // report or metrics that could not be written after a success
+	unwritten error // failure to write report or metrics after a success
 }
 
-// entry is the record of a run in progress: in the history of the machine or, of a
-// job, in the database of the jobs.
+// entry is the record of a run in progress: in the history of the machine or, for a job, in the database of
+// jobs.
 type entry interface {
 	WriteProgress(text []byte) error
 	End(*history.Summary) error
 }
 
-// open opens the log and the history, so that a log that cannot be written is
-// reported before anything is done.
+// open opens the log and the history first, so that an unwritable log is reported before anything else
+// happens.
 func (r *run) open() error {
 	p, now := r.process, r.process.Now()
 	host, _ := os.Hostname() // not all systems have a name
@@ -224,8 +221,7 @@ func (r *run) open() error {
 	return nil
 }
 
-// record adds the run to the history while the script starts. A history that
-// cannot be written does not stop the run.
+// record adds the run to the history while the script starts. An unwritable history does not stop the run.
 func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
 	entry, err := History(r.process).Begin(starting)
 	if err != nil {
@@ -239,7 +235,7 @@ func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
 	log.Open(entry.Log)
 }
 
-// script is the absolute path of the script.
+// script returns the absolute path of the script.
 func (r *run) script() string {
 	if r.job.Script == "-" || r.job.Script == "" || scripts.IsRef(r.job.Script) {
 		return r.job.Script
@@ -251,18 +247,18 @@ func (r *run) script() string {
 	return full
 }
 
-// note writes a line of this program to the logs.
+// note writes a line by this program to the logs.
 func (r *run) note(text string) {
 	_, _ = r.lines.Stream().Write([]byte("transect: " + text + "\n")) // never fails
 }
 
-// warn reports what does not stop the run, in the logs and on the screen, of a
-// quiet run only once it has failed.
+// warn reports a problem that does not stop the run, in the logs and on the screen; a quiet run shows it only
+// if it fails.
 func (r *run) warn(text string) {
-	r.tell(text, "transect: ")
+	r.announce(text, "transect: ")
 }
 
-// CheckWritable reports a file that the run could not create; none without a path.
+// CheckWritable returns an error for a file that the run could not create; nil without a path.
 func CheckWritable(p *runtime.Process, flag, path string) error {
 	if path == "" {
 		return nil
@@ -286,12 +282,11 @@ func notWritable(what, flag, path string, err error) error {
 		"name another one with --%s; its folder must exist", flag)
 }
 
-// History is the history of runs of this user.
+// History returns the history of this user's runs.
 func History(p *runtime.Process) history.Store { return history.In(p.StateDir()) }
 
-// retention is how many runs the history keeps, and for how long, from
-// TRANSECT_HISTORY: "500", "90d", "500,90d" or "off". It keeps none when that is
-// something else.
+// retention returns the number of runs that the history keeps, and for how long, from TRANSECT_HISTORY:
+// "500", "90d", "500,90d" or "off". An invalid value keeps none.
 func retention(p *runtime.Process) (runs int, age time.Duration) {
 	const day = 24 * time.Hour
 	runs, age = 500, 90*day
@@ -311,8 +306,7 @@ func retention(p *runtime.Process) (runs int, age time.Duration) {
 	return runs, age
 }
 
-// start runs when the settings are valid: it takes the lock and announces the
-// run.
+// start runs once the settings are valid: it takes the lock and announces the run.
 func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 	if name := r.summary.Lock; name != "" {
 		l, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(r.process.StateDir()), Name: name,
@@ -331,10 +325,10 @@ func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 	r.started = true
 	r.progress = r.watch(x)
 	if err := r.writeFiles(); err != nil {
-		r.note(err.Error()) // it is tried again at the end
+		r.note(err.Error()) // retried at the end
 	}
 	if r.options.Ping != "" {
-		r.pinging.Go(func() { r.ping(context.WithoutCancel(ctx), notify.Start) }) // also for a run that ends at once
+		r.pinging.Go(func() { r.ping(context.WithoutCancel(ctx), notify.Start) }) // even for a run that ends at once
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"transect/runtime/unattended/logfile"
 )
 
-// Serving records a command that serves others as a run: note adds a line and who
-// asked, end its exit code. A history that is off or cannot be written stops nothing.
+// Serving records a server command as a run: note adds a line and its requester, end the exit code. An
+// unwritable or disabled history is ignored.
 func Serving(p *runtime.Process, command, version string) (note func(asker, line string), end func(code int)) {
 	host, _ := os.Hostname()
 	summary := &history.Summary{ID: history.NewID(p.Now()), State: history.Running, Script: command,

@@ -13,25 +13,25 @@ import (
 	"transect/client/fault"
 )
 
-// action is something the page may do, when it was started with --allow-actions.
-// GET /actions/NAME asks, POST does it.
+// action is something the page may do when started with --allow-actions. GET /actions/NAME shows a
+// confirmation, POST carries it out.
 type action struct {
 	Title string
 	Verb  string // on the button
 	Hint  string
 	Bad   bool // it removes something
 	local bool // it needs no platform: c is nil
-	// about says what it would be done to, and refuses what cannot be.
+	// about describes the targets of the action, and refuses invalid ones.
 	about func(ctx context.Context, c *client.Client, values url.Values) ([]string, error)
-	// do does it and returns the page to go on with.
+	// do carries the action out and returns the page to show next.
 	do func(ctx context.Context, c *client.Client, values url.Values) (string, error)
 }
 
-// maxAtOnce is how many datasets one form deletes or restores.
+// maxAtOnce limits the datasets that one form deletes or restores.
 const maxAtOnce = 500
 
-// actionRoutes registers what changes the platform. All of it has a page that
-// asks first, and works without JavaScript.
+// actionRoutes registers the routes that change the platform. Each has a confirmation page and works without
+// JavaScript.
 func (s *Server) actionRoutes() {
 	s.action("delete", action{Title: "Delete datasets", Verb: "Delete", Bad: true,
 		Hint:  "They can be restored for some time, here or with transect restore.",
@@ -50,7 +50,7 @@ func (s *Server) actionRoutes() {
 
 var errReadOnly = &refusal{"this page is read-only; start transect ui with --allow-actions to allow changes"}
 
-// permitted refuses what changes something unless actions are allowed.
+// permitted wraps a handler that changes something: it refuses unless actions are allowed.
 func (s *Server) permitted(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if !s.Actions {
@@ -60,7 +60,7 @@ func (s *Server) permitted(h handler) handler {
 	}
 }
 
-// confirmation is the page that asks.
+// confirmation is the data of a confirmation page.
 type confirmation struct {
 	action
 	Name   string
@@ -106,8 +106,7 @@ func (s *Server) action(name string, a action) {
 	})))
 }
 
-// formSubject is what something is done to: its name in forms, its section, and what
-// its page begins with.
+// formSubject is the target of a form: its name in the form, its section, and the prefix of its page.
 type formSubject struct{ name, section, page string }
 
 var formSubjects = []formSubject{
@@ -117,7 +116,7 @@ var formSubjects = []formSubject{
 	{"dataset", "/datasets", "/datasets/"},
 }
 
-// subjectOf is what a form is about.
+// subjectOf returns the kind of target of a form.
 func subjectOf(values url.Values) formSubject {
 	for _, subject := range formSubjects {
 		if values.Has(subject.name) {
@@ -127,18 +126,18 @@ func subjectOf(values url.Values) formSubject {
 	return formSubject{"dataset", "/datasets", "/datasets/"}
 }
 
-// about are the values of a form that name what something is done to.
+// about returns the values of a form that name the targets.
 func about(values url.Values) url.Values {
-	named := url.Values{}
+	targets := url.Values{}
 	for _, subject := range formSubjects {
 		if list := values[subject.name]; len(list) > 0 {
-			named[subject.name] = list
+			targets[subject.name] = list
 		}
 	}
-	return named
+	return targets
 }
 
-// back is where one came from.
+// back returns the page that the form belongs to.
 func back(values url.Values) string {
 	subject := subjectOf(values)
 	if list := values[subject.name]; len(list) == 1 {
@@ -147,8 +146,8 @@ func back(values url.Values) string {
 	return subject.section
 }
 
-// chosen are the datasets of a form.
-func chosen(values url.Values) (client.IDs, error) {
+// selectedDatasets returns the datasets in a form.
+func selectedDatasets(values url.Values) (client.IDs, error) {
 	ids := values["dataset"]
 	if len(ids) == 0 {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no dataset was chosen"), "go back and mark at least one")
@@ -161,7 +160,7 @@ func chosen(values url.Values) (client.IDs, error) {
 }
 
 func aboutDatasets(ctx context.Context, c *client.Client, values url.Values) ([]string, error) {
-	ids, err := chosen(values)
+	ids, err := selectedDatasets(values)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +176,7 @@ func aboutDatasets(ctx context.Context, c *client.Client, values url.Values) ([]
 }
 
 func (s *Server) deleteDatasets(ctx context.Context, c *client.Client, values url.Values) (string, error) {
-	ids, err := chosen(values)
+	ids, err := selectedDatasets(values)
 	if err == nil {
 		_, err = c.Datasets.Delete(ctx, client.DatasetList{Dataset: ids})
 	}
@@ -188,7 +187,7 @@ func (s *Server) deleteDatasets(ctx context.Context, c *client.Client, values ur
 }
 
 func (s *Server) restoreDatasets(ctx context.Context, c *client.Client, values url.Values) (string, error) {
-	ids, err := chosen(values)
+	ids, err := selectedDatasets(values)
 	if err == nil {
 		_, err = c.Datasets.Restore(ctx, client.DatasetList{Dataset: ids})
 	}
@@ -214,11 +213,11 @@ func cancelProduct(ctx context.Context, c *client.Client, values url.Values) (st
 	return back(values), err
 }
 
-// maxForm bounds the body of a form.
+// maxForm limits the body of a form, in bytes.
 const maxForm = 64 << 10
 
-// post registers a route that changes something. Its form brings along the token
-// of the session ({{.Form}} as "form").
+// post registers a route that changes something. Its form contains the token of the session ({{.Form}} as
+// "form").
 func (s *Server) post(path string, h handler) {
 	s.mux.HandleFunc("POST "+path, s.answer(func(w http.ResponseWriter, r *http.Request) error {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -229,12 +228,12 @@ func (s *Server) post(path string, h handler) {
 	}))
 }
 
-// refusal is the error of what is not permitted.
+// refusal is the error of an action that is not permitted.
 type refusal struct{ why string }
 
 func (e *refusal) Error() string { return e.why }
 
-// anotherRoutes registers the page that makes an address for another browser.
+// anotherRoutes registers the page that creates an address for another browser.
 func (s *Server) anotherRoutes() {
 	const title = "Open in another browser"
 	s.get("/another", func(w http.ResponseWriter, r *http.Request) error {

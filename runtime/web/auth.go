@@ -7,13 +7,13 @@ import (
 	"transect/client/transport/httpserve"
 )
 
-// openPath takes the one-time token of an address.
+// openPath accepts the one-time token of an address.
 const openPath = "/open"
 
-// Address is a new address of the page, which opens one browser.
+// Address returns a new address of the page, valid for one browser.
 func (s *Server) Address() string { return s.gate.Address(openPath) }
 
-// admit reports whether a request may pass, and answers it otherwise.
+// admit reports whether a request may pass, and otherwise responds with an error.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !s.gate.Ours(r.Host):
@@ -37,7 +37,7 @@ const howToEnter = "Open the address with a token that transect printed. Each ad
 	"page that is open. " +
 	"After a restart of transect take the new address."
 
-// open turns a token into a cookie.
+// open exchanges a token for a cookie.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		s.refuse(w, r, http.StatusMethodNotAllowed, "This address can only be opened.", howToEnter)
@@ -47,18 +47,18 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusUnauthorized, "This address has been used already, or was never issued.", howToEnter)
 		return
 	}
-	// A redirect would carry no cookie where a link of another site was followed.
+	// After a link from another site, a redirect would be requested without the cookie.
 	start := "/"
 	if s.Folder != "" {
 		start = "/folder"
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address of this answer holds the token
+	w.Header().Set("Referrer-Policy", "no-referrer") // this response's address contains the token
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">`+
 		`<title>Transect</title><meta http-equiv="refresh" content="0;url=%s"><p><a href="%s">Continue to Transect</a></p></html>`, start, start)
 }
 
-// secure sets the headers of every answer.
+// secure sets the headers of every response.
 func (s *Server) secure(h http.Header) {
 	images := "img-src 'self' data: blob:"
 	if host := tileHost(s.Tiles); host != "" {
@@ -68,7 +68,7 @@ func (s *Server) secure(h http.Header) {
 		"; connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms have the origin null
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms would send the origin null
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")

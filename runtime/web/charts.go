@@ -8,9 +8,9 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// Charts are SVG made by templates: coordinates here, shapes there.
+// Charts are SVG made by templates: Go computes coordinates, templates draw shapes.
 
-// durations is a chart of how long runs took, the latest at the right.
+// durations is a bar chart of the durations of runs, the latest at the right.
 type durations struct {
 	Bars    []durationBar
 	Width   int
@@ -31,7 +31,7 @@ const (
 	chartHeight = 72
 )
 
-// newDurations is the chart of the newest runs; nil where a chart says nothing.
+// newDurations returns the chart of the newest runs; nil when there are too few.
 func newDurations(runs []*history.Summary, now time.Time) *durations {
 	runs = slices.Clone(runs[:min(len(runs), maxBars)])
 	slices.Reverse(runs)
@@ -68,9 +68,9 @@ const (
 	curveHeight = 90
 )
 
-// newCurve draws samples; nil where there are too few for a chart.
+// newCurve returns a chart of samples; nil when there are too few.
 func newCurve(samples []history.Sample) *curve {
-	// What came in the moment before the end says nothing of the rate by itself.
+	// The moment before the end is too short for a rate of its own.
 	if n := len(samples); n > 2 &&
 		samples[n-1].Seconds-samples[n-2].Seconds < (samples[n-2].Seconds-samples[n-3].Seconds)/2 {
 		samples = append(samples[:n-2:n-2], samples[n-1])
@@ -89,7 +89,7 @@ func newCurve(samples []history.Sample) *curve {
 	return c
 }
 
-// rates are the bytes per second until each sample.
+// rates returns the bytes per second up to each sample.
 func rates(samples []history.Sample, of func(history.Sample) int64) []float64 {
 	list := make([]float64, len(samples))
 	before := history.Sample{}
@@ -102,7 +102,7 @@ func rates(samples []history.Sample, of func(history.Sample) int64) []float64 {
 	return list
 }
 
-// area is the polygon below steps.
+// area returns the polygon below the steps of rates.
 func (c *curve) area(samples []history.Sample, rates []float64) string {
 	if slices.Max(rates) == 0 {
 		return ""

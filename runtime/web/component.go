@@ -16,8 +16,7 @@ import (
 	"transect/client/transfer"
 )
 
-// component reads the file of a component by ranges, as those who draw pictures
-// want it. The last blocks are kept.
+// component reads the file of a component by ranges, as drawing a picture needs. It caches the last blocks.
 type component struct {
 	ctx           context.Context
 	client        *client.Client
@@ -38,7 +37,7 @@ const (
 	maxBlocks = 32
 )
 
-// ReadAt reads from the platform what the blocks do not have.
+// ReadAt reads from cached blocks, or else from the platform.
 func (c *component) ReadAt(p []byte, at int64) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,9 +87,8 @@ func (c *component) block(number int64) ([]byte, error) {
 	return data, nil
 }
 
-// pictureFiles are the file of a dataset that a picture is drawn from, and those
-// beside it; nil while it was not uploaded. The main component is named like the
-// kind of dataset.
+// pictureFiles returns the file of a dataset to draw a picture from, and its sidecar files; nil while it is
+// not uploaded. The main component has the name of the dataset's kind.
 func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main *formats.File, beside []formats.File) {
 	for _, part := range d.Components {
 		n := whole(part.Size)
@@ -111,8 +109,8 @@ func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main
 	return main, beside
 }
 
-// download sends the file of a component, or the range that the browser asks
-// for, without the address it comes from.
+// download sends the file of a component, or the range that the browser requests, without revealing its
+// address on the platform.
 func (s *Server) download(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	found, err := c.Datasets.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("dataset")}})
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 	"transect/client/human"
 )
 
-// featureTable shows the first features of a vector with their properties.
+// featureTable is a table of the first features of a vector with their properties.
 type featureTable struct {
 	Columns []string
 	Rows    []featureRow
-	More    bool   // there are others
-	Problem string // why they cannot be read
+	More    bool   // there are more
+	Problem string // why they could not be read
 }
 
 type featureRow struct {
 	Number int
-	Link   string // to the map; "" where its place is not known
+	Link   string // to the map; "" when its position is unknown
 	Cells  []string
 }
 
@@ -37,10 +37,10 @@ const (
 	maxFeatures = 50 // features
 	maxColumns  = 40
 	maxCell     = 200             // bytes
-	listingTime = 5 * time.Second // the page is shown without them then
+	listingTime = 5 * time.Second // the page is shown without them if it takes longer
 )
 
-// features are the first of a vector's collections, or of its file.
+// features returns the first features of a vector's collections, or of its file.
 func (s *Server) features(ctx context.Context, c *client.Client, d client.Dataset) (t *featureTable) {
 	ctx, cancel := context.WithTimeout(ctx, listingTime)
 	defer cancel()
@@ -53,7 +53,7 @@ func (s *Server) features(ctx context.Context, c *client.Client, d client.Datase
 	default:
 		t.Problem = describe(err).Message
 	}
-	for i := range t.Rows { // columns that came later
+	for i := range t.Rows { // columns found in later rows
 		t.Rows[i].Cells = append(t.Rows[i].Cells, make([]string, len(t.Columns)-len(t.Rows[i].Cells))...)
 	}
 	if len(t.Columns) == 0 && t.Problem == "" {
@@ -87,7 +87,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 	err := formats.Features(ctx, *main, func(g orb.Geometry, attributes json.RawMessage) error {
 		var geometry json.RawMessage
 		if g != nil {
-			n++ // as the map numbers them
+			n++ // numbered like the map does
 			geometry = geojson.Text(g)
 		}
 		return t.add(d, d.ID+"/"+strconv.Itoa(n), geometry, gjson.ParseBytes(attributes))
@@ -123,7 +123,7 @@ func (t *featureTable) add(d client.Dataset, id string, geometry json.RawMessage
 	return nil
 }
 
-// mapLink is where a geometry lies on the map, with what has an id there selected.
+// mapLink returns the address of a geometry on the map, with the feature id selected.
 func mapLink(d client.Dataset, geometry json.RawMessage, id string) string {
 	link := "/map"
 	switch {
@@ -144,7 +144,7 @@ func mapLink(d client.Dataset, geometry json.RawMessage, id string) string {
 		strconv.FormatFloat(at[0], 'f', 6, 64) + "/" + url.PathEscape(id)
 }
 
-// boxOf is the box around a geometry.
+// boxOf returns the bounding box of a geometry.
 func boxOf(geometry []byte) (b orb.Bound, ok bool) {
 	b = orb.Bound{Min: orb.Point{181, 91}, Max: orb.Point{-181, -91}}
 	var visit func(v gjson.Result)

@@ -23,7 +23,7 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// datasetView is the page of one dataset.
+// datasetView is the data of a dataset's page.
 type datasetView struct {
 	datasetRow
 	Version     string // changes with the files
@@ -31,7 +31,7 @@ type datasetView struct {
 	Facts       []fact
 	Source      origin
 	Problem     string // of the ingestion
-	Record      string // all that the platform has
+	Record      string // the platform's whole record
 	ProductName string
 	Steps       []ingestionStep
 	Features    *featureTable // of a vector, nil without properties
@@ -40,15 +40,15 @@ type datasetView struct {
 // fact is a line of metadata.
 type fact struct{ Name, Value string }
 
-// origin is where a dataset came from: the properties that an ingest leaves, and
-// the run in the history of this machine.
+// origin describes where a dataset came from: the properties that an ingest stores, and the run in the
+// history of this machine.
 type origin struct {
 	File, Run, Modified, Replaces, Problem string
 	Size                                   int64
-	Known                                  *history.Summary // nil when the run is not of this machine
+	Known                                  *history.Summary // nil when the run is not from this machine
 }
 
-// otherFields are shown elsewhere on the page, or say nothing to people.
+// otherFields lists fields shown elsewhere on the page, or of no use to people.
 var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion",
 	"source", "size",
 	"acquisition_date", "geometry", "width", "height", "tiles", "footprint", "preview", "creation_date",
@@ -94,7 +94,7 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request, c *client.C
 		Topics: []string{"platform"}})
 }
 
-// describeDatasets describes datasets, also those that were deleted.
+// describeDatasets describes datasets, including deleted ones.
 func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]client.Dataset, error) {
 	found, err := c.Datasets.Describe(ctx, client.Refs{IDs: ids})
 	if fault.Status(err) != http.StatusNotFound {
@@ -114,15 +114,15 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 	return page.Results, nil
 }
 
-// origin reads where a dataset came from.
+// origin returns where a dataset came from.
 func (s *Server) origin(ctx context.Context, d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
 	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(),
 		Size:     p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
-	if said := p.Get("problem"); said.IsObject() {
-		o.Problem = sentence(said.Get("cause").Str)
-		if hint := said.Get("hint").Str; hint != "" {
+	if report := p.Get("problem"); report.IsObject() {
+		o.Problem = sentence(report.Get("cause").Str)
+		if hint := report.Get("hint").Str; hint != "" {
 			o.Problem += " " + sentence(hint)
 		}
 	}
@@ -134,11 +134,10 @@ func (s *Server) origin(ctx context.Context, d client.Dataset) origin {
 	return o
 }
 
-// ingestTime is how the ID of an ingest begins.
+// ingestTime is the layout that the ID of an ingest begins with.
 const ingestTime = "20060102-150405.000"
 
-// runOfIngest finds the run of this machine that an ingest was part of, nil when
-// there is none.
+// runOfIngest returns the run on this machine that an ingest was part of, or nil.
 func (s *Server) runOfIngest(id string) *history.Summary {
 	if len(id) < len(ingestTime) {
 		return nil
@@ -161,14 +160,13 @@ func (s *Server) runOfIngest(id string) *history.Summary {
 	return nil
 }
 
-// runOf is the run that made a dataset, by what its ingest left: that of the
-// script, or the ingest itself.
+// runOf returns the ID of the run that made a dataset, as its ingest recorded it: the script's run, or the
+// ingest itself.
 func runOf(p gjson.Result) string {
 	return cmp.Or(p.Get("part_of").String(), p.Get("run").String())
 }
 
-// facts lists the fields of an object by name, but for some. Objects within the
-// objects in it are one line of JSON.
+// facts lists the fields of an object by name, except some. Objects nested twice are one line of JSON.
 func facts(prefix string, record map[string]json.RawMessage, without []string) (list []fact) {
 	for name, value := range record {
 		if slices.Contains(without, name) {
@@ -192,7 +190,7 @@ func facts(prefix string, record map[string]json.RawMessage, without []string) (
 	return list
 }
 
-// units are the units of the fields of a dataset, as they are declared.
+// units maps the fields of a dataset to their declared units.
 var units = sync.OnceValue(func() map[string]string {
 	units := map[string]string{}
 	for field := range reflect.TypeFor[client.Dataset]().Fields() {
@@ -203,8 +201,7 @@ var units = sync.OnceValue(func() map[string]string {
 	return units
 })
 
-// readable is a value for people: numbers rounded and with their unit, reference
-// systems by name.
+// readable formats a value for people: numbers rounded and with their unit, reference systems by name.
 func readable(name, text string) string {
 	if strings.HasSuffix(name, "_wkt") {
 		if _, rest, ok := strings.Cut(text, `["`); ok {
@@ -228,7 +225,7 @@ func readable(name, text string) string {
 	return human.Shorten(text, 2000)
 }
 
-// indented is a record for people, without what may be a secret.
+// indented formats a record for people, without possible secrets.
 func indented(raw []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -237,23 +234,22 @@ func indented(raw []byte) string {
 	return human.Shorten(transport.Redact(b.String()), 200_000)
 }
 
-// ingestionStep is a line of what became of a dataset.
+// ingestionStep is a line about the processing of a dataset.
 type ingestionStep struct {
 	What, State, When, Message string
 	Bad                        bool // the message is an error
 }
 
-// ingestionSteps is what the platform knows of a dataset's way: when it was created
-// and its files arrived, what became of its ingestion, tiles and preview, with what the
-// platform said of them.
+// ingestionSteps lists the steps of a dataset on the platform: its creation, the arrival of its files, and
+// the results of ingestion, tiles and preview with the platform's messages.
 func ingestionSteps(record []byte) (steps []ingestionStep) {
 	d := gjson.ParseBytes(record)
-	add := func(what, state, when string, said gjson.Result) {
+	add := func(what, state, when string, report gjson.Result) {
 		step := ingestionStep{What: what, State: state, When: when}
-		if step.Message = said.Get("error.message").Str; step.Message != "" {
+		if step.Message = report.Get("error.message").Str; step.Message != "" {
 			step.Bad = true
 		} else {
-			step.Message = cmp.Or(said.Get("warning.message").Str, said.Get("message").Str)
+			step.Message = cmp.Or(report.Get("warning.message").Str, report.Get("message").Str)
 		}
 		steps = append(steps, step)
 	}
@@ -269,8 +265,8 @@ func ingestionSteps(record []byte) (steps []ingestionStep) {
 			gjson.Result{})
 	}
 	for _, s := range [][2]string{{"Ingestion", "ingestion"}, {"Tiles", "tiles"}, {"Preview", "preview"}} {
-		if said := d.Get(s[1]); said.Get("status").Str != "" {
-			add(s[0], said.Get("status").Str, said.Get("date").Str, said)
+		if report := d.Get(s[1]); report.Get("status").Str != "" {
+			add(s[0], report.Get("status").Str, report.Get("date").Str, report)
 		}
 	}
 	if deleted := d.Get("deletion_date").Str; deleted != "" {

@@ -13,7 +13,7 @@ import (
 	"transect/client/calendar"
 )
 
-// datasetQuery is a search of the table of datasets, as its address has it.
+// datasetQuery is a search in the table of datasets, parsed from its address.
 type datasetQuery struct {
 	Values url.Values // as given
 
@@ -22,11 +22,11 @@ type datasetQuery struct {
 	Run                       string
 	Since, Until, Box         string
 	Deleted                   bool
-	Sort                      string // key of a column; - before it is descending
+	Sort                      string // key of a column; descending with a prefix -
 	Limit                     int
 	pager
 	Columns      []string
-	Problems     []string // what was given wrong
+	Problems     []string // invalid parameters
 	box          *[4]float64
 	since, until time.Time
 }
@@ -127,7 +127,7 @@ func columnOf(key string) *column {
 	return nil
 }
 
-// readBox reads west,south,east,north in degrees.
+// readBox parses west,south,east,north in degrees.
 func readBox(text string) *[4]float64 {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(parts) != 4 {
@@ -147,13 +147,13 @@ func readBox(text string) *[4]float64 {
 	return &box
 }
 
-// empty reports whether the search asks for everything.
+// empty reports whether the search has no conditions.
 func (q *datasetQuery) empty() bool { return len(q.filter()) == 0 }
 
-// OnlyDeleted reports that all deleted datasets are asked for.
+// OnlyDeleted reports whether being deleted is the only condition.
 func (q *datasetQuery) OnlyDeleted() bool { return q.Deleted && len(q.filter()) == 1 }
 
-// filter is the search in the platform's words.
+// filter returns the search as a filter of the platform.
 func (q *datasetQuery) filter() client.Filter {
 	f := client.Filter{}
 	equal := func(key, value string) {
@@ -185,7 +185,7 @@ func (q *datasetQuery) filter() client.Filter {
 		dates["$lt"] = platformDate(q.until)
 	}
 	var all []any
-	if len(dates) > 0 { // when an image was taken; of others, when they were created
+	if len(dates) > 0 { // acquisition date of images, creation date of other datasets
 		all = append(all, map[string]any{"$or": []any{
 			map[string]any{"acquisition_date": dates},
 			map[string]any{"acquisition_date": map[string]any{"$exists": false}, "creation_date": dates},
@@ -205,12 +205,11 @@ func (q *datasetQuery) filter() client.Filter {
 
 func platformDate(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// outlineCorners is how many corners of an outline a search of a box looks at.
+// outlineCorners is how many corners of an outline a search in a box tests.
 const outlineCorners = 12
 
-// touching is the filter of what touches a box: points in it, and outlines whose
-// first corners lie around it. The platform's searches know no geometry, but the
-// numbers in it.
+// touching returns a filter for datasets that touch a box: points in it, and outlines whose first corners
+// surround it. The platform's searches do not support geometry, only the numbers in it.
 func touching(box [4]float64) map[string]any {
 	west, south, east, north := box[0], box[1], box[2], box[3]
 	number := func(operator string, n float64) map[string]any { return map[string]any{operator: n} }
@@ -236,7 +235,7 @@ func touching(box [4]float64) map[string]any {
 	return map[string]any{"$or": []any{in(west, 180), in(-180, east)}} // across the date line
 }
 
-// sort is the order in the platform's words: as asked, else newest first.
+// sort returns the requested order, by default newest first.
 func (q *datasetQuery) sort() client.Sort {
 	key, direction := strings.TrimPrefix(q.Sort, "-"), 1
 	if q.Sort != key {
@@ -248,10 +247,10 @@ func (q *datasetQuery) sort() client.Sort {
 	return newestFirst
 }
 
-// Link is the address of the search with changed parameters.
+// Link returns the address of the search with changed parameters.
 func (q *datasetQuery) Link(pairs ...any) (string, error) { return query(q.Values, pairs...) }
 
-// SortLink sorts by a column, or by its other direction.
+// SortLink returns an address that sorts by a column, or reverses its direction.
 func (q *datasetQuery) SortLink(c column) (string, error) {
 	next := c.Key
 	if q.Sort == c.Key {
@@ -260,7 +259,7 @@ func (q *datasetQuery) SortLink(c column) (string, error) {
 	return query(q.Values, "sort", next, "page", "")
 }
 
-// Order is what a column's header says to a screen reader.
+// Order returns the ARIA sort attribute of a column's header.
 func (q *datasetQuery) Order(c column) string {
 	switch q.Sort {
 	case c.Key:

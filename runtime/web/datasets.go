@@ -13,7 +13,7 @@ import (
 	"transect/client"
 )
 
-// datasetRoutes registers the table of datasets and the page of one.
+// datasetRoutes registers the table of datasets and the pages of datasets.
 func (s *Server) datasetRoutes() {
 	s.get("/datasets", s.connected(s.datasetTable))
 	s.stream("/datasets.csv", s.connected(s.datasetCSV))
@@ -29,7 +29,7 @@ type datasetRow struct {
 	File, Run                string // that it was made from
 }
 
-// choice is an entry of a list to choose from.
+// choice is an entry of a selection list.
 type choice struct{ ID, Name string }
 
 type datasetTable struct {
@@ -41,13 +41,13 @@ type datasetTable struct {
 	Kinds, States      []string
 	Limits             []int
 	CSV                string // address
-	Everything         bool   // nothing is searched for
+	Everything         bool   // the search has no conditions
 }
 
-// maxChoices bounds the lists to choose from.
+// maxChoices limits the length of selection lists.
 const maxChoices = 500
 
-// rowFields are what the table reads of a dataset.
+// rowFields lists the fields of a dataset that the table reads.
 var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquisition_date", "creation_date",
 	"deletion_date", "size", "geometry",
 	"width", "height", "properties.transect", "components", "source"}
@@ -86,7 +86,7 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request, c *client.
 		Topics: []string{"platform"}})
 }
 
-// choices are the projects by name, and the missions of the chosen one.
+// choices returns the projects by name, and the missions of the selected one.
 func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice,
 	err error) {
 	q := client.Query{Limit: new(maxChoices), Sort: byName, Fields: only("name")}
@@ -111,7 +111,7 @@ func (s *Server) choices(ctx context.Context, c *client.Client, project string) 
 	return projects, missions, nil
 }
 
-// datasetRows adds what the records only name by id.
+// datasetRows adds the names that the records refer to by id.
 func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]datasetRow, error) {
 	var projects, missions []string
 	for _, d := range list {
@@ -131,7 +131,7 @@ func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]data
 	return rows, nil
 }
 
-// position is a point for people: latitude, longitude in degrees.
+// position formats a point for people: latitude, longitude in degrees.
 func position(geometry []byte) string {
 	g := gjson.ParseBytes(geometry)
 	if g.Get("type").String() != "Point" {
@@ -144,7 +144,7 @@ func position(geometry []byte) string {
 	return fmt.Sprintf("%.6f, %.6f", at[1].Float(), at[0].Float())
 }
 
-// Checksum is that of the main file.
+// Checksum returns the checksum of the main file.
 func (r datasetRow) Checksum() string {
 	if len(r.Components) == 0 {
 		return ""
@@ -152,7 +152,7 @@ func (r datasetRow) Checksum() string {
 	return r.Components[0].Checksum
 }
 
-// Pixels is the size of an image.
+// Pixels returns the size of an image.
 func (r datasetRow) Pixels() string {
 	if r.Width == 0 || r.Height == 0 {
 		return ""
@@ -160,7 +160,7 @@ func (r datasetRow) Pixels() string {
 	return fmt.Sprintf("%d × %d", r.Width, r.Height)
 }
 
-// datasetCSV sends all that the search finds as a CSV file, while it is found.
+// datasetCSV streams all results of the search as a CSV file.
 func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request, c *client.Client) error {
 	q := readDatasetQuery(r.URL.Query(), s.Now())
 	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: only(rowFields...)}}
@@ -230,7 +230,7 @@ func (s *Server) writeCSV(ctx context.Context, out *csv.Writer, list []client.Da
 	return out.Error()
 }
 
-// plainCell keeps spreadsheets from taking a text for a formula.
+// plainCell prevents spreadsheets from interpreting a text as a formula.
 func plainCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

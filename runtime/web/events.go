@@ -27,26 +27,25 @@ import (
 //
 // Browsers open six connections to a server, so that many streams of one
 // browser would block its other requests: streams beyond streamsPerSession end
-// after the first news, and the browser asks again. page.js closes the stream of a page
-// that nobody sees.
+// after the first news, and the browser reconnects. page.js closes the stream of
+// a hidden page.
 const (
 	streamsPerSession = 3
 	streamsInAll      = 200
 	shortStream       = 500 * time.Millisecond
-	retryLive         = 2 * time.Second // the browser's wait before it reconnects
+	retryLive         = 2 * time.Second // the browser's delay before it reconnects
 	retryPolling      = 5 * time.Second
 	heartbeat         = 15 * time.Second
 )
 
-// topic follows one thing until ctx ends, or returns when there is nothing more
-// to come. arg is what stands behind the colon; after is the cursor of the last
-// event the browser got, "" for none. emit sends data as JSON; a cursor of ""
-// leaves the last one.
+// topic follows one thing until ctx ends, or returns when no more events will come. arg is the text after the
+// colon; after is the cursor of the last event that the browser received, "" for none. emit sends data as
+// JSON; with the cursor "" the last cursor stays.
 type topic func(ctx context.Context, arg, after string, emit emitter) error
 
 type emitter func(cursor string, data any) error
 
-// events are the streams in progress.
+// events counts the open streams.
 type events struct {
 	server *Server
 	topics map[string]topic
@@ -60,7 +59,7 @@ func newEvents(s *Server) *events {
 	return &events{server: s, topics: map[string]topic{}, open: map[string]int{}}
 }
 
-// topic registers a kind of live news. Sections call it with their routes.
+// topic registers a kind of live updates. Sections call it with their routes.
 func (s *Server) topic(kind string, t topic) { s.events.topics[kind] = t }
 
 // enter counts a stream; lasting is false when it must end soon.
@@ -84,7 +83,7 @@ func (e *events) enter(session string) (lasting bool, leave func()) {
 	}
 }
 
-// serveEvents answers with the stream of a page.
+// serveEvents sends the stream of a page.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 	names := r.URL.Query()["topic"]
 	if len(names) == 0 || len(names) > 16 {
@@ -100,7 +99,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)() // the server ends: so do its streams
+	defer context.AfterFunc(s.ctx, cancel)() // streams end with the server
 	retry := retryLive
 	if !lasting {
 		retry = retryPolling
@@ -108,7 +107,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 		defer cancel()
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy on the way must not wait for more
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer
 	out := &stream{w: w, control: http.NewResponseController(w), after: cursors(r, names)}
 	if err := out.print("retry: %d\n\n", retry.Milliseconds()); err != nil {
 		return nil
@@ -124,13 +123,13 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 			err := s.events.topics[kind](ctx, arg, out.cursor(name), func(cursor string, data any) error {
 				err := out.emit(kind, name, cursor, data)
 				if first && silent.Add(-1) == 0 && !lasting {
-					cancel() // that was the news
+					cancel() // a short stream ends after its news
 				}
 				first = false
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				out.emit("problem", name, "", describe(err)) // the browser asks again
+				out.emit("problem", name, "", describe(err)) // the browser reconnects
 				cancel()
 			}
 			return nil
@@ -139,7 +138,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 	go func() {
 		group.Wait()
 		if ctx.Err() == nil {
-			out.emit("end", "", "", nil) // page.js does not ask again
+			out.emit("end", "", "", nil) // page.js does not reconnect
 		}
 		cancel()
 	}()
@@ -166,13 +165,13 @@ type stream struct {
 	after   url.Values // cursor by topic
 }
 
-// cursors reads what the browser got last, of the topics it follows.
+// cursors returns the cursors that the browser last received, for the topics it follows.
 func cursors(r *http.Request, names []string) url.Values {
 	last := r.Header.Get("Last-Event-ID")
 	if last == "" {
 		last = r.URL.Query().Get("after")
 	}
-	after, _ := url.ParseQuery(last) // what cannot be read starts anew
+	after, _ := url.ParseQuery(last) // an invalid one starts over
 	for name := range after {
 		if !slices.Contains(names, name) {
 			delete(after, name)
@@ -190,7 +189,7 @@ func (s *stream) cursor(name string) string {
 func (s *stream) print(format string, args ...any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // a browser that reads nothing is given up
+	s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // drops a browser that stops reading
 	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
 	}

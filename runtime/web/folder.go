@@ -15,7 +15,7 @@ import (
 	"transect/client/verdict"
 )
 
-// folderRoutes registers the page of a folder before it is sent, and after.
+// folderRoutes registers the pages of a folder, before and after it is sent.
 func (s *Server) folderRoutes() {
 	s.folder = &folderCheck{folder: s.Folder, now: s.Now}
 	s.folder.start(s.ctx)
@@ -32,7 +32,7 @@ func (s *Server) folderRoutes() {
 }
 
 const (
-	folderPatience = 1200 * time.Millisecond // a page waits so long for the check
+	folderPatience = 1200 * time.Millisecond // how long a page waits for the check
 	rowsPerPage    = 200
 )
 
@@ -45,7 +45,7 @@ type folderRow struct {
 	rank    int
 }
 
-// folderView is the page of the folder.
+// folderView is the data of the folder's page.
 type folderView struct {
 	Folder  string
 	Quoted  string // for a shell
@@ -59,7 +59,7 @@ type folderView struct {
 	Labels  []*labelCount
 	Survey  []preflight.Problem // of the survey as a whole
 	Gaps    []finding
-	More    []string // problems beyond those that are listed
+	More    []string // problems beyond the listed ones
 	Rows    []folderRow
 	Page    int
 	Pages   int
@@ -89,7 +89,7 @@ func (s *Server) folderPage(w http.ResponseWriter, r *http.Request) error {
 		Scripts: []string{"map/main.js", "map/folder.js"}, Topics: []string{"folder"}})
 }
 
-// folderView is what the page says, with all rows.
+// folderView returns the data of the folder's page, with all rows.
 func (s *Server) folderView(ctx context.Context, state folderState, only string) *folderView {
 	v := &folderView{Folder: absolutePath(s.Folder), Quoted: "'" +
 		strings.ReplaceAll(absolutePath(s.Folder), "'", `'\''`) + "'", Running: state.Running, Read: state.Read,
@@ -144,12 +144,12 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	return v
 }
 
-// rowOf says of a file what the check found, or what became of it.
+// rowOf returns the row of a file, with the result of the check or of sending it.
 func rowOf(item folderItem, sent map[string]sentFile) folderRow {
 	row := folderRow{folderItem: item, Label: "ready to send"}
-	file, known := sent[item.Path]
+	file, ok := sent[item.Path]
 	switch {
-	case known:
+	case ok:
 		row.Dataset = file.Dataset
 		row.Verdict = file.Verdict
 		row.Cause, row.Hint = cmp.Or(file.Cause, item.Cause), cmp.Or(file.Hint, item.Hint)
@@ -175,8 +175,7 @@ func rowOf(item folderItem, sent map[string]sentFile) folderRow {
 	return row
 }
 
-// folderData streams the folder for the map. While the check goes on it says how
-// far it is.
+// folderData streams the folder for the map. While the check runs, it sends the progress.
 func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	out := newLineStream(w)
@@ -210,7 +209,7 @@ func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 	return out.send(result)
 }
 
-// sendPhotos sends the photos of the folder, with what became of those that were sent.
+// sendPhotos sends the photos of the folder, with the outcome of those already sent.
 func (s *Server) sendPhotos(state folderState, sent map[string]sentFile, send func(any) error) error {
 	page := newSurvey(s.Now(), send)
 	part := &surveyPart{ids: map[string]string{}}
@@ -229,12 +228,12 @@ func (s *Server) sendPhotos(state folderState, sent map[string]sentFile, send fu
 	return page.flush()
 }
 
-// folderVersion changes with the check and with the outcomes of runs.
+// folderVersion returns a version that changes with the check and with the outcomes of runs.
 func (s *Server) folderVersion() string {
 	return strconv.Itoa(s.folder.state().version) + " " + s.sentVersion()
 }
 
-// watchFolder sends the version whenever it changes.
+// watchFolder emits the version whenever it changes.
 func (s *Server) watchFolder(ctx context.Context, _, last string, emit emitter) error {
 	return follow(ctx, last, time.Second, emit, func() (version string, news any, ended bool, err error) {
 		version = s.folderVersion()

@@ -21,36 +21,36 @@ import (
 
 var disk tree.Tree
 
-// folderItem is a file of the folder, with those that belong to it.
+// folderItem is a file of the folder, with its sidecar files.
 type folderItem struct {
 	ID, Name, Path string
 	Kind           string
 	Size           int64
-	Verdict        verdict.Verdict // of the check, "" when it finds the file good
+	Verdict        verdict.Verdict // of the check, "" when the file is good
 	Cause, Hint    string
-	Warning        bool // somebody should look at it
+	Warning        bool // the file needs attention
 	photo          *photo
-	beside         []string // paths
+	beside         []string // paths of sidecar files
 }
 
-// folderCheck reads and checks the folder, which needs no platform.
+// folderCheck reads and checks the folder, without a platform.
 type folderCheck struct {
 	folder string
 	now    func() time.Time
 
-	mu    sync.Mutex
-	done  chan struct{}
-	known folderState
+	mu      sync.Mutex
+	done    chan struct{}
+	current folderState
 }
 
-// folderState is what is known of the folder.
+// folderState is the result of the check so far.
 type folderState struct {
 	Running bool
 	Read    int // files so far
 	Items   []folderItem
 	Result  *surveyResult
 	Err     error
-	version int // counts changes, for those who follow
+	version int // counts changes, for followers
 	byID    map[string]int
 }
 
@@ -58,26 +58,26 @@ const (
 	folderReaders = 4
 )
 
-// start checks the folder anew, unless that is going on.
+// start starts a check, unless one is running.
 func (f *folderCheck) start(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known.Running {
+	if f.current.Running {
 		return
 	}
-	f.done, f.known.Running, f.known.Read = make(chan struct{}), true, 0
-	f.known.version++
+	f.done, f.current.Running, f.current.Read = make(chan struct{}), true, 0
+	f.current.version++
 	go f.run(ctx, f.done)
 }
 
-// state is a copy of what is known.
+// state returns a copy of the state.
 func (f *folderCheck) state() folderState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.known
+	return f.current
 }
 
-// wait returns when the check has ended, or when ctx ends.
+// wait returns when the check or ctx has ended.
 func (f *folderCheck) wait(ctx context.Context) {
 	f.mu.Lock()
 	done := f.done
@@ -96,12 +96,12 @@ func (f *folderCheck) run(ctx context.Context, done chan struct{}) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known = folderState{Read: f.known.Read, Items: items, Result: result, Err: err, version: f.known.version + 1,
+	f.current = folderState{Read: f.current.Read, Items: items, Result: result, Err: err, version: f.current.version + 1,
 		byID: byID}
 	close(done)
 }
 
-// check reads the folder as a run would.
+// check reads the folder like a run.
 func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, error) {
 	all := newSurvey(f.now(), nil)
 	defer all.close()
@@ -135,7 +135,7 @@ func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, e
 			defer mu.Unlock()
 			items = append(items, item)
 			f.mu.Lock()
-			f.known.Read++
+			f.current.Read++
 			f.mu.Unlock()
 			return nil
 		})
@@ -183,7 +183,7 @@ func checkFile(checker *preflight.Checker, found scan.Item) folderItem {
 	return item
 }
 
-// groundOf is the outline of what a photo shows, as far as its metadata say.
+// groundOf returns the outline of the ground in a photo, as far as its metadata allow.
 func groundOf(p imagery.Photo) [][2]float64 {
 	outline := p.Outline()
 	for _, missing := range outline.Missing {
@@ -194,8 +194,7 @@ func groundOf(p imagery.Photo) [][2]float64 {
 	return outline.Ring
 }
 
-// mergeFindings gives files the problems that the check found later: duplicates,
-// outliers, gaps.
+// mergeFindings adds problems found in the survey as a whole to its files: duplicates, outliers, gaps.
 func mergeFindings(items []folderItem, problems []finding) {
 	index := map[string]int{}
 	for i, item := range items {

@@ -13,7 +13,7 @@ import (
 	"transect/client/geojson"
 )
 
-// folderPicture answers with a picture of a file of the folder.
+// folderPicture sends a picture of a file of the folder.
 func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 	state, kind := s.folder.state(), r.URL.Query().Get("kind")
 	i, ok := state.byID[r.PathValue("file")]

@@ -11,7 +11,7 @@ import (
 	"transect/client/verdict"
 )
 
-// sentFile is what became of a file of the folder.
+// sentFile is the outcome of sending a file of the folder.
 type sentFile struct {
 	Verdict verdict.Verdict
 	Dataset string
@@ -21,11 +21,11 @@ type sentFile struct {
 }
 
 const (
-	sentFor    = 3 * time.Second // outcomes and states are read anew
-	maxLookups = 20_000          // datasets whose state is asked for
+	sentFor    = 3 * time.Second // lifetime of cached outcomes and states
+	maxLookups = 20_000          // limit of datasets to look up
 )
 
-// sentVersion changes with the outcomes of runs.
+// sentVersion returns a version that changes with the outcomes of runs.
 func (s *Server) sentVersion() string {
 	logs, err := ingest.Logs(s.stateDir())
 	if err != nil || len(logs) == 0 {
@@ -34,11 +34,11 @@ func (s *Server) sentVersion() string {
 	return logs[0].ID + logs[0].Changed.String()
 }
 
-// stateDir is where runs of this machine leave their records.
+// stateDir returns the folder in which runs of this machine leave their records.
 func (s *Server) stateDir() string { return filepath.Dir(s.History.Dir) }
 
-// sent is what became of the files below the folder, by path: the latest outcome
-// of each, and what the platform says of its dataset by now.
+// sent returns the files of a folder that were sent, by path: the latest outcome of each, and the present
+// state of its dataset on the platform.
 func (s *Server) sent(ctx context.Context, folder string) map[string]sentFile {
 	files, _ := s.sentFiles.get(s.sentVersion(), sentFor, func() (map[string]sentFile, error) {
 		files := s.outcomes(absolutePath(folder) + string(filepath.Separator))
@@ -78,8 +78,7 @@ func (s *Server) outcomes(prefix string) map[string]sentFile {
 	return files
 }
 
-// refresh asks the platform which of the files it has read by now, and which it
-// refused.
+// refresh looks up which of the files the platform has read by now, and which it refused.
 func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
 	paths := map[string]string{}
 	var ids client.IDs

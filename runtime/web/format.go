@@ -14,7 +14,7 @@ import (
 	"transect/client/verdict"
 )
 
-// functions are what templates may call.
+// functions returns the functions for templates.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"time":       s.time,
@@ -40,7 +40,7 @@ func (s *Server) functions() template.FuncMap {
 	}
 }
 
-// jobLink names a job, with a link where the page shows jobs.
+// jobLink returns a job's name, linked if the page shows jobs.
 func (s *Server) jobLink(id int64) template.HTML {
 	if s.JobStore == nil {
 		return template.HTML(fmt.Sprintf("job %d", id))
@@ -48,7 +48,7 @@ func (s *Server) jobLink(id int64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, id, id))
 }
 
-// moment reads a time.Time, or a text as the platform sends dates.
+// moment reads a time.Time, or a date in the platform's format.
 func moment(v any) (time.Time, bool) {
 	switch v := v.(type) {
 	case time.Time:
@@ -60,7 +60,7 @@ func moment(v any) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// time is a moment in local time, with UTC in its title.
+// time formats a moment in local time, with UTC in its title.
 func (s *Server) time(v any) template.HTML {
 	t, ok := moment(v)
 	if !ok {
@@ -70,7 +70,7 @@ func (s *Server) time(v any) template.HTML {
 	return s.timeTag(t, t.In(s.Now().Location()).Format("2006-01-02 15:04:05"))
 }
 
-// date is the day of a moment, with the time in its title.
+// date formats the day of a moment, with the time in its title.
 func (s *Server) date(v any) template.HTML {
 	t, ok := moment(v)
 	if !ok {
@@ -79,7 +79,7 @@ func (s *Server) date(v any) template.HTML {
 	return s.timeTag(t, t.In(s.Now().Location()).Format(time.DateOnly))
 }
 
-// ago is how long ago a moment was, with both times in its title.
+// ago formats how long ago a moment was, with both times in its title.
 func (s *Server) ago(v any) template.HTML {
 	t, ok := moment(v)
 	if !ok {
@@ -98,7 +98,7 @@ func (s *Server) timeTag(t time.Time, text string) template.HTML {
 		t.UTC().Format(time.DateTime), template.HTMLEscapeString(text)))
 }
 
-// whole reads a number as templates have them; -1 for what is none.
+// whole converts a number from a template; -1 for other values.
 func whole(v any) int64 {
 	switch v := v.(type) {
 	case int:
@@ -115,7 +115,7 @@ func whole(v any) int64 {
 	return -1
 }
 
-// size is a number of bytes with its unit, "" for what is no number.
+// size formats a number of bytes with its unit, "" for values that are not numbers.
 func size(v any) string {
 	n := whole(v)
 	if n < 0 {
@@ -124,8 +124,7 @@ func size(v any) string {
 	return human.Size(n)
 }
 
-// query changes parameters of an address: query .Values "page" 2 removes what is
-// given as "" or 0.
+// query changes parameters of an address: query .Values "page" 2. The values "" and 0 remove a parameter.
 func query(values url.Values, pairs ...any) (string, error) {
 	changed := url.Values{}
 	for name, list := range values {
@@ -145,7 +144,7 @@ func query(values url.Values, pairs ...any) (string, error) {
 	return "?" + changed.Encode(), nil
 }
 
-// kindName is a kind of dataset for people.
+// kindName returns the name of a kind of dataset for people.
 func kindName(kind string) string {
 	if kind == "pcl" {
 		return "point cloud"
@@ -153,7 +152,7 @@ func kindName(kind string) string {
 	return kind
 }
 
-// colours are the colours of the states of datasets, products, jobs and workers.
+// colours maps the states of datasets, products, jobs and workers to colours.
 var colours = map[string]string{
 	"completed": "good", "complete": "good", "available": "good", "done": "good",
 	"running": "busy", "working": "busy",
@@ -162,7 +161,7 @@ var colours = map[string]string{
 	"failed": "bad", "rejected": "bad", "stopped": "bad", "needs a decision": "bad", "died": "bad",
 }
 
-// class is the colour of a state or a verdict.
+// class returns the colour of a state or a verdict.
 func class(v any) string {
 	what, ok := v.(verdict.Verdict)
 	switch {
@@ -189,7 +188,7 @@ func sentence(text string) string {
 	return text
 }
 
-// state is a state with its colour.
+// state returns a state with its colour.
 func state(name string) template.HTML {
 	if name == "" {
 		return ""

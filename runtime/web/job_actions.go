@@ -10,7 +10,7 @@ import (
 	"transect/runtime/jobs/schedule"
 )
 
-// jobActions registers what the page does to jobs and schedules.
+// jobActions registers the actions on jobs and schedules.
 func (s *Server) jobActions() {
 	s.action("cancel-job", action{Title: "Cancel the job", Verb: "Cancel it", Bad: true, local: true,
 		Hint:  "What it has written to the platform stays. If it is run again later, it resumes.",
@@ -39,7 +39,7 @@ func (s *Server) aboutJob(ctx context.Context, _ *client.Client, values url.Valu
 	return []string{fmt.Sprintf("job %d: %s (%s)", job.ID, job.Title(), job.State)}, nil
 }
 
-// do carries an action out, see action.
+// do carries out an action, see action.
 type do = func(context.Context, *client.Client, url.Values) (string, error)
 
 func (s *Server) toJob(act func(*jobs.Store, context.Context, int64) error) do {

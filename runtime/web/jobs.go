@@ -55,10 +55,10 @@ func jobID(text string) (int64, error) {
 	return id, nil
 }
 
-// maxJobProblems is how many lines the start page has of jobs.
+// maxJobProblems limits the problems of jobs on the start page.
 const maxJobProblems = 5
 
-// jobProblems are the first lines of what somebody should look at among the jobs.
+// jobProblems returns the first problems of jobs that need attention.
 func (s *Server) jobProblems(ctx context.Context) ([]board.Problem, error) {
 	if s.JobStore == nil {
 		return nil, nil
@@ -107,7 +107,7 @@ func (s *Server) followJobLog(ctx context.Context, arg, after string, emit emitt
 	return err
 }
 
-// jobResult is the whole result, as JSON.
+// jobResult sends the whole result, as JSON.
 func (s *Server) jobResult(w http.ResponseWriter, r *http.Request) error {
 	id, err := jobID(r.PathValue("id"))
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) jobResult(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// jobLog is the whole log as text.
+// jobLog sends the whole log as text.
 func (s *Server) jobLog(w http.ResponseWriter, r *http.Request) error {
 	id, err := jobID(r.PathValue("id"))
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Server) jobLog(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// logHeader announces a log as text, or as a file where the address asks for one.
+// logHeader sets the headers of a log as text, or as a file if the address requests a download.
 func logHeader(w http.ResponseWriter, r *http.Request, name string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if r.URL.Query().Get("download") != "" {
@@ -159,7 +159,7 @@ func logHeader(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// attach has the browser save the answer under a name.
+// attach makes the browser save the response under a name.
 func attach(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }

@@ -17,20 +17,19 @@ import (
 	"transect/client/wait"
 )
 
-// livePage is a page whose parts are replaced in the browser when they change. Its
-// name is that of its template; the part NAME fills the element with the id PAGE-NAME.
+// livePage is a page whose parts are replaced in the browser when they change. Its name is also its
+// template's; the part NAME fills the element with the id PAGE-NAME.
 type livePage struct {
 	section string
 	parts   []string
-	// read makes the page for an argument: the {id} of its path, or else the query of
-	// its address. values are the parameters of the address, nil where the parts alone
-	// are wanted.
+	// read returns the data for an argument: the {id} of its path, or else the query of its address. values
+	// are the parameters of the address, nil when only the parts are needed.
 	read    func(ctx context.Context, arg string, values url.Values) (liveView, error)
 	log     topic    // emits logLines; nil for a page without a log
-	scripts []string // modules of the page besides, below /static/
+	scripts []string // additional modules of the page, below /static/
 }
 
-// liveView is what a live page shows.
+// liveView is the data of a live page.
 type liveView struct {
 	title  string
 	data   any
@@ -68,7 +67,7 @@ func (s *Server) livePage(path, name string, page livePage) {
 	})
 }
 
-// partsInterval is how often the parts of a live page are made anew.
+// partsInterval is how often the parts of a live page are rendered.
 const partsInterval = time.Second
 
 // followParts emits the parts of a live page that have changed.
@@ -103,8 +102,7 @@ func (s *Server) followLog(ctx context.Context, arg, after string, emit emitter)
 	return page.log(ctx, arg, after, emit)
 }
 
-// follow emits news whenever their version differs from the one that the browser has,
-// until nothing changes any more.
+// follow emits news whenever their version differs from the browser's, until nothing changes any more.
 func follow(ctx context.Context, after string, every time.Duration, emit emitter,
 	look func() (version string, news any, ended bool, err error)) error {
 	for {
@@ -124,16 +122,16 @@ func follow(ctx context.Context, after string, every time.Duration, emit emitter
 	}
 }
 
-// logLines are news of a log.
+// logLines are new lines of a log.
 type logLines struct {
 	Lines string `json:"lines"`
 	Fresh bool   `json:"fresh,omitempty"` // they replace what is shown
 }
 
-// parts are pieces of a page, by the ids of the elements whose content they are.
+// parts maps the ids of elements to their content.
 type parts map[string]template.HTML
 
-// parts renders those of a live page.
+// parts renders the parts of a live page.
 func (s *Server) parts(name string, data any) (parts, error) {
 	shown := parts{}
 	for _, part := range s.live[name].parts {
@@ -146,7 +144,7 @@ func (s *Server) parts(name string, data any) (parts, error) {
 	return shown, nil
 }
 
-// version distinguishes states of the parts.
+// version returns a hash of the parts.
 func (p parts) version() string {
 	sum := fnv.New64a()
 	for _, id := range slices.Sorted(maps.Keys(p)) {

@@ -11,7 +11,7 @@ import (
 	"transect/client/human"
 )
 
-// mapRoutes registers the map and what it shows.
+// mapRoutes registers the map and its data.
 func (s *Server) mapRoutes() {
 	s.get("/map", s.connected(s.mapPage))
 	s.stream("/api/map", s.connected(s.mapData))
@@ -20,13 +20,13 @@ func (s *Server) mapRoutes() {
 	s.get("/tiles/{dataset}/{z}/{x}/{y}", s.tile)
 }
 
-// canvas is what the template of a map needs.
+// canvas is the data of a map's template.
 type canvas struct {
-	Source     string // address of what it shows
+	Source     string // address of its data
 	Thumb      string // template of a photo's picture, with {id} and {kind}: tiny or small
 	Page       string // template of a photo's page, with {id}
 	Background string // template of background tiles
-	Topic      string // that says when to read anew
+	Topic      string // that triggers reloading
 	Empty      [2]string
 }
 
@@ -49,7 +49,7 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 	if v.Projects, err = s.projectsOf(ctx, target{}); err != nil {
 		return err
 	}
-	if t.Mission != "" && t.Project == "" { // the lists follow the mission
+	if t.Mission != "" && t.Project == "" { // the lists depend on the mission
 		found, err := s.missionsOf(ctx, t)
 		if err != nil {
 			return err
@@ -68,8 +68,7 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 		Wide: true})
 }
 
-// mapData streams what the map shows. What fails after the first line is said in
-// a line of its own.
+// mapData streams the data of the map. An error after the first line is sent as a line of its own.
 func (s *Server) mapData(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
 	out := newLineStream(w)
@@ -102,17 +101,17 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 	return send(result)
 }
 
-// lookAgain is how often a page that is open asks whether the map has changed.
-const lookAgain = 5 * time.Second
+// mapPollInterval is how often an open page polls for changes of the map.
+const mapPollInterval = 5 * time.Second
 
-// watchMap sends a version of the target whenever its datasets change.
+// watchMap emits a version of the target whenever its datasets change.
 func (s *Server) watchMap(ctx context.Context, arg, last string, emit emitter) error {
 	c, err := s.platform()
 	if err != nil {
 		return nil
 	}
 	values, _ := url.ParseQuery(arg)
-	return follow(ctx, last, lookAgain, emit, func() (version string, news any, ended bool, err error) {
+	return follow(ctx, last, mapPollInterval, emit, func() (version string, news any, ended bool, err error) {
 		for _, order := range []string{"ingestion.date", "creation_date"} {
 			page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{
 				Filter: targetOf(values).filter(), Limit: new(1), ReturnTotal: true,
@@ -129,8 +128,8 @@ func (s *Server) watchMap(ctx context.Context, arg, last string, emit emitter) e
 	})
 }
 
-// described is the record with an id.
-func described[T any](found client.Some[T], err error) (one T, _ error) {
+// onlyRecord returns the only record of a result.
+func onlyRecord[T any](found client.Some[T], err error) (one T, _ error) {
 	if err != nil {
 		return one, err
 	}

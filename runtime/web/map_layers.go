@@ -18,11 +18,11 @@ import (
 	"transect/client/verdict"
 )
 
-// maxPhotos is how many photos a map shows.
+// maxPhotos limits the photos on a map.
 const maxPhotos = 250_000
 
-// photosOf streams the photos that a filter finds, and returns what the check says
-// of them; more reports that there are others.
+// photosOf streams the photos that match a filter, and returns the result of their check; more reports
+// whether there are others.
 func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(any) error) (result *surveyResult,
 	more bool, err error) {
 	all := newSurvey(s.Now(), send)
@@ -56,7 +56,7 @@ func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(an
 	return result, more, err
 }
 
-// with adds a condition to a filter.
+// with returns a filter with a further condition.
 func with(where client.Filter, attribute string, value any) client.Filter {
 	filter := client.Filter{attribute: map[string]any{"$eq": value}}
 	for name, condition := range where {
@@ -65,7 +65,7 @@ func with(where client.Filter, attribute string, value any) client.Filter {
 	return filter
 }
 
-// photoOf reads the dataset of a photo.
+// photoOf converts the dataset of a photo.
 func photoOf(d client.Dataset) photo {
 	p := photo{id: d.ID, name: cmp.Or(d.Name, d.ID), state: stateOf(d)}
 	if g := gjson.ParseBytes(d.Geometry); g.Get("type").Str == "Point" {
@@ -98,7 +98,7 @@ func stateOf(d client.Dataset) int {
 	return photoWaiting
 }
 
-// vectorLimits bound what a map reads of vector files.
+// vectorLimits limits what a map reads of vector files.
 type vectorLimits struct {
 	bytes int64
 	left  int // features
@@ -106,15 +106,15 @@ type vectorLimits struct {
 
 const (
 	maxVectorBytes = 32 << 20 // of all files of a map
-	maxProperties  = 64 << 10 // bytes of a feature's
+	maxProperties  = 64 << 10 // bytes of a feature's properties
 )
 
 func newVectorLimits() *vectorLimits { return &vectorLimits{maxVectorBytes, maxDrawings} }
 
 var errEnough = errors.New("the map has enough features")
 
-// features sends those of a vector file, each like one, and reports whether it did.
-// What cannot be read is left to the outline of the file.
+// features sends the features of a vector file, each based on one, and reports whether it did. If the file
+// cannot be read, its outline is shown instead.
 func (l *vectorLimits) features(ctx context.Context, one shape, main formats.File, beside []formats.File,
 	send func(any) error) (shown bool, err error) {
 	if l.bytes -= main.Size; l.bytes < 0 || l.left <= 0 {

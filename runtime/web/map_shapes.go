@@ -20,7 +20,7 @@ import (
 // shape is an outline, a line or a point on the map.
 type shape struct {
 	Kind       string          `json:"kind"`
-	Of         string          `json:"of"` // what it is: project, mission, raster …
+	Of         string          `json:"of"` // kind of record: project, mission, raster …
 	ID         string          `json:"id"`
 	Name       string          `json:"name"`
 	Geometry   json.RawMessage `json:"geometry"`
@@ -34,10 +34,10 @@ type shape struct {
 	Fill       string          `json:"fill,omitempty"`
 	Opacity    *float64        `json:"opacity,omitempty"`
 	Width      float64         `json:"width,omitempty"`
-	Quiet      bool            `json:"quiet,omitempty"` // drawn when it is selected: its features are there
+	Quiet      bool            `json:"quiet,omitempty"` // drawn only when selected: its features are shown
 }
 
-// Most shapes of a kind on a map.
+// Limits of the shapes of each kind on a map.
 const (
 	maxMapProjects = 500
 	maxMapMissions = 1000
@@ -52,7 +52,7 @@ func targetOf(values url.Values) target {
 	return target{values.Get("project"), values.Get("mission")}
 }
 
-// filter finds the datasets of the target.
+// filter returns a filter for the datasets of the target.
 func (t target) filter() client.Filter {
 	switch {
 	case t.Mission != "":
@@ -63,7 +63,7 @@ func (t target) filter() client.Filter {
 	return client.Filter{}
 }
 
-// values is the target as parameters of an address, query the same as text.
+// values returns the target as parameters of an address, query the same as text.
 func (t target) values() url.Values {
 	values := url.Values{}
 	if t.Project != "" {
@@ -82,7 +82,7 @@ func (t target) query() string {
 	return "?" + t.values().Encode()
 }
 
-// shapesOf sends all but the photos.
+// shapesOf sends everything except the photos.
 func (s *Server) shapesOf(ctx context.Context, t target, send func(any) error) error {
 	for _, part := range []func(context.Context, target, func(any) error) error{s.missionShapes, s.datasetShapes,
 		s.annotationShapes} {
@@ -110,7 +110,7 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 		if !ok || t != (target{}) {
 			continue // its missions are shown
 		}
-		geometry = geojson.Text(box.Center()) // of many projects the places alone
+		geometry = geojson.Text(box.Center()) // with many projects only their positions
 		if err := send(shape{Kind: "shape", Of: "project", ID: p.ID, Name: cmp.Or(p.Name, p.ID), Geometry: geometry,
 			Facts: rowsOf("Place", p.PlaceName, "Missions", human.Number(len(p.Missions))),
 			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)},
@@ -176,7 +176,7 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 			Preview: "/picture/" + id + "?kind=small&else=text",
 			Facts:   rowsOf("Format", d.Format, "Created", day(d.CreationDate)),
 			Links:   [][2]string{{"Open the dataset", "/datasets/" + id}}}
-		delete(d.Properties, "transect") // the ingest's own notes
+		delete(d.Properties, "transect") // the ingest's own metadata
 		if len(d.Properties) > 0 {
 			one.Properties, _ = json.Marshal(d.Properties)
 		}
@@ -200,8 +200,7 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 	return nil
 }
 
-// vectorShapes sends the features of a vector, of its collections or of its file, and
-// reports whether it did.
+// vectorShapes sends the features of a vector's collections or of its file, and reports whether it did.
 func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, limits *vectorLimits,
 	send func(any) error) (shown bool, err error) {
 	for _, c := range d.Components {
@@ -238,7 +237,7 @@ func featuresOf(collection string) client.Query {
 	return client.Query{Filter: equals("collection", collection)}
 }
 
-// titleOf is a property that names a feature.
+// titleOf returns a property that names a feature.
 func titleOf(properties string) string {
 	for _, name := range []string{"name", "Name", "NAME", "title", "label", "name_long"} {
 		if title := gjson.Get(properties, name); title.Type == gjson.String && title.Str != "" {
@@ -275,7 +274,7 @@ func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) 
 	return nil
 }
 
-// colorOf is a colour of CSS from red, green and blue; "" for none.
+// colorOf returns a CSS colour from red, green and blue; "" for none.
 func colorOf(list gjson.Result) string {
 	const digits = "0123456789abcdef"
 	parts := list.Array()
@@ -290,7 +289,7 @@ func colorOf(list gjson.Result) string {
 	return string(color)
 }
 
-// rowsOf makes rows of labels and values; those without a value are left out.
+// rowsOf returns rows of labels and values, without empty values.
 func rowsOf(pairs ...string) (rows [][2]string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] != "" {
@@ -300,7 +299,7 @@ func rowsOf(pairs ...string) (rows [][2]string) {
 	return rows
 }
 
-// day is the day of a date.
+// day returns the day of a date.
 func day(date string) string {
 	if t, ok := moment(date); ok {
 		return t.Format("2006-01-02")
@@ -308,7 +307,7 @@ func day(date string) string {
 	return date
 }
 
-// firstGeometry is the first that has coordinates, or nil.
+// firstGeometry returns the first geometry with coordinates, or nil.
 func firstGeometry(all ...json.RawMessage) json.RawMessage {
 	for _, g := range all {
 		if parsed := gjson.ParseBytes(g); parsed.Get("coordinates.0").Exists() ||

@@ -15,8 +15,8 @@ import (
 	"transect/client/fault"
 )
 
-// orderForm is the page that orders an analytic for a mission: first which, then
-// its inputs and parameters.
+// orderForm is the data of the page that orders an analytic for a mission: first the analytic, then its
+// inputs and parameters.
 type orderForm struct {
 	Mission, MissionName string
 	Project, ProjectName string
@@ -68,7 +68,7 @@ func (s *Server) orderPage(w http.ResponseWriter, r *http.Request, c *client.Cli
 	return s.render(w, r, "order.html", view{Title: "Order", Section: "/products", Data: f})
 }
 
-// analytics lists what can be ordered, by name and version.
+// analytics lists the analytics that can be ordered, by name and version.
 func analytics(ctx context.Context, c *client.Client) (list []choice, err error) {
 	page, err := c.Analytics.Search.Page(ctx, client.AnalyticQuery{Query: client.Query{Limit: new(maxChoices),
 		Fields: only("name", "version", "display_name"), Sort: byName}})
@@ -82,7 +82,7 @@ func analytics(ctx context.Context, c *client.Client) (list []choice, err error)
 	return list, err
 }
 
-// slots reads a list of declarations.
+// slots converts a list of declarations.
 func slots(raw json.RawMessage) (list []slot) {
 	for _, v := range gjson.ParseBytes(raw).Array() {
 		in := slot{Name: v.Get("name").String(), Title: cmp.Or(v.Get("display_name").String(), v.Get("name").String()),
@@ -123,7 +123,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, c *client.Client)
 	return nil
 }
 
-// jsonOrText reads a value as transect order does: JSON, else text.
+// jsonOrText reads a value like transect order does: JSON, else text.
 func jsonOrText(text string) any {
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
@@ -154,7 +154,7 @@ func orderAgain(ctx context.Context, c *client.Client, values url.Values) (strin
 	}
 	made := gjson.ParseBytes(p.Deliverables).Map()
 	for _, d := range slots(a.Deliverables) {
-		if _, asked := made[d.Name]; asked && !d.Required {
+		if _, ok := made[d.Name]; ok && !d.Required {
 			in.Deliverables = append(in.Deliverables, d.Name)
 		}
 	}
@@ -163,7 +163,7 @@ func orderAgain(ctx context.Context, c *client.Client, values url.Values) (strin
 	return "/products/" + again.ID, err
 }
 
-// analyticID is the analytic of a product: an id, or a table with one.
+// analyticID returns the id of a product's analytic, which is an id or an object with one.
 func analyticID(p client.Product) string {
 	v := gjson.ParseBytes(p.Analytic)
 	return cmp.Or(v.Get("_id").String(), v.String())

@@ -17,8 +17,7 @@ import (
 	"transect/runtime/web/board"
 )
 
-// overviewRoutes registers the start page, projects and missions with what is
-// wrong first, and the page of one project.
+// overviewRoutes registers the start page, with problems first, and the pages of projects.
 func (s *Server) overviewRoutes() {
 	s.get("/", s.overview)
 	s.get("/projects/{project}", s.connected(s.projectPage))
@@ -27,12 +26,12 @@ func (s *Server) overviewRoutes() {
 const (
 	projectsOnPage = 25
 	missionsOnPage = 12
-	maxFailed      = 1000 // failed datasets that are counted by mission
+	maxFailed      = 1000 // failed datasets counted by mission
 	askedAtOnce    = 8
-	troubleWithin  = 7 * 24 * time.Hour // what failed before is no news
+	troubleWithin  = 7 * 24 * time.Hour // older failures are not shown
 )
 
-// group is a project or a mission with what is in it.
+// group is a project or a mission with its contents.
 type group struct {
 	ID, Name           string
 	Project, InProject string // of a mission: id and name
@@ -115,7 +114,7 @@ func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failure
 	return f, nil
 }
 
-// datasetsIn counts the datasets that a filter finds.
+// datasetsIn counts the datasets that match a filter.
 func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (int64, error) {
 	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: counting(filter)})
 	return max(page.Total, int64(len(page.Results))), err
@@ -152,7 +151,7 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 	return asking.Wait()
 }
 
-// missions are the latest missions that a filter finds, with their content.
+// missions returns the latest missions that match a filter, with their contents.
 func (s *Server) missions(ctx context.Context, c *client.Client, filter client.Filter, limit int,
 	failed *failures) ([]group, error) {
 	page, err := c.Missions.Search.Page(ctx, client.Query{Filter: filter, Limit: new(limit),
@@ -189,7 +188,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 	return list, asking.Wait()
 }
 
-// platformTroubles are failed datasets and products, and what waits.
+// platformTroubles returns failed datasets and products, and pending ones.
 func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []board.Problem,
 	err error) {
 	if failed.total > 0 {
@@ -225,7 +224,7 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 	return list, nil
 }
 
-// runTroubles are the scripts whose last run on this machine went wrong.
+// runTroubles returns the scripts whose last run on this machine failed.
 func (s *Server) runTroubles() (list []board.Problem, err error) {
 	runs, err := s.History.List(200, nil) // jobs have lines of their own
 	if err != nil {
@@ -254,7 +253,7 @@ func (s *Server) runTroubles() (list []board.Problem, err error) {
 	return list, nil
 }
 
-// projectView is the page of one project.
+// projectView is the data of a project's page.
 type projectView struct {
 	client.Project
 	Missions         []group
@@ -268,7 +267,7 @@ type projectView struct {
 const maxMissions = 100
 
 func (s *Server) projectPage(w http.ResponseWriter, r *http.Request, c *client.Client) error {
-	p, err := described(c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}}))
+	p, err := onlyRecord(c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}}))
 	if err != nil {
 		return err
 	}

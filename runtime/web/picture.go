@@ -25,29 +25,29 @@ import (
 	"transect/client/formats"
 )
 
-// Pictures of datasets: the platform's own preview, else one drawn here from the
-// files. Both are kept in the cache folder.
+// Pictures of datasets: the platform's own preview, or else drawn here from the files. Both are cached in a
+// folder.
 const (
 	maxPictures     = 20_000
 	maxPictureBytes = 512 << 20
-	maxPicture      = 16 << 20 // bytes of one
-	maxDrawn        = 4 << 30  // bytes of a file that is drawn from
+	maxPicture      = 16 << 20 // bytes of one picture
+	maxDrawn        = 4 << 30  // bytes of a file to draw from
 	noPictureFor    = 5 * time.Minute
 	pictureTimeout  = 2 * time.Minute
 )
 
-// pictures makes and keeps pictures.
+// pictures makes and caches pictures.
 type pictures struct {
 	server *Server
 	making singleflight.Group
-	slots  chan struct{} // drawing takes memory
+	slots  chan struct{} // limits drawing, which takes memory
 
 	mu      sync.Mutex
 	none    map[string]noPicture
-	written int // since the cache was last bounded
+	written int // since the cache was last trimmed
 }
 
-// noPicture is why there is no picture, for a while.
+// noPicture is a cached error.
 type noPicture struct {
 	err   error
 	until time.Time
@@ -57,9 +57,9 @@ func newPictures(s *Server) *pictures {
 	return &pictures{server: s, slots: make(chan struct{}, 2), none: map[string]noPicture{}}
 }
 
-// pictureRoutes registers /picture/DATASET?kind=tiny|small&v=VERSION: a JPEG or
-// PNG. v is anything that changes with the files, such as a checksum. Without a
-// picture the answer is 404, or with else=text a drawing that says so.
+// pictureRoutes registers /picture/DATASET?kind=tiny|small&v=VERSION: a JPEG or PNG. v is anything that
+// changes with the files, such as a checksum. Without a picture the response is 404, or with else=text an
+// image of that text.
 func (s *Server) pictureRoutes() {
 	s.stream("/picture/{dataset}", s.picture)
 }
@@ -94,14 +94,14 @@ func sendPicture(w http.ResponseWriter, r *http.Request, content []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// textPicture is a drawing of a word, which needs no styles.
+// textPicture returns an SVG of a word, which needs no styles.
 func textPicture(text string) string {
 	return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="320"><rect width="160" height="90" fill="#8883"/>` +
 		`<text x="80" y="49" font-family="sans-serif" font-size="12" text-anchor="middle" fill="#888">` +
 		html.EscapeString(text) + `</text></svg>`
 }
 
-// get returns a picture. Those who want the same one wait for one another.
+// get returns a picture. Concurrent requests for the same one are merged.
 func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]byte, error) {
 	c, err := p.server.platform()
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]by
 	return p.cached(ctx, name, func(ctx context.Context) ([]byte, error) { return p.make(ctx, c, dataset, kind) })
 }
 
-// cached returns the picture of a name, which make makes where it is not kept.
+// cached returns a picture by name; make makes it if it is not cached.
 func (p *pictures) cached(ctx context.Context, name string, make func(context.Context) ([]byte, error)) ([]byte,
 	error) {
 	sum := sha256.Sum256([]byte(name))
@@ -120,13 +120,13 @@ func (p *pictures) cached(ctx context.Context, name string, make func(context.Co
 		return content, nil
 	}
 	p.mu.Lock()
-	none, known := p.none[key]
+	none, ok := p.none[key]
 	p.mu.Unlock()
-	if known && time.Now().Before(none.until) {
+	if ok && time.Now().Before(none.until) {
 		return nil, none.err
 	}
-	made := p.making.DoChan(key, func() (any, error) {
-		ctx, cancel := context.WithTimeout(p.server.ctx, pictureTimeout) // outlives a browser that scrolls on
+	done := p.making.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(p.server.ctx, pictureTimeout) // continues when the browser scrolls on
 		defer cancel()
 		select {
 		case p.slots <- struct{}{}:
@@ -145,7 +145,7 @@ func (p *pictures) cached(ctx context.Context, name string, make func(context.Co
 		return content, nil
 	})
 	select {
-	case result := <-made:
+	case result := <-done:
 		if result.Err != nil {
 			return nil, result.Err
 		}
@@ -155,7 +155,7 @@ func (p *pictures) cached(ctx context.Context, name string, make func(context.Co
 	}
 }
 
-// make asks the platform for a picture, and draws one where it has none.
+// make requests a picture from the platform, and draws one if it has none.
 func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind string) ([]byte, error) {
 	content, err := platformPicture(ctx, c, dataset, kind)
 	if err == nil || describe(err).Away {
@@ -184,7 +184,7 @@ func drawPicture(ctx context.Context, main formats.File, beside []formats.File, 
 	return formats.Encode(drawn)
 }
 
-// platformPicture is the preview that the platform has.
+// platformPicture returns the platform's preview.
 func platformPicture(ctx context.Context, c *client.Client, dataset, kind string) ([]byte, error) {
 	answer, err := c.OpenPreview(ctx, client.ID(dataset), kind)
 	if err != nil {
@@ -213,7 +213,7 @@ func (p *pictures) remember(key string, err error) {
 
 func (p *pictures) path(key string) string { return filepath.Join(p.server.Cache, key[:2], key) }
 
-// read returns a picture of the cache, nil when it has none.
+// read returns a picture from the cache, or nil.
 func (p *pictures) read(key string) []byte {
 	if p.server.Cache == "" {
 		return nil
@@ -225,7 +225,7 @@ func (p *pictures) read(key string) []byte {
 	return content
 }
 
-// write keeps a picture. A cache that cannot be written is done without.
+// write caches a picture. A cache that cannot be written is ignored.
 func (p *pictures) write(key string, content []byte) {
 	if p.server.Cache == "" {
 		return
@@ -248,7 +248,7 @@ func (p *pictures) write(key string, content []byte) {
 	}
 }
 
-// bound removes the oldest pictures of a cache that has grown too large.
+// bound removes the oldest pictures when the cache is too large.
 func (p *pictures) bound() {
 	type entry struct {
 		path string

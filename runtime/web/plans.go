@@ -30,7 +30,7 @@ import (
 	"transect/scripts"
 )
 
-// planRoutes registers the plans of the folders that the page knows.
+// planRoutes registers the plans in the configured folders.
 func (s *Server) planRoutes() {
 	s.get("/plans", s.plansPage)
 	s.livePage("/plans/{id}", "plan", livePage{section: "/plans", parts: []string{"state"}, read: s.readPlan,
@@ -41,37 +41,37 @@ func (s *Server) planRoutes() {
 	}
 }
 
-// planRow is a plan as lists show it.
+// planRow is a plan in a list.
 type planRow struct {
 	plan.Head
 	File    string
-	Own     bool      // made by this user on this machine, and not changed since
+	Own     bool      // made by this user on this machine, and unchanged since
 	Problem string    // why it cannot be used
-	Last    *runRow   // latest run that carries it out, nil for none
-	Job     *jobs.Job // latest job that does, nil for none
+	Last    *runRow   // latest run that applies it, nil for none
+	Job     *jobs.Job // latest job that applies it, nil for none
 }
 
-// Name is the command that the plan is of.
+// Name returns the command that the plan was made for.
 func (p *planRow) Name() string {
 	return human.Line(transport.Redact(cron.Join(p.Words("run"))))
 }
 
-// Apply, Show and Refresh are commands for a shell.
+// Apply, Show and Refresh return commands for a shell.
 func (p *planRow) Apply() string { return cron.Join([]string{"transect", "apply", p.File}) }
 func (p *planRow) Show() string  { return cron.Join([]string{"transect", "plan", "show", p.File}) }
 func (p *planRow) Refresh() string {
 	return cron.Join([]string{"transect", "apply", "--refresh", p.File})
 }
 
-// going reports whether a run or a job carries the plan out now, or will.
+// going reports whether a run or a job applies the plan now, or will.
 func (p *planRow) going() bool {
 	return p.Last != nil && p.Last.State == history.Running || p.Job != nil && !p.Job.State.Final()
 }
 
-// maxPlans is how many plans are listed.
+// maxPlans limits the plans listed.
 const maxPlans = 200
 
-// planRows are the plans of the folders, the latest first.
+// planRows returns the plans in the folders, the latest first.
 func (s *Server) planRows(ctx context.Context) (list []*planRow, err error) {
 	runs, err := s.runs.List()
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Server) planRows(ctx context.Context) (list []*planRow, err error) {
 	return list[:min(maxPlans, len(list))], nil
 }
 
-// carryingJobs returns the latest job that carries out each plan, by the plan's checksum.
+// carryingJobs returns the latest job that applies each plan, by the plan's checksum.
 func (s *Server) carryingJobs(ctx context.Context) (map[string]*jobs.Job, error) {
 	if s.JobStore == nil {
 		return nil, nil
@@ -122,7 +122,7 @@ func (s *Server) carryingJobs(ctx context.Context) (map[string]*jobs.Job, error)
 	return carrying, err
 }
 
-// planFiles are the files of plans, each once.
+// planFiles lists the files of plans, without duplicates.
 func (s *Server) planFiles() (files []string) {
 	for _, folder := range s.Plans {
 		entries, err := os.ReadDir(folder)
@@ -139,7 +139,7 @@ func (s *Server) planFiles() (files []string) {
 	return files
 }
 
-// plansView is the page of all plans.
+// plansView is the data of the page of all plans.
 type plansView struct {
 	Plans   []*planRow
 	Folders []string
@@ -157,17 +157,17 @@ func (s *Server) plansPage(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, "plans.html", view{Title: "Plans", Section: "/plans", Data: v})
 }
 
-// planView is the page of a plan.
+// planView is the data of a plan's page.
 type planView struct {
 	*planRow
 	Plan      *plan.Plan
 	Lines     []plan.Line
 	More      int
-	Done      *plan.Result // nil for a plan that was not begun
-	Changes   []string     // since it was made
-	Trouble   string       // why that is not known
-	Compared  bool         // with the platform as well
-	Complete  bool         // all of it is done
+	Done      *plan.Result // nil for a plan that was not started
+	Changes   []string     // since the plan was made
+	Trouble   string       // why the changes are unknown
+	Compared  bool         // Changes includes the platform
+	Complete  bool         // everything in it is done
 	Startable bool         // by a button
 	Started   bool         // by that button, just now
 	Canvas    canvas
@@ -175,10 +175,10 @@ type planView struct {
 
 const (
 	maxPlanLines = 500
-	maxCompared  = 200 // what a page compares with the platform without being asked
+	maxCompared  = 200 // writes compared with the platform without a request
 )
 
-// findPlan finds a plan by its id.
+// findPlan returns a plan by its id.
 func (s *Server) findPlan(ctx context.Context, id string) (*planRow, *plan.Plan, error) {
 	list, err := s.planRows(ctx)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (li
 	v := &planView{planRow: row, Plan: p, Started: values.Get("started") != "",
 		Startable: s.Actions && s.Again != nil && p.Own && !row.going(),
 		Canvas:    canvas{Source: "/api/plans/" + id, Empty: [2]string{"Nothing that the plan creates has a position.", ""}}}
-	if v.Done, err = s.planResult(ctx, row, p); fault.Find(err) != nil { // another plan has its id
+	if v.Done, err = s.planResult(ctx, row, p); fault.Find(err) != nil { // another plan has the same id
 		v.Trouble, v.Startable = describe(err).Message, false
 	} else if err != nil {
 		return liveView{}, err
@@ -240,7 +240,7 @@ func (s *Server) readPlan(ctx context.Context, id string, values url.Values) (li
 	return liveView{title: "Plan " + row.Name(), data: v, ended: ended}, nil
 }
 
-// planResult says what became of a plan, nil when it was not begun.
+// planResult returns the result of applying a plan, nil when it was not started.
 func (s *Server) planResult(ctx context.Context, row *planRow, p *plan.Plan) (*plan.Result, error) {
 	notes, err := ledger.OpenToRead(s.History.Dir, p.ID)
 	if errors.Is(err, os.ErrNotExist) && row.Job != nil {
@@ -261,7 +261,7 @@ func (s *Server) planResult(ctx context.Context, row *planRow, p *plan.Plan) (*p
 	return &result, nil
 }
 
-// planChanges finds what has changed since a plan was made: a plan.Drift.
+// planChanges returns what has changed since a plan was made: a plan.Drift.
 func (s *Server) planChanges(ctx context.Context, p *plan.Plan, compare bool) error {
 	err := (&plan.Gate{Plan: p}).CheckFiles(func(name string) ([]byte, error) {
 		if code := scripts.Source(name); code != nil {
@@ -277,12 +277,12 @@ func (s *Server) planChanges(ctx context.Context, p *plan.Plan, compare bool) er
 	return err
 }
 
-// shows reports whether a platform is the one that the page shows.
+// shows reports whether the page shows the platform of a login.
 func (s *Server) shows(login plan.Login) bool {
 	return s.Client != nil && strings.TrimSuffix(login.URL, "/") == strings.TrimSuffix(s.Client.BaseURL(), "/")
 }
 
-// applyPlan carries out the plan that its page has shown, and no later one in its file.
+// applyPlan applies the plan that its page has shown, but not a later one in the same file.
 func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 	row, p, err := s.findPlan(r.Context(), r.PathValue("id"))
 	switch {
@@ -348,8 +348,8 @@ func (s *Server) planData(w http.ResponseWriter, r *http.Request) error {
 	return out.send(result)
 }
 
-// plannedShape is what a write creates, and its fields; without a geometry where it has
-// none that a map can show.
+// plannedShape returns the shape that a write creates, and its fields; without a geometry if a map cannot
+// show it.
 func plannedShape(w *plan.Write) (one shape, fields gjson.Result) {
 	fields, thing := w.Fields(), declare.Singular(w.Things)
 	one = shape{Kind: "shape", Of: thing, ID: fmt.Sprint("write-", w.Number), Name: cmp.Or(w.Name, thing),

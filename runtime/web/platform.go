@@ -16,15 +16,14 @@ import (
 	"transect/client/fault"
 )
 
-// pageTimeout is how long a page waits for the platform before it says that it
-// does not answer.
+// pageTimeout is how long a page waits for the platform before it reports that it does not answer.
 const pageTimeout = 15 * time.Second
 
-// errTimeout is the cause of a page that took too long.
+// errTimeout is the cancellation cause of a page that took too long.
 var errTimeout = fault.Hinted(fault.Of(&fault.TimeoutError{}, "the platform did not answer within %s", pageTimeout),
 	"the page tries again; check the network and the platform")
 
-// platform is the client, or an error where none is connected.
+// platform returns the client, or an error when none is connected.
 func (s *Server) platform() (*client.Client, error) {
 	if s.Client == nil {
 		return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", client.ErrNoConnection),
@@ -33,7 +32,7 @@ func (s *Server) platform() (*client.Client, error) {
 	return s.Client, nil
 }
 
-// connected makes a handler of one that asks the platform.
+// connected adapts a handler that needs the platform.
 func (s *Server) connected(h func(w http.ResponseWriter, r *http.Request, c *client.Client) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.platform()
@@ -44,7 +43,7 @@ func (s *Server) connected(h func(w http.ResponseWriter, r *http.Request, c *cli
 	}
 }
 
-// bounded makes a handler wait for the platform so long and no longer.
+// bounded limits how long a handler waits for the platform.
 func bounded(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), pageTimeout, errTimeout)
@@ -57,9 +56,8 @@ func bounded(h handler) handler {
 	}
 }
 
-// named keeps the names of projects and missions for a while: tables show many
-// records of few of them.
-type named struct {
+// nameCache caches the names of projects and missions: tables show many records of few of them.
+type nameCache struct {
 	mu    sync.Mutex
 	names map[string]string
 	until time.Time
@@ -67,14 +65,14 @@ type named struct {
 
 const namesKept = 30 * time.Second
 
-// names returns the names of projects and missions by id; what has none is its id.
+// names returns the names of projects and missions by id, or their id if they have none.
 func (s *Server) names(ctx context.Context, projects, missions []string) (map[string]string, error) {
 	c, err := s.platform()
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
-	for chunk := range s.named.missing(projects, found) {
+	for chunk := range s.nameCache.missing(projects, found) {
 		page, err := c.Projects.Search.Page(ctx, namesOf(chunk))
 		if err != nil {
 			return nil, err
@@ -83,7 +81,7 @@ func (s *Server) names(ctx context.Context, projects, missions []string) (map[st
 			found[p.ID] = cmp.Or(p.Name, p.ID)
 		}
 	}
-	for chunk := range s.named.missing(missions, found) {
+	for chunk := range s.nameCache.missing(missions, found) {
 		page, err := c.Missions.Search.Page(ctx, namesOf(chunk))
 		if err != nil {
 			return nil, err
@@ -92,9 +90,9 @@ func (s *Server) names(ctx context.Context, projects, missions []string) (map[st
 			found[m.ID] = cmp.Or(m.Name, m.ID)
 		}
 	}
-	s.named.mu.Lock()
-	defer s.named.mu.Unlock()
-	maps.Copy(s.named.names, found)
+	s.nameCache.mu.Lock()
+	defer s.nameCache.mu.Unlock()
+	maps.Copy(s.nameCache.names, found)
 	for _, id := range slices.Concat(projects, missions) {
 		found[id] = cmp.Or(found[id], id)
 	}
@@ -105,31 +103,31 @@ func namesOf(ids []string) client.Query {
 	return client.Query{Filter: among("_id", ids), Limit: new(len(ids)), Fields: only("name")}
 }
 
-// missing adds the names that are known to found, and returns the other ids in chunks.
-func (n *named) missing(ids []string, found map[string]string) iter.Seq[[]string] {
+// missing adds cached names to found, and returns the other ids in chunks.
+func (n *nameCache) missing(ids []string, found map[string]string) iter.Seq[[]string] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if now := time.Now(); n.names == nil || now.After(n.until) {
 		n.names, n.until = map[string]string{}, now.Add(namesKept)
 	}
-	var asked []string
+	var unknown []string
 	for _, id := range ids {
 		if name, ok := n.names[id]; ok {
 			found[id] = name
-		} else if id != "" && !slices.Contains(asked, id) {
-			asked = append(asked, id)
+		} else if id != "" && !slices.Contains(unknown, id) {
+			unknown = append(unknown, id)
 		}
 	}
-	return slices.Chunk(asked, 100)
+	return slices.Chunk(unknown, 100)
 }
 
-// platformState is what pages are told about the platform.
+// platformState is what pages show about the platform.
 type platformState struct {
 	Away    bool   `json:"away"`
 	Message string `json:"message,omitempty"`
 }
 
-// watchPlatform emits whether the platform is there.
+// watchPlatform emits whether the platform is reachable.
 func (s *Server) watchPlatform(ctx context.Context, _, after string, emit emitter) error {
 	if s.Client == nil {
 		return nil
@@ -153,8 +151,8 @@ func (s *Server) askPlatform() (state platformState, _ error) {
 	return state, nil
 }
 
-// kept is a value that is read anew after a while, or for another key.
-type kept[T any] struct {
+// timedCache caches a value, for a while and for a key.
+type timedCache[T any] struct {
 	mu    sync.Mutex
 	key   string
 	until time.Time
@@ -162,7 +160,7 @@ type kept[T any] struct {
 	err   error
 }
 
-func (k *kept[T]) get(key string, life time.Duration, read func() (T, error)) (T, error) {
+func (k *timedCache[T]) get(key string, life time.Duration, read func() (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if key != k.key || !time.Now().Before(k.until) {

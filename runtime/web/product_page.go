@@ -13,10 +13,10 @@ import (
 	"transect/client/transport"
 )
 
-// maxLogLines is how many lines of a log a page shows: the last ones.
+// maxLogLines limits the lines of a log that a page shows, from the end.
 const maxLogLines = 2000
 
-// productView is the page of one product.
+// productView is the data of a product's page.
 type productView struct {
 	productRow
 	Running bool
@@ -24,7 +24,7 @@ type productView struct {
 	Options []fact // parameters
 	Outputs []datasetRow
 	Lines   []logLine
-	Hidden  int // lines before those
+	Hidden  int // number of earlier lines
 	NoLog   string
 	Record  string
 }
@@ -75,7 +75,7 @@ func (s *Server) productPage(w http.ResponseWriter, r *http.Request, c *client.C
 		Scripts: []string{"product.js"}})
 }
 
-// objectFacts are the members of an object, as JSON where they are not text.
+// objectFacts lists the members of an object, as JSON unless they are text.
 func objectFacts(raw json.RawMessage) []fact {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {
@@ -95,18 +95,17 @@ func (s *Server) logLine(line client.LogLine) logLine {
 	}
 	text, ok := line.Record["message"].(string)
 	if !ok {
-		raw, _ := json.Marshal(line.Record) // decoded from JSON a moment ago
+		raw, _ := json.Marshal(line.Record) // cannot fail: just decoded from JSON
 		text = string(raw)
 	}
 	l.Text = human.Shorten(transport.Redact(text), 10_000)
 	return l
 }
 
-// logBatch is how many lines one event has at most.
+// logBatch limits the lines of one event.
 const logBatch = 200
 
-// followProductLog emits the lines of a product's log as they come, and in the end its
-// state.
+// followProductLog emits the lines of a product's log as they arrive, and finally its state.
 func (s *Server) followProductLog(ctx context.Context, id, after string, emit emitter) error {
 	c, err := s.platform()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"transect/client/human"
 )
 
-// productRoutes registers the list of products and the page of one.
+// productRoutes registers the list of products and the pages of products.
 func (s *Server) productRoutes() {
 	s.get("/products", s.connected(s.productList))
 	s.get("/products/{product}", s.connected(s.productPage))
@@ -28,16 +28,16 @@ func (s *Server) productRoutes() {
 
 var productStates = []string{"pending", "running", "available", "failed", "rejected", "cancelled"}
 
-// ended reports whether a product stays as it is.
+// ended reports whether a product's status is final.
 func ended(status string) bool { return status != "pending" && status != "running" }
 
-// productRow is a product with the names of what it belongs to.
+// productRow is a product with the names of its project and mission.
 type productRow struct {
 	client.Product
 	ProjectName, MissionName string
 	Title                    string // analytic and version
 	Problem                  string
-	Made                     int // datasets
+	Made                     int // number of datasets
 	Took                     string
 }
 
@@ -101,7 +101,7 @@ func productTitle(p client.Product) string {
 	return strings.TrimSpace(cmp.Or(p.AnalyticName, p.Name, p.ID) + " " + p.AnalyticVersion)
 }
 
-// took is how long a product has run.
+// took returns the duration of a product.
 func (s *Server) took(p client.Product) string {
 	from, ok := moment(p.StartDate)
 	if !ok {
@@ -117,7 +117,7 @@ func (s *Server) took(p client.Product) string {
 	return human.Duration(to.Sub(from))
 }
 
-// outputs are the ids of the datasets a product made.
+// outputs returns the ids of the datasets that a product made.
 func outputs(p client.Product) (ids []string) {
 	if json.Unmarshal(p.Outputs, &ids) != nil {
 		return nil

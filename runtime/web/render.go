@@ -20,24 +20,24 @@ import (
 	"transect/client/transport"
 )
 
-// templates are the pages by name, such as datasets.html.
+// templates maps names, such as datasets.html, to templates.
 type templates map[string]*template.Template
 
-// view is what a template sees. A handler fills the first part.
+// view is the data of a template. A handler sets the first part.
 type view struct {
 	Title   string
 	Section string   // path of the section that the page belongs to
 	Data    any      // of the page
 	Scripts []string // modules of the page, below /static/
-	Topics  []string // what the page follows live, see events.go
-	After   string   // cursors of the topics that the page shows the state of, such as runs%3A=4711
+	Topics  []string // live topics of the page, see events.go
+	After   string   // cursors of the state that the page shows, such as runs%3A=4711
 	Wide    bool     // use the whole window, without margins
 
 	Nav      []section
 	Platform string
 	Version  string
 	Actions  bool
-	Form     string // token that forms bring along
+	Form     string // token for forms
 }
 
 // parseTemplates reads each page on top of layout.html and the parts.
@@ -69,7 +69,7 @@ func (s *Server) parseTemplates() (templates, error) {
 	return all, nil
 }
 
-// render answers with a page.
+// render sends a page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, name string, v view) error {
 	return s.renderStatus(w, r, http.StatusOK, name, v)
 }
@@ -87,16 +87,16 @@ func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int
 	return err
 }
 
-// problem is an error as a page shows it.
+// problem is an error in the form that a page shows.
 type problem struct {
 	Status  int    `json:"status"`
 	Title   string `json:"title"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	Away    bool   `json:"away,omitempty"` // the platform cannot be reached: the page tries again by itself
+	Away    bool   `json:"away,omitempty"` // the platform cannot be reached: the page reloads by itself
 }
 
-// notFound is the error of something that does not exist.
+// notFound returns the error for something that does not exist.
 func notFound(format string, args ...any) error { return fault.Of(&fault.KeyError{}, format, args...) }
 
 func describe(err error) problem {
@@ -121,10 +121,10 @@ func describe(err error) problem {
 		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true
-		p.Hint = "Check the network and the platform." // not how a run waits longer
+		p.Hint = "Check the network and the platform." // hints for runs about timeouts do not apply
 	case response != nil && response.Status >= 400 && response.Status < 500:
 		if p.Title = "The platform refused this"; response.Status == http.StatusUnauthorized {
-			p.Status = http.StatusBadGateway // it is transect that is not let in
+			p.Status = http.StatusBadGateway // the credentials of transect were refused, not the browser's
 		} else {
 			p.Status = response.Status
 		}
@@ -138,7 +138,7 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// fail answers with an error: JSON below /api/, else a page.
+// fail responds with an error: JSON below /api/, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // the browser has gone
@@ -155,7 +155,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if p.Away {
-		w.Header().Set("Refresh", "5") // comes back by itself, also without JavaScript
+		w.Header().Set("Refresh", "5") // reloads, even without JavaScript
 	}
 	section := "/"
 	for _, e := range s.sections {
@@ -168,8 +168,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// refuse answers those who may not enter: a plain page without styles, which
-// names nothing of what is inside.
+// refuse responds to unauthorised requests: a plain page without styles, which reveals nothing.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, title, advice string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -179,7 +178,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, titl
 		template.HTMLEscapeString(title), template.HTMLEscapeString(advice))
 }
 
-// tileHost is the origin of background tiles, as the content policy names it.
+// tileHost returns the origin of background tiles, for the content security policy.
 func tileHost(tiles string) string {
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(tiles))
 	if err != nil || u.Host == "" {

@@ -13,8 +13,8 @@ import (
 	"transect/client/human"
 )
 
-// The flight report is one page or two for print: where the photos lie, how many,
-// when, what is missing and what is damaged.
+// flightReport is one or two pages for print: the positions of the photos, their number, dates, gaps and
+// damage.
 type flightReport struct {
 	Title    string
 	Of       string // project, or folder
@@ -27,23 +27,23 @@ type flightReport struct {
 	Back     string
 }
 
-const maxReported = 60 // findings on paper
+const maxReported = 60 // findings in print
 
-// reportPage is the report of a mission or a project on the platform.
+// reportPage sends the report of a mission or a project on the platform.
 func (s *Server) reportPage(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
 	v := flightReport{Title: "All photos", Back: "/map" + t.query()}
 	project := t.Project
 	switch {
 	case t.Mission != "":
-		m, err := described(s.Client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{t.Mission}}))
+		m, err := onlyRecord(s.Client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{t.Mission}}))
 		if err != nil {
 			return err
 		}
 		v.Title, project = cmp.Or(m.Name, m.ID), m.Project
 		fallthrough
 	case t.Project != "":
-		p, err := described(s.Client.Projects.Describe(ctx, client.Refs{IDs: client.IDs{project}}))
+		p, err := onlyRecord(s.Client.Projects.Describe(ctx, client.Refs{IDs: client.IDs{project}}))
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (s *Server) reportPage(w http.ResponseWriter, r *http.Request, _ *client.Cl
 	return s.render(w, r, "report.html", view{Title: "Flight report " + v.Title, Section: "/map", Data: v})
 }
 
-// collect keeps pages of photos.
+// collect returns a function that appends pages of photos.
 func collect(pages *[]photoPage) func(any) error {
 	return func(v any) error {
 		if page, ok := v.(photoPage); ok {
@@ -75,7 +75,7 @@ func collect(pages *[]photoPage) func(any) error {
 	}
 }
 
-// folderReport is the report of the folder.
+// folderReport sends the report of the folder.
 func (s *Server) folderReport(w http.ResponseWriter, r *http.Request) error {
 	s.folder.wait(r.Context())
 	state := s.folder.state()
@@ -124,7 +124,7 @@ func (s *Server) fillReport(v *flightReport, pages []photoPage, result *surveyRe
 	v.Plan = draw(markStates(pages, result), result)
 }
 
-// markStates gives photos the states that the findings mean.
+// markStates sets the states of photos that follow from the findings.
 func markStates(pages []photoPage, result *surveyResult) []photoPage {
 	worst := map[string]int{}
 	for _, f := range result.Problems {
@@ -145,7 +145,7 @@ func markStates(pages []photoPage, result *surveyResult) []photoPage {
 	return pages
 }
 
-// drawing is a survey for print, as SVG paths in its own pixels.
+// drawing is a survey for print, as SVG paths in pixels.
 type drawing struct {
 	Width, Height int
 	Photos        [4]string // by state
@@ -163,7 +163,7 @@ const (
 	maxGrounds                  = 600
 )
 
-// draw draws photos and what is known of them; nil without a position.
+// draw draws photos and the result of their check; nil without a position.
 func draw(pages []photoPage, result *surveyResult) *drawing {
 	var lons, lats []float64
 	var states []int
@@ -257,7 +257,7 @@ func draw(pages []photoPage, result *surveyResult) *drawing {
 	return p
 }
 
-// roundStep is the largest of 1, 2, 5, 10 … that is at most metres.
+// roundStep returns the largest of 1, 2, 5, 10 … that is at most metres.
 func roundStep(metres float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(metres)))
 	for _, n := range []float64{5, 2} {

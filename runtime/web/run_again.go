@@ -10,8 +10,7 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// again is the command, for a shell, that does the same once more; "" when it is
-// not known.
+// again returns the shell command that repeats a run; "" when it is not known.
 func again(run *history.Summary) string {
 	folder, words := againWords(run)
 	switch {
@@ -23,10 +22,10 @@ func again(run *history.Summary) string {
 	return cron.Join(words)
 }
 
-// againWords are the folder and the words of that command.
+// againWords returns the folder and the arguments of that command.
 func againWords(run *history.Summary) (folder string, words []string) {
 	if jobs.JobOfRun(run.ID) > 0 {
-		return "", nil // the script went with the attempt
+		return "", nil // the script was removed with the attempt
 	}
 	if run.Job != "" {
 		return run.Folder, []string{"transect", "cron", "run", run.Job}

@@ -10,19 +10,19 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// subject is a job or a script, with its last run.
+// subject is a cron job or a script, with its last run.
 type subject struct {
 	Name    string
 	Job     bool // of cron
 	Script  string
 	Last    *runRow   // nil for a job that never ran
-	Recent  []*runRow // the oldest first
+	Recent  []*runRow // oldest first
 	Next    time.Time // of a job; zero when it is not due again
 	Paused  bool
 	Overdue time.Time // when it should have started; zero when it is not overdue
 }
 
-// Bad reports that somebody should look.
+// Bad reports whether the subject needs attention.
 func (b *subject) Bad() bool { return !b.Overdue.IsZero() || b.Last != nil && b.Last.Failed() }
 
 const (
@@ -30,8 +30,8 @@ const (
 	maxScripts = 60
 )
 
-// subjects are the jobs of cron and the scripts of the runs, those first that
-// somebody should look at, then the latest.
+// subjects returns the cron jobs and the scripts of runs; those that need attention come first, then the
+// latest.
 func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject {
 	byName := map[string]*subject{}
 	var all []*subject
@@ -75,7 +75,7 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 	return all[:min(len(all), maxScripts)]
 }
 
-// subjectKey tells what a run is one of: those of a job of cron, or of a script.
+// subjectKey returns the key of a run's cron job or script.
 func subjectKey(run *history.Summary) string {
 	if run.Job != "" {
 		return "job " + run.Job
@@ -90,10 +90,10 @@ func (b *subject) started() time.Time {
 	return b.Last.Started
 }
 
-// crontabAge is how long the crontab is not read again.
+// crontabAge is how long the crontab is cached.
 const crontabAge = 5 * time.Second
 
-// crontab lists the jobs of cron. A machine without cron has none.
+// crontab lists the cron jobs; none on a machine without cron.
 func (s *Server) crontab(ctx context.Context) ([]*cron.Job, error) {
 	return s.cron.get("", crontabAge, func() ([]*cron.Job, error) {
 		program := cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}

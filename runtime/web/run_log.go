@@ -15,11 +15,11 @@ import (
 // logTail is the end of a log.
 type logTail struct {
 	Text    string
-	Earlier int // lines before it
+	Earlier int // number of lines before it
 	Cursor  string
 }
 
-// tailLines is how many lines of a log a page begins with.
+// tailLines is the number of lines of a log that a page shows first.
 const tailLines = 300
 
 func tailOf(text []byte) logTail {
@@ -32,7 +32,7 @@ func tailOf(text []byte) logTail {
 	return t
 }
 
-// runLog is the whole log as text.
+// runLog sends the whole log as text.
 func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
 	run, _, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) followRunLog(ctx context.Context, id, after string, emit emitte
 		if err != nil {
 			return err
 		}
-		// The state is read first: what is written until the end is seen.
+		// The state is read first, so that everything written before the end is seen.
 		lines, cursor, all, err := s.History.LogAfter(run.ID, after)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// runView is what the page of one run shows.
+// runView is the data of a run's page.
 type runView struct {
 	*runRow
 	Meaning, Advice string // of the exit code
@@ -44,7 +44,7 @@ type verdictCount struct {
 	Count   int64
 }
 
-// callCount is how often an operation was called.
+// callCount is the number of calls of an operation.
 type callCount struct {
 	Name string
 	history.Calls
@@ -63,8 +63,8 @@ func (s *Server) readRun(ctx context.Context, id string, values url.Values) (liv
 	return liveView{title: title, data: p, ended: run.State != history.Running, cursor: p.Log.Cursor}, nil
 }
 
-// findRun finds the record of a run and its progress: of a job in the database of
-// the jobs, of others in the history of this machine.
+// findRun returns the record of a run and its progress: of a job from the database of jobs, of others from
+// the history of this machine.
 func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *history.Progress, error) {
 	if job := jobs.JobOfRun(name); job > 0 && s.JobStore != nil {
 		r, err := s.JobStore.Record(ctx, job)
@@ -86,7 +86,7 @@ func (s *Server) findRun(ctx context.Context, name string) (*history.Summary, *h
 	}
 	progress, err := s.History.Progress(run.ID)
 	if err != nil {
-		progress = &history.Progress{} // the rest is worth showing
+		progress = &history.Progress{} // still shows the rest
 	}
 	return run, progress, nil
 }
@@ -116,7 +116,7 @@ func (s *Server) runView(run *history.Summary, progress *history.Progress, value
 	p.Startable = s.Actions && s.Again != nil && startable(run)
 	p.Restarted = values.Get("started") != ""
 	if p.Queued() > 0 {
-		return p, nil // its output is with the job
+		return p, nil // a job's output is in the database
 	}
 	text, cursor, _, err := s.History.LogAfter(run.ID, "")
 	p.Log = tailOf([]byte(transport.Redact(string(text))))
@@ -124,7 +124,7 @@ func (s *Server) runView(run *history.Summary, progress *history.Progress, value
 	return p, err
 }
 
-// effects says what each operation does to the platform.
+// effects maps operations to their effects on the platform.
 var effects = sync.OnceValue(func() map[string]declare.Effect {
 	all := map[string]declare.Effect{}
 	for _, m := range client.Declarations() {
@@ -153,17 +153,17 @@ func callCounts(operations map[string]history.Calls) (writes, reads []callCount)
 	return writes, reads
 }
 
-// runFiles are files of a run by verdict and cause.
+// runFiles lists the files of a run by verdict and cause.
 type runFiles struct {
-	Verdict verdict.Verdict // that alone is listed; "" for all that are not plainly good
+	Verdict verdict.Verdict // the only one listed; "" lists all that are not simply good
 	Causes  []*cause
 	Listed  []ingest.Outcome
-	More    bool // than are listed
-	Partial bool // not all files were looked at
-	Missing bool // what the run said of its files is no longer kept
+	More    bool // there are more than listed
+	Partial bool // not all files were read
+	Missing bool // the run's list of files was deleted
 }
 
-// cause is why files have a verdict.
+// cause is the reason for a verdict on files.
 type cause struct {
 	Verdict verdict.Verdict
 	Text    string
@@ -173,13 +173,13 @@ type cause struct {
 }
 
 const (
-	maxListed     = 200
-	maxCauses     = 50
-	lookAtMost    = 300_000 // files
-	lookAtLongest = 2 * time.Second
+	maxListed   = 200
+	maxCauses   = 50
+	maxRead     = 300_000 // files
+	maxReadTime = 2 * time.Second
 )
 
-// runFiles reads what ingests said of their files.
+// runFiles reads the outcomes that ingests recorded for their files.
 func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 	f := &runFiles{Verdict: only}
 	byText := map[[2]string]*cause{}
@@ -191,7 +191,7 @@ func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 			continue
 		}
 		for o, err := range outcomes {
-			if seen++; err != nil || seen > lookAtMost || seen%1000 == 0 && time.Since(began) > lookAtLongest {
+			if seen++; err != nil || seen > maxRead || seen%1000 == 0 && time.Since(began) > maxReadTime {
 				f.Partial = true
 				break
 			}

@@ -52,7 +52,7 @@ func (s *Server) getenv(name string) string {
 
 const runsPerPage = 50
 
-// runsPage is what the page of all runs shows.
+// runsPage is the data of the page of all runs.
 type runsPage struct {
 	Values  url.Values // parameters of the address
 	Job     string
@@ -65,27 +65,27 @@ type runsPage struct {
 	Jobs     []string
 	Runs     []*runRow // of the page
 	Chart    *durations
-	Total    int // that are wanted
+	Total    int // matching runs
 	All      int // in the history
 	From, To int // of the page, from 1
-	Prev     int // page, 0 for none
+	Prev     int // page number, 0 for none
 	Next     int
 }
 
-// runRow is a run as lists show it.
+// runRow is a run in a list.
 type runRow struct {
 	*history.Summary
 	Now      time.Time
 	Progress *history.Progress // of one in progress, else nil
 }
 
-// Name is what people call the run: the job, the script or the command.
+// Name returns the job, the script or the command of the run.
 func (r *runRow) Name() string { return cmp.Or(r.Job, scriptName(r.Script)) }
 
-// Queued is the job whose run it is; 0 for none.
+// Queued returns the job that the run belongs to; 0 for none.
 func (r *runRow) Queued() int64 { return jobs.JobOfRun(r.ID) }
 
-// scriptName is the last part of a script's path; @put is the command put.
+// scriptName returns the last part of a script's path; @put becomes put.
 func scriptName(script string) string {
 	switch {
 	case script == "" || script == "-":
@@ -96,7 +96,7 @@ func scriptName(script string) string {
 	return filepath.Base(script)
 }
 
-// Took is how long the run took; "" for one that died.
+// Took returns the run's duration; "" if it died.
 func (r *runRow) Took() string {
 	if r.State == history.Lost {
 		return ""
@@ -104,7 +104,7 @@ func (r *runRow) Took() string {
 	return human.Duration(r.Duration(r.Now))
 }
 
-// Title is the run in a few words.
+// Title returns a short description of the run.
 func (r *runRow) Title() string {
 	title := r.Started.In(r.Now.Location()).Format("2006-01-02 15:04") + ", " + r.Word()
 	if took := r.Took(); took != "" {
@@ -113,10 +113,10 @@ func (r *runRow) Title() string {
 	return title
 }
 
-// Word says how the run ended.
+// Word returns how the run ended.
 func (r *runRow) Word() string { return strings.Replace(r.Outcome(), history.Lost, "died", 1) }
 
-// Class is the colour of the outcome.
+// Class returns the colour of the outcome.
 func (r *runRow) Class() string {
 	switch {
 	case r.State == history.Running:
@@ -131,7 +131,7 @@ func (r *runRow) Class() string {
 	return "" // skipped, terminated
 }
 
-// Items counts what the run did.
+// Items returns the number of items that the run processed.
 func (r *runRow) Items() string {
 	done, failed := int64(0), int64(0)
 	switch {
@@ -155,13 +155,13 @@ func (s *Server) row(run *history.Summary) *runRow {
 	if run.End == nil {
 		var err error
 		if r.Progress, err = s.History.Progress(run.ID); err != nil {
-			r.Progress = &history.Progress{} // the rest is worth showing
+			r.Progress = &history.Progress{} // still shows the rest
 		}
 	}
 	return r
 }
 
-// runsPage collects what the page shows for the parameters of its address.
+// runsPage collects the data for the parameters of an address.
 func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, error) {
 	runs, err := s.runs.List()
 	if err != nil {

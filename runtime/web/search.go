@@ -7,7 +7,7 @@ import (
 	"transect/client"
 )
 
-// What searches of the page have in common: filters, fields, orders, pages.
+// Common parts of searches: filters, fields, orders, pages.
 
 func equals(key, value string) client.Filter {
 	return client.Filter{key: map[string]any{"$eq": value}}
@@ -21,7 +21,7 @@ func among(key string, values []string) client.Filter {
 	return client.Filter{key: map[string]any{"$in": list}}
 }
 
-// only names the fields that a search reads.
+// only selects the fields that a search returns.
 func only(fields ...any) client.Object { return client.Object{"include": fields} }
 
 var (
@@ -29,12 +29,12 @@ var (
 	byName      = client.Sort{{Attribute: "name", Direction: 1}}
 )
 
-// counting is a search for the number of records.
+// counting returns a query for the number of records.
 func counting(filter client.Filter) client.Query {
 	return client.Query{Filter: filter, Limit: new(1), Fields: only("name")}
 }
 
-// some takes the first records of a search.
+// some returns the first records of a search.
 func some[T any](all func(func(T, error) bool), most int) (list []T, err error) {
 	for record, err := range all {
 		if err != nil {
@@ -47,14 +47,14 @@ func some[T any](all func(func(T, error) bool), most int) (list []T, err error) 
 	return list, nil
 }
 
-// pager is the page of a table that is shown, and those beside it.
+// pager is the current page of a table, with its neighbours.
 type pager struct {
 	Page           int   // from 1
 	Previous, Next int   // 0 for none
 	Total          int64 // records on all pages; -1 when the platform does not count
 }
 
-// pagerOf reads the page that an address asks for.
+// pagerOf reads the page number from the parameters of an address.
 func pagerOf(values url.Values) pager {
 	if n, err := strconv.Atoi(values.Get("page")); err == nil && n > 0 && n < 1e6 {
 		return pager{Page: n}
@@ -62,7 +62,7 @@ func pagerOf(values url.Values) pager {
 	return pager{Page: 1}
 }
 
-// found sets what a search has found: a page of a size with so many records.
+// found sets the result of a search: the total, the page size and the number of records on the page.
 func (p *pager) found(total int64, size, records int) {
 	p.Total, p.Previous = total, p.Page-1
 	if total > int64(p.Page*size) || total < 0 && records == size {
@@ -70,7 +70,7 @@ func (p *pager) found(total int64, size, records int) {
 	}
 }
 
-// trueFirst compares for an order in which true comes first.
+// trueFirst compares booleans, true first.
 func trueFirst(a, b bool) int {
 	switch {
 	case a == b:

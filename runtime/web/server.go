@@ -26,31 +26,30 @@ import (
 //go:embed templates static
 var files embed.FS
 
-// Options say what the page shows, and to whom.
+// Options configure the page.
 type Options struct {
-	Client   *client.Client // nil shows the folder and the runs alone
+	Client   *client.Client // nil shows only the folder and the runs
 	Platform string         // name of the platform, such as its host
 	History  history.Store
 	JobStore *jobs.Store   // nil shows no jobs
-	Folder   string        // shown before it is sent; "" for none
+	Folder   string        // a folder to check before it is sent; "" for none
 	Plans    []string      // folders whose plans are shown
 	Cache    string        // folder of generated pictures; "" keeps none
-	Actions  bool          // allow what writes to the platform
+	Actions  bool          // allow writing to the platform
 	Tiles    string        // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
 	Listen   string        // host and port of the listener
-	Names    []string      // by which browsers may call the host besides
-	Poll     time.Duration // how often the platform is asked for news while somebody looks; 3 s when 0
+	Names    []string      // further names of the host
+	Poll     time.Duration // how often to poll the platform while a page is open; default 3 s
 	Version  string
 	Env      func(name string) (string, bool)
 	Now      func() time.Time
-	// Again starts a command of transect in a folder, with its arguments, and
-	// returns when it has started. Nil starts none.
+	// Again starts transect in a folder with arguments, and returns once it has started. Nil disables it.
 	Again  func(folder string, arguments []string) error
-	Login  []string // options of a command that connect as the page does
+	Login  []string // options that connect a command like the page
 	Logger *slog.Logger
 }
 
-// Server is the page. It is safe for concurrent use.
+// Server serves the page. It is safe for concurrent use.
 type Server struct {
 	Options
 	ctx       context.Context
@@ -60,25 +59,25 @@ type Server struct {
 	events    *events
 	pictures  *pictures
 	live      map[string]livePage // by name
-	named     named
-	watched   kept[platformState]
+	nameCache nameCache
+	watched   timedCache[platformState]
 	sections  []section
 	runs      *history.Cache
-	cron      kept[[]*cron.Job]
+	cron      timedCache[[]*cron.Job]
 	assets    map[string]asset
 	tiles     tileAddresses
-	folder    *folderCheck              // nil without a folder
-	sentFiles kept[map[string]sentFile] // by path
-	plan      kept[*plan.Plan]          // that was shown last
+	folder    *folderCheck                    // nil without a folder
+	sentFiles timedCache[map[string]sentFile] // by path
+	plan      timedCache[*plan.Plan]          // shown last
 }
 
-// section is an entry of the navigation, with what registers its pages.
+// section is an entry of the navigation, and registers its pages.
 type section struct {
 	Path, Title string
 	routes      func()
 }
 
-// New makes the page. What is live ends with ctx.
+// New returns the page's server. Live updates end with ctx.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -118,7 +117,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.topic("parts", s.followParts)
 	s.topic("lines", s.followLog)
 	s.mux.Handle("GET /favicon.ico", http.RedirectHandler("/static/icon.svg",
-		http.StatusFound)) // asked for by pages that are plain text
+		http.StatusFound)) // requested by browsers on plain-text pages
 	s.pictures = newPictures(s)
 	s.pictureRoutes()
 	s.anotherRoutes()
@@ -135,11 +134,11 @@ func New(ctx context.Context, o Options) (*Server, error) {
 // handler answers a request. An error becomes a page, or JSON below /api/.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// get registers a route that reads. {name} in the path is r.PathValue("name").
-// Its requests to the platform end after pageTimeout.
+// get registers a route that reads. {name} in the path is r.PathValue("name"). Its requests to the platform
+// end after pageTimeout.
 func (s *Server) get(path string, h handler) { s.stream(path, bounded(h)) }
 
-// stream registers a route whose answer may take any time.
+// stream registers a route whose response may take any time.
 func (s *Server) stream(path string, h handler) {
 	if path == "/" {
 		path = "/{$}"
@@ -160,8 +159,8 @@ func (s *Server) answer(h handler) http.HandlerFunc {
 	}
 }
 
-// Over answers what is the page's, and leaves all other paths to another
-// handler: those of the platform that it is the page of.
+// Over returns a handler that serves the page's paths, and passes others to another handler, such as the
+// platform's.
 func (s *Server) Over(other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := s.mux.Handler(r)
@@ -173,7 +172,7 @@ func (s *Server) Over(other http.Handler) http.Handler {
 	})
 }
 
-// ServeHTTP answers those who may enter.
+// ServeHTTP responds to authorised requests.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.secure(w.Header())
 	if s.admit(w, r) {
@@ -201,7 +200,7 @@ func readAssets() (map[string]asset, error) {
 	return assets, err
 }
 
-// contentType is the type of a file by its name, without the system's tables.
+// contentType returns the type of a file by its name, independently of the system's tables.
 func contentType(name string) string {
 	switch ext := strings.ToLower(path.Ext(name)); ext {
 	case ".js":
@@ -221,7 +220,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Cache-Control", "private, no-cache") // asked for again, answered by 304
+	w.Header().Set("Cache-Control", "private, no-cache") // revalidated, usually with 304
 	w.Header().Set("ETag", a.tag)
 	w.Header().Set("Content-Type", a.kind)
 	if r.Header.Get("If-None-Match") == a.tag {

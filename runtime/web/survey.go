@@ -21,12 +21,12 @@ import (
 	"transect/runtime/web/track"
 )
 
-// What the map reads is streamed, one JSON object a line:
+// The data of the map is streamed, one JSON object per line:
 //
-//	{"kind": "shape", "of": "mission", "id": …, "name": …, "geometry": …}
-//	{"kind": "photos", "id": […], "name": […], "at": [lon, lat, …], "time": […], "state": […], …}
-//	{"kind": "survey", "lines": […], "gaps": […], "problems": […], "text": …}
-//	{"kind": "problem", "message": …}      the stream ends early
+// {"kind": "shape", "of": "mission", "id": …, "name": …, "geometry": …}
+// {"kind": "photos", "id": […], "name": […], "at": [lon, lat, …], "time": […], "state": […], …}
+// {"kind": "survey", "lines": […], "gaps": […], "problems": […], "text": …}
+// {"kind": "problem", "message": …}      the stream ends early
 //
 // static/map/load.js reads it.
 
@@ -40,7 +40,7 @@ func newLineStream(w http.ResponseWriter) *lineStream {
 	return &lineStream{w}
 }
 
-// send writes a line; the browser gets it at once.
+// send writes a line and flushes it.
 func (l *lineStream) send(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -68,7 +68,7 @@ func visibleJSON(line []byte) []byte {
 	return b.Bytes()
 }
 
-// The states of a photo, as static/map/photos.js numbers them.
+// The states of a photo, with the numbers of static/map/photos.js.
 const (
 	photoGood = iota
 	photoWaiting
@@ -82,10 +82,10 @@ type photo struct {
 	id, name string
 	state    int
 	group    string       // flight and camera: its photos form lines
-	ground   [][2]float64 // ring of the ground it shows, nil when unknown
+	ground   [][2]float64 // ring of the ground in it, nil when unknown
 }
 
-// photoPage is a line with photos, in columns.
+// photoPage is one line of photos, in columns.
 type photoPage struct {
 	Kind     string     `json:"kind"`
 	ID       []string   `json:"id"`
@@ -100,13 +100,13 @@ type photoPage struct {
 
 const (
 	photosPerLine = 1000
-	firstLine     = 100 // shown while the others are on their way
+	firstLine     = 100 // small, to show something early
 )
 
-// survey collects photos for the map and for the flight report. The photos of a
-// part, which is a mission, are checked together and form lines.
+// survey collects photos for the map and for the flight report. The photos of a part, such as a mission, are
+// checked together and form lines.
 type survey struct {
-	send  func(any) error // of pages of photos; nil when nobody draws them
+	send  func(any) error // called with pages of photos; nil when they are not drawn
 	page  photoPage
 	sent  int // photos with a position
 	parts map[string]*surveyPart
@@ -116,14 +116,14 @@ type survey struct {
 type surveyPart struct {
 	checker *preflight.Checker
 	photos  []track.Photo
-	index   []int             // of the photos, in the order they were sent
+	index   []int             // of the photos, in the order sent
 	ids     map[string]string // by name
 	refused []finding
-	ground  []orb.Point // corners of what the photos show
-	shown   int         // photos whose ground is known
+	ground  []orb.Point // corners of the ground in the photos
+	shown   int         // number of photos with known ground
 }
 
-// maxCorners is how many corners are kept before those within are left out.
+// maxCorners is the number of corners from which inner ones are dropped.
 const maxCorners = 50_000
 
 // show adds the ground of a photo.
@@ -133,7 +133,7 @@ func (part *surveyPart) show(ring [][2]float64) {
 	}
 	part.shown++
 	for _, p := range ring {
-		if len(part.ground) > 0 { // in one piece across the date line
+		if len(part.ground) > 0 { // continuous across the date line
 			p[0] = part.ground[0][0] + math.Remainder(p[0]-part.ground[0][0], 360)
 		}
 		part.ground = append(part.ground, p)
@@ -143,7 +143,7 @@ func (part *surveyPart) show(ring [][2]float64) {
 	}
 }
 
-// area is that of the ground of all photos, 0 where it is not known of some.
+// area returns the area of the ground of all photos, 0 if unknown for some.
 func (part *surveyPart) area() float64 {
 	hull := imagery.ConvexHull(part.ground)
 	if part.shown < len(part.photos) || len(hull) < 3 {
@@ -166,7 +166,7 @@ func (s *survey) close() {
 	}
 }
 
-// part is the part of a name.
+// part returns the part with a name, creating it if needed.
 func (s *survey) part(name string) *surveyPart {
 	part := s.parts[name]
 	if part == nil {
@@ -177,7 +177,7 @@ func (s *survey) part(name string) *surveyPart {
 	return part
 }
 
-// add takes a photo that the check has seen. Without a position it is not drawn.
+// add adds a checked photo. One without a position is not drawn.
 func (s *survey) add(part *surveyPart, p photo) error {
 	part.ids[p.name] = p.id
 	if !p.HasPosition {
@@ -214,7 +214,7 @@ func (s *survey) add(part *surveyPart, p photo) error {
 
 func rounded(degrees float64) float64 { return math.Round(degrees*1e7) / 1e7 }
 
-// offsets is the ground in units of 1e-7 degrees from the photo.
+// offsets returns the ground in units of 1e-7 degrees from the photo.
 func offsets(p photo) []int {
 	var list []int
 	for i, corner := range p.ground {
@@ -227,7 +227,7 @@ func offsets(p photo) []int {
 	return list
 }
 
-// flush sends the photos that were added.
+// flush sends the photos added so far.
 func (s *survey) flush() error {
 	if s.send == nil || len(s.page.ID) == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (s *survey) flush() error {
 	return err
 }
 
-// finish ends the survey.
+// finish ends the survey and returns the result.
 func (s *survey) finish(ctx context.Context) (*surveyResult, error) {
 	if err := s.flush(); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (s *survey) finish(ctx context.Context) (*surveyResult, error) {
 	return r, nil
 }
 
-// finish adds what is known of a part.
+// finish adds the result of a part.
 func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 	report := part.checker.Report(ctx)
 	r.reports, r.counts = append(r.reports, report), append(r.counts, report.Counts...)

@@ -15,13 +15,13 @@ type finding struct {
 	Photo string `json:"photo,omitempty"` // id on the map
 }
 
-// gapLine is where photos are missing.
+// gapLine is a gap in the photos.
 type gapLine struct {
 	At      [4]float64 `json:"at"` // longitude and latitude of both ends
 	Message string     `json:"message"`
 }
 
-// surveyResult is what is known once all photos were added.
+// surveyResult is the result of the check of all photos.
 type surveyResult struct {
 	Kind     string    `json:"kind"`
 	Lines    [][]int   `json:"lines"` // photos, in the order they were sent
@@ -34,11 +34,10 @@ type surveyResult struct {
 	positioned int
 }
 
-// maxArea is more than a survey covers, in square metres: photos of several
-// places are no area.
+// maxArea is larger than any survey, in square metres: photos of several places have no meaningful area.
 const maxArea = 1e10
 
-// images, time and area are those of all parts; area is 0 when it is not known.
+// images, time and area return totals over all parts; area is 0 when it is not known.
 func (r *surveyResult) images() (n int) {
 	for _, report := range r.reports {
 		n += report.Images
@@ -71,7 +70,7 @@ func (r *surveyResult) area() (squareMetres float64) {
 	return squareMetres
 }
 
-// summary is one line about the survey: how many photos, when, how much ground.
+// summary returns one line about the survey: the number of photos, dates, and the ground.
 func (r *surveyResult) summary(zone *time.Location) string {
 	if r.images() == 0 {
 		return "no photos"
@@ -92,7 +91,7 @@ func (r *surveyResult) summary(zone *time.Location) string {
 	return strings.Join(parts, " · ")
 }
 
-// span is a time from a first to a last moment.
+// span formats a time from a first to a last moment.
 func span(first, last time.Time, zone *time.Location) string {
 	first, last = first.In(zone), last.In(zone)
 	if first.Truncate(time.Minute).Equal(last.Truncate(time.Minute)) {
@@ -104,7 +103,7 @@ func span(first, last time.Time, zone *time.Location) string {
 	return first.Format("2006-01-02") + " – " + last.Format("2006-01-02")
 }
 
-// surface is an area with its unit.
+// surface formats an area with its unit.
 func surface(squareMetres float64) string {
 	switch {
 	case squareMetres >= 1e6:

@@ -13,12 +13,12 @@ import (
 	"transect/client/fault"
 )
 
-// tileAddresses are the templates of the platform's tiles by dataset. They may
-// hold share tokens and stay in this process: browsers get tiles through it.
+// tileAddresses caches the templates of the platform's tile addresses by dataset. They may contain share
+// tokens and stay in this process: browsers get tiles through it.
 type tileAddresses struct {
-	mu      sync.Mutex
-	known   map[string]tileAddress
-	byToken bool // the login alone does not open the platform's tiles
+	mu        sync.Mutex
+	byDataset map[string]tileAddress
+	byToken   bool // the platform's tiles need a share token
 }
 
 type tileAddress struct {
@@ -32,7 +32,7 @@ const (
 	deepestTile  = 26
 )
 
-// tile answers with a tile of a raster.
+// tile sends a tile of a raster.
 func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	at := [3]int{}
 	for i, name := range []string{"z", "x", "y"} {
@@ -58,8 +58,8 @@ func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// platformTile gets a tile with the login of the connection. Platforms that want
-// a share token refuse that once; then tokens of an hour are made.
+// platformTile requests a tile with the login of the connection. If the platform refuses because it wants a
+// share token, it creates tokens valid for an hour.
 func (s *Server) platformTile(ctx context.Context, dataset string, at [3]int) (client.Tile, error) {
 	for range 2 {
 		template, token, err := s.tileTemplate(ctx, dataset)
@@ -73,7 +73,7 @@ func (s *Server) platformTile(ctx context.Context, dataset string, at [3]int) (c
 			return tile, err
 		}
 		s.tiles.mu.Lock()
-		s.tiles.byToken, s.tiles.known = true, nil
+		s.tiles.byToken, s.tiles.byDataset = true, nil
 		s.tiles.mu.Unlock()
 	}
 	return client.Tile{}, notFound("the platform refuses the tiles of this dataset")
@@ -81,8 +81,8 @@ func (s *Server) platformTile(ctx context.Context, dataset string, at [3]int) (c
 
 func (s *Server) tileTemplate(ctx context.Context, dataset string) (template string, token bool, err error) {
 	s.tiles.mu.Lock()
-	defer s.tiles.mu.Unlock() // one token for a dataset, however many tiles are asked for
-	if a, ok := s.tiles.known[dataset]; ok && s.Now().Before(a.until) {
+	defer s.tiles.mu.Unlock() // one token for a dataset, however many tiles are requested
+	if a, ok := s.tiles.byDataset[dataset]; ok && s.Now().Before(a.until) {
 		return a.template, s.tiles.byToken, nil
 	}
 	if s.tiles.byToken {
@@ -90,16 +90,16 @@ func (s *Server) tileTemplate(ctx context.Context, dataset string) (template str
 		template, err = s.Client.Datasets.ShareTiles(ctx, client.ShareTiles{Dataset: client.IDs{dataset}, Duration: &life})
 	} else {
 		var d client.Dataset
-		if d, err = described(s.Client.Datasets.Describe(ctx, client.Refs{IDs: client.IDs{dataset}})); err == nil {
+		if d, err = onlyRecord(s.Client.Datasets.Describe(ctx, client.Refs{IDs: client.IDs{dataset}})); err == nil {
 			template, err = client.TileTemplate(d)
 		}
 	}
 	if err != nil {
 		return "", false, err
 	}
-	if s.tiles.known == nil || len(s.tiles.known) >= maxAddresses {
-		s.tiles.known = map[string]tileAddress{}
+	if s.tiles.byDataset == nil || len(s.tiles.byDataset) >= maxAddresses {
+		s.tiles.byDataset = map[string]tileAddress{}
 	}
-	s.tiles.known[dataset] = tileAddress{template, s.Now().Add(tokenLife)}
+	s.tiles.byDataset[dataset] = tileAddress{template, s.Now().Add(tokenLife)}
 	return template, s.tiles.byToken, nil
 }

@@ -1,7 +1,6 @@
-// Package argparse reads command lines as scripts declare them, and writes the
-// text that --help prints. It is written by hand over client/schema: flag
-// packages have no positional arguments, take -5 for a flag, and word their
-// errors without suggestions.
+// Package argparse parses command lines as scripts declare them, and writes the text of --help. It is written
+// by hand over client/schema: flag packages have no positional arguments, take -5 for a flag, and lack
+// suggestions in their errors.
 package argparse
 
 import (
@@ -16,46 +15,45 @@ import (
 	"transect/client/suggest"
 )
 
-// Spec is what a program declares of its command line.
+// Spec declares a program's command line.
 type Spec struct {
 	Doc        string // what the program does
 	Example    string // command lines
 	Reads      bool   // the program changes nothing
-	Program    string // how it is called, "transect run survey.lua"
+	Program    string // how to call it, "transect run survey.lua"
 	Args       map[string]*Arg
-	Positional []string // the arguments that need no flag, in order
+	Positional []string // names of the arguments without a flag, in order
 }
 
 // Arg is one argument.
 type Arg struct {
 	schema.Param
-	Env      string // the variable that gives it when the command line does not
+	Env      string // environment variable to use when the argument is not given
 	Short    string // one letter: -f
 	Value    string // placeholder of the value in help
-	Complete string // what names it takes, for completion: see Completions
+	Complete string // kind of values, for completion: see Completions
 }
 
-// Completions are what an argument can take its values from.
+// Completions lists the kinds of values that can be completed.
 var Completions = []string{"projects", "missions", "names", "analytics", "products", "files", "folders"}
 
-// types are what an argument can be, by the names scripts use; strings takes
-// all further arguments.
+// types maps the type names that scripts use to types; strings takes all further arguments.
 var types = map[string]schema.Type{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean",
 	"strings": "[]string"}
 
-// SetType gives the argument a type by the name scripts use for it.
+// SetType sets the argument's type by the name that scripts use.
 func (a *Arg) SetType(name string) error {
-	known, ok := types[name]
+	typ, ok := types[name]
 	if !ok {
 		names := []string{"string", "number", "integer", "boolean", "strings"}
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown type %s%s, the types are %s", a.Name, name,
 			suggest.Suffix(name, names), strings.Join(names, ", "))
 	}
-	a.Type = known
+	a.Type = typ
 	return nil
 }
 
-// Check refuses a default or choices that the command line could not give.
+// Check refuses a default or choices that could not be given on the command line.
 func (a *Arg) Check() error {
 	for _, text := range a.Choices {
 		if _, err := a.parse(text); err != nil {
@@ -72,7 +70,7 @@ func (a *Arg) Check() error {
 	}
 	texts, isList := value.([]string)
 	if n, isNumber := value.(float64); isNumber {
-		texts = []string{strconv.FormatFloat(n, 'f', -1, 64)} // as the command line would have it
+		texts = []string{strconv.FormatFloat(n, 'f', -1, 64)} // as on the command line
 	} else if !isList {
 		texts = []string{fmt.Sprint(value)}
 	}
@@ -93,8 +91,8 @@ func (s *Spec) HelpAsked(args []string) bool {
 	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
-// Parse reads the command line: the value of each argument, a string, float64,
-// bool, or []any of texts. Errors are UsageErrors.
+// Parse parses the command line into the value of each argument: a string, float64, bool, or []any of texts.
+// Errors are UsageErrors.
 func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string]any, error) {
 	values := map[string]any{}
 	var loose []string
@@ -110,7 +108,7 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 			loose = append(loose, arg)
 			continue
 		}
-		a := s.named(name)
+		a := s.byFlag(name)
 		switch {
 		case a == nil:
 			return nil, s.unknown(name)
@@ -126,13 +124,13 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 			return nil, err
 		}
 	}
-	if err := s.enough(len(loose), values, env); err != nil {
+	if err := s.checkPositional(len(loose), values, env); err != nil {
 		return nil, err
 	}
 	for i, name := range s.Positional {
 		a, n := s.Args[name], min(1, len(loose))
 		if a.list() {
-			n = max(0, len(loose)-s.behind(i, values))
+			n = max(0, len(loose)-s.countAfter(i, values))
 		} else if values[name] != nil {
 			n = 0
 		}
@@ -149,9 +147,9 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 	return values, s.complete(values, env)
 }
 
-// enough reports the first positional argument that is missing when n are given,
-// or all that are needed when the given one may be any of them.
-func (s *Spec) enough(n int, values map[string]any, env func(string) (string, bool)) error {
+// checkPositional reports the first positional argument that is missing when n are given, or all required ones when
+// the given argument could be any of them.
+func (s *Spec) checkPositional(n int, values map[string]any, env func(string) (string, bool)) error {
 	var needed []string
 	lists := false
 	for _, name := range s.Positional {
@@ -174,8 +172,8 @@ func (s *Spec) enough(n int, values map[string]any, env func(string) (string, bo
 	return s.usageError("missing argument %s", needed[n])
 }
 
-// behind counts the positional arguments behind number i that are yet to be given.
-func (s *Spec) behind(i int, values map[string]any) (n int) {
+// countAfter counts the positional arguments after number i that are not given yet.
+func (s *Spec) countAfter(i int, values map[string]any) (n int) {
 	for _, name := range s.Positional[i+1:] {
 		if values[name] == nil {
 			n++
@@ -184,7 +182,7 @@ func (s *Spec) behind(i int, values map[string]any) (n int) {
 	return n
 }
 
-// complete fills in what was not given.
+// complete sets missing arguments from the environment and defaults.
 func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) error {
 	for _, name := range schema.SortedKeys(s.Args) {
 		a := s.Args[name]
@@ -216,7 +214,7 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 	return nil
 }
 
-// set reads an argument from a text of the command line.
+// set sets an argument from a text.
 func (s *Spec) set(a *Arg, values map[string]any, text, source string) error {
 	v, err := a.parse(text)
 	if err != nil {
@@ -230,7 +228,7 @@ func (s *Spec) set(a *Arg, values map[string]any, text, source string) error {
 	return nil
 }
 
-// list reports whether the argument takes any number of texts.
+// list reports whether the argument takes several texts.
 func (a *Arg) list() bool { return a.Type == "[]string" }
 
 // parse converts and checks one text.
@@ -259,8 +257,8 @@ func (a *Arg) parse(text string) (v any, err error) {
 	return v, nil
 }
 
-// named finds an argument by its flag: --max-size and --max_size are the same.
-func (s *Spec) named(name string) *Arg {
+// byFlag returns the argument with a flag: --max-size and --max_size are the same.
+func (s *Spec) byFlag(name string) *Arg {
 	name, long := strings.CutPrefix(name, "--")
 	for _, a := range s.Args {
 		if !long && a.Short != "" && name == "-"+a.Short {
@@ -284,7 +282,7 @@ func (s *Spec) unknown(name string) error {
 	return s.usageError("unknown argument %s%s", name, suggest.Suffix(name, flags))
 }
 
-// placeholder is a positional argument in messages and help.
+// placeholder returns the name of a positional argument in messages and help.
 func (s *Spec) placeholder(a *Arg) string { return cmp.Or(a.Value, strings.ToUpper(a.Name)) }
 
 func flag(name string) string { return strings.ReplaceAll(name, "_", "-") }

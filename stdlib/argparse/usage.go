@@ -11,7 +11,7 @@ import (
 	"transect/client/schema"
 )
 
-// Usage is the text --help prints.
+// Usage returns the text that --help prints.
 func (s *Spec) Usage() string {
 	var b strings.Builder
 	if s.Doc != "" {
@@ -58,7 +58,7 @@ func (s *Spec) Usage() string {
 	return b.String()
 }
 
-// synopsis is a positional argument in the usage line.
+// synopsis returns a positional argument as shown in the usage line.
 func (s *Spec) synopsis(a *Arg) string {
 	text := s.placeholder(a)
 	if a.list() {
@@ -76,14 +76,14 @@ func (a *Arg) explain() string {
 		parts = append(parts, a.Doc)
 	}
 	if a.Choices != nil {
-		parts = append(parts, "one of "+listed(a.Choices))
+		parts = append(parts, "one of "+joinQuoted(a.Choices))
 	}
 	if a.Env != "" {
 		parts = append(parts, "or from $"+a.Env)
 	}
 	switch {
 	case a.Default != nil:
-		if text := shown(a.Default); text != "" {
+		if text := format(a.Default); text != "" {
 			parts = append(parts, "default "+text)
 		}
 	case !a.Optional && a.Type != "boolean":
@@ -92,8 +92,8 @@ func (a *Arg) explain() string {
 	return strings.Join(parts, "; ")
 }
 
-// shown is a value as somebody would read it, "" where there is nothing in it.
-func shown(value any) string {
+// format formats a value for people, "" for an empty one.
+func format(value any) string {
 	if value == "" {
 		return ""
 	}
@@ -105,11 +105,11 @@ func shown(value any) string {
 	for i, v := range list {
 		texts[i] = fmt.Sprint(v)
 	}
-	return listed(texts)
+	return joinQuoted(texts)
 }
 
-// listed joins texts; those that would not be seen in a list are quoted.
-func listed(texts []string) string {
+// joinQuoted joins texts, quoting texts that would not be distinct in a list.
+func joinQuoted(texts []string) string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
 		if out[i] = text; text == "" || strings.ContainsAny(text, ",; \t\n") {

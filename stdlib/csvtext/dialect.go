@@ -1,9 +1,8 @@
-// Package csvtext reads and writes CSV dialects on top of encoding/csv: other
-// quotes, character encodings, byte order marks, CRLF, typed columns. The Lua
-// module csv is its caller. Begin reading at NewReader and NewWriter.
+// Package csvtext reads and writes CSV dialects on top of encoding/csv: other quotes, character encodings,
+// byte order marks, CRLF, typed columns. The Lua module csv uses it. Begin reading at NewReader and
+// NewWriter.
 //
-// The dialects are handled here because encoding/csv has a fixed quote character
-// and knows UTF-8 only.
+// The dialects are handled here because encoding/csv has a fixed quote character and supports only UTF-8.
 package csvtext
 
 import (
@@ -20,21 +19,21 @@ import (
 	"transect/client/fault"
 )
 
-// Dialect is how rows are written.
+// Dialect defines the format of rows.
 type Dialect struct {
 	Separator byte // between fields
 	Quote     byte // around fields; 0 when quotes mean nothing, for reading only
 	Comment   byte // lines that begin with it are skipped; 0 for none; for reading
 	Decimal   byte // in numbers; for reading
-	Trim      bool // spaces around fields do not count; for reading
-	Skip      int  // lines before the first row; for reading
-	CRLF      bool // lines end as on Windows; for writing
+	Trim      bool // ignore spaces around fields; for reading
+	Skip      int  // lines to skip before the first row; for reading
+	CRLF      bool // end lines as on Windows; for writing
 	BOM       bool // begin with the UTF-8 byte order mark, which spreadsheets need; for writing
 
 	Encoding string // of the text, one of Encodings; UTF8 when empty
 }
 
-// check refuses characters that are used twice.
+// check refuses characters with two meanings.
 func (d Dialect) check() error {
 	if d.Quote == d.Separator || d.Separator == '"' || d.Separator == 0 {
 		quote := strings.Trim(string(rune(d.Quote)), "\x00")
@@ -47,8 +46,7 @@ func (d Dialect) check() error {
 	return nil
 }
 
-// swap exchanges the quote of a dialect with the usual one: encoding/csv sees the
-// text through it.
+// swap exchanges the quote of a dialect with the usual one, for encoding/csv.
 func (d Dialect) swap(text []byte) {
 	for i, ch := range text {
 		switch ch {
@@ -69,14 +67,13 @@ func (d Dialect) swapped(field string) string {
 	return string(text)
 }
 
-// UTF8 is the encoding of texts unless something else is said.
+// UTF8 is the default encoding.
 const UTF8 = "utf-8"
 
-// Encodings are the encodings texts may have.
+// Encodings lists the supported encodings.
 var Encodings = []string{UTF8, "utf-16", "latin1", "windows-1252"}
 
-// encodingOf finds the tables of an encoding. UTF-16 is read by its byte order
-// mark, and written with one.
+// encodingOf returns an encoding by name. UTF-16 is read by its byte order mark, and written with one.
 func encodingOf(name string) encoding.Encoding {
 	switch name {
 	case "utf-16":
@@ -89,14 +86,13 @@ func encodingOf(name string) encoding.Encoding {
 	return encoding.Nop
 }
 
-// decoded reads a text as UTF-8. A mark at its start says how it is written,
-// whatever was expected.
+// decoded returns a reader that converts to UTF-8. A byte order mark overrides the named encoding.
 func decoded(r io.Reader, name string) *bufio.Reader {
-	r = bufio.NewReaderSize(r, 64<<10) // the transformer reads little at a time
+	r = bufio.NewReaderSize(r, 64<<10) // the transformer reads in small pieces
 	return bufio.NewReader(transform.NewReader(r, unicode.BOMOverride(encodingOf(name).NewDecoder())))
 }
 
-// encoded writes UTF-8 as another encoding.
+// encoded returns a writer that converts UTF-8 to another encoding.
 func encoded(w io.Writer, name string) io.Writer {
 	if e := encodingOf(name); e != encoding.Nop {
 		return transform.NewWriter(w, e.NewEncoder())
@@ -104,9 +100,9 @@ func encoded(w io.Writer, name string) io.Writer {
 	return w
 }
 
-// unwritable explains a character that an encoding does not have.
+// unwritable explains the error for a character missing in an encoding.
 func unwritable(err error, name string) error {
-	var none interface{ Replacement() byte } // what errors of the package have that say so
+	var none interface{ Replacement() byte } // implemented by this error of package encoding
 	if !errors.As(err, &none) {
 		return err
 	}

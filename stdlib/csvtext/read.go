@@ -15,28 +15,27 @@ import (
 	"transect/client/human"
 )
 
-// Reader reads rows of equal length. It is for one goroutine at a time.
+// Reader reads rows of equal length. It is not safe for concurrent use.
 type Reader struct {
-	// Fits is asked before n bytes are allocated for a long row; optional.
+	// Fits is called before n bytes are allocated for a long row; optional.
 	Fits func(n int) error
 
-	row     int // bytes read since the row before
-	asked   int // what row was when Fits was asked
+	row     int // bytes read since the previous row
+	checked int // the value of row at the last call of Fits
 	in      *csv.Reader
 	dialect Dialect
 	line    int
-	over    bool // the end was reached, or an error
+	over    bool // reached the end, or an error
 }
 
-// NewReader begins to read. A mark at the start says how the text is written,
-// and does not count.
+// NewReader returns a Reader of r. A byte order mark determines the encoding and is skipped.
 func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	buffered := decoded(r, d.Encoding)
 	for range d.Skip {
-		for more := true; more; { // a line longer than the buffer comes in pieces
+		for more := true; more; { // a line longer than the buffer arrives in pieces
 			_, err := buffered.ReadSlice('\n')
 			more = err == bufio.ErrBufferFull
 		}
@@ -50,21 +49,20 @@ func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 	return out, nil
 }
 
-// swapReader lets a text with another quote be read as one with the usual, and
-// stops at a row that does not fit into memory.
+// swapReader exchanges quotes for encoding/csv, and stops at a row that does not fit into memory.
 type swapReader struct {
 	io.Reader
 	to *Reader
 }
 
 const (
-	longRow  = 256 << 10 // bytes from which rows are accounted for
+	longRow  = 256 << 10 // bytes from which rows are charged to the memory limit
 	rowParts = 3         // the row, its buffer while it grows, and its fields
 )
 
 func (r *swapReader) Read(p []byte) (int, error) {
-	if t := r.to; t.Fits != nil && t.row > max(longRow, t.asked+t.asked/4) {
-		t.asked = t.row
+	if t := r.to; t.Fits != nil && t.row > max(longRow, t.checked+t.checked/4) {
+		t.checked = t.row
 		if err := t.Fits(rowParts * t.row); err != nil {
 			return 0, err
 		}
@@ -77,21 +75,20 @@ func (r *swapReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetWidth says how many fields every row has; else the first row decides.
+// SetWidth sets the number of fields in every row; otherwise the first row determines it.
 func (r *Reader) SetWidth(n int) { r.in.FieldsPerRecord = n }
 
-// Line is where the row read last begins, from 1.
+// Line returns the line on which the last row began, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Read gives the next row, nil at the end. It is overwritten by the next one.
-// A row of another length, or with quotes that do not end well, is a
-// ValueError that says where.
+// Read returns the next row, nil at the end. The next call overwrites it. A row of another length, or with
+// unbalanced quotes, is a ValueError with its position.
 func (r *Reader) Read() ([]string, error) {
 	if r.over {
 		return nil, nil
 	}
 	record, err := r.in.Read()
-	r.row, r.asked = 0, 0
+	r.row, r.checked = 0, 0
 	switch {
 	case err == io.EOF:
 		r.over = true
@@ -110,9 +107,8 @@ func (r *Reader) Read() ([]string, error) {
 	return record, nil
 }
 
-// Header takes the names of the columns from the first row. Columns without
-// one are named by their position, column_2; one named twice is a ValueError. Of
-// an empty text there are none.
+// Header reads the column names from the first row. Columns without one are named by position, column_2; a
+// duplicate is a ValueError. An empty text has no columns.
 func (r *Reader) Header() ([]string, error) {
 	record, err := r.Read()
 	if err != nil {
@@ -158,12 +154,11 @@ func (r *Reader) explain(err error, fields int) error {
 	return err
 }
 
-// Types are what a column may hold.
+// Types lists the types of columns.
 var Types = []string{"string", "number", "integer", "boolean"}
 
-// Value reads a field as a type: string, float64, json.Number for an integer of
-// any size up to 64 bits, bool; nil for an empty field that is no text. ok is
-// false when it is none.
+// Value converts a field to a type: string, float64, json.Number for an integer of any size up to 64 bits,
+// bool; nil for an empty field, unless it is text. ok is false when the conversion fails.
 func (r *Reader) Value(typ, field string) (v any, ok bool) {
 	text := strings.TrimSpace(field)
 	switch {

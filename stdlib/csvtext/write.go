@@ -10,14 +10,14 @@ import (
 	"transect/client/fault"
 )
 
-// Writer writes rows. It is for one goroutine at a time.
+// Writer writes rows. It is not safe for concurrent use.
 type Writer struct {
 	out     *csv.Writer
 	buffer  *bufio.Writer
 	dialect Dialect
 }
 
-// NewWriter begins to write; Flush ends it.
+// NewWriter returns a Writer to w; call Flush at the end.
 func NewWriter(w io.Writer, d Dialect) (*Writer, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func NewWriter(w io.Writer, d Dialect) (*Writer, error) {
 	out := csv.NewWriter(&swapWriter{buffer, d})
 	out.Comma, out.UseCRLF = rune(d.Separator), d.CRLF
 	if d.BOM {
-		_, _ = buffer.WriteString("\xef\xbb\xbf") // an error stays in the buffer
+		_, _ = buffer.WriteString("\xef\xbb\xbf") // the buffer keeps the error
 	}
 	return &Writer{out, buffer, d}, nil
 }
@@ -54,7 +54,7 @@ func (w *swapWriter) Write(p []byte) (int, error) {
 // Write writes one row.
 func (w *Writer) Write(record []string) error {
 	var err error
-	if len(record) == 1 && record[0] == "" { // an empty line would be no row
+	if len(record) == 1 && record[0] == "" { // an empty line would not be a row
 		w.out.Flush()
 		end := "\n"
 		if w.dialect.CRLF {
@@ -73,7 +73,7 @@ func (w *Writer) Write(record []string) error {
 	return unwritable(err, w.dialect.Encoding)
 }
 
-// Flush hands on what is written so far.
+// Flush writes buffered rows to the underlying writer.
 func (w *Writer) Flush() error {
 	w.out.Flush()
 	err := w.out.Error()

@@ -1,12 +1,11 @@
-// Package dotenv reads .env files: NAME=value lines, as a shell has them, but
-// without anything being replaced in the values. It is written by hand because
-// godotenv expands $ and quotes values, perhaps secrets, in its errors.
+// Package dotenv reads .env files: NAME=value lines in shell syntax, without expansion of values. It is
+// written by hand because godotenv expands $ and quotes values, possibly secrets, in its errors.
 package dotenv
 
 import "strings"
 
-// Parse reads NAME=value lines, or says in which line what is wrong,
-// without the value: it may be a secret.
+// Parse reads NAME=value lines. On an error it returns the line and the reason, without the value: it may be
+// a secret.
 func Parse(text string) (values map[string]string, line int, why string) {
 	values = map[string]string{}
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
@@ -37,7 +36,7 @@ func Parse(text string) (values map[string]string, line int, why string) {
 	return values, line, ""
 }
 
-// dotEnvValue takes a value off the start of text, and the rest of its line.
+// dotEnvValue splits a value off the start of text, and returns the rest of its line.
 func dotEnvValue(text string) (value, after, why string) {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		value, after, _ = strings.Cut(text, "\n")

@@ -15,8 +15,7 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Copier copies and moves files and folders. A target that is a folder takes
-// a file under its name.
+// Copier copies and moves files and folders. A file copied to a folder keeps its name.
 type Copier struct {
 	Disk      *sandbox.Sandbox
 	Overwrite bool // replace files that exist
@@ -66,7 +65,7 @@ func (c *Copier) Move(ctx context.Context, from, to string) error {
 	return c.Disk.Remove(ctx, from, info.IsDir())
 }
 
-// otherDevice reports that a rename failed because it crosses file systems.
+// otherDevice reports whether a rename failed because it crosses file systems.
 func otherDevice(err error) bool {
 	const notSameDevice = syscall.Errno(17) // ERROR_NOT_SAME_DEVICE
 	return errors.Is(err, syscall.EXDEV) || runtime.GOOS == "windows" && errors.Is(err, notSameDevice)
@@ -147,7 +146,7 @@ func (c *Copier) check(to string, source fs.FileInfo) error {
 	return nil
 }
 
-// into returns the target path: inside it when it is an existing folder.
+// into returns the target path: in the folder to if it exists, else to itself.
 func (c *Copier) into(from, to string) (string, error) {
 	if err := c.Disk.Permit(sandbox.Write, to); err != nil {
 		return "", err

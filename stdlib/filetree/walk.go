@@ -1,6 +1,5 @@
-// Package filetree walks, watches and copies folders within the sandbox of a
-// run. The Lua module fs is its caller. Start
-// reading at Walk; Watch and Copier build on it.
+// Package filetree walks, watches and copies folders within the sandbox of a run. The Lua module fs uses it.
+// Start reading at Walk; Watch and Copier build on it.
 package filetree
 
 import (
@@ -16,7 +15,7 @@ import (
 
 // Walker visits a tree depth first, one entry at a time, in bounded memory.
 type Walker struct {
-	SkipUnreadable bool // folders below the root that may not be read are no error
+	SkipUnreadable bool // ignore unreadable folders below the root
 
 	disk  *sandbox.Sandbox
 	root  string
@@ -32,17 +31,16 @@ type Entry struct {
 	depth int
 }
 
-// Unlimited is a depth without a limit.
+// Unlimited is the depth of an unlimited walk.
 const Unlimited = 1 << 20
 
-// Walk starts at a folder and descends depth levels; 1 is the folder alone.
+// Walk starts at a folder and descends depth levels; 1 visits only the folder itself.
 func Walk(root string, depth int, disk *sandbox.Sandbox, want func(Entry) bool) *Walker {
 	return &Walker{disk: disk, root: root, depth: depth, want: want, stack: []Entry{{Rel: "."}}}
 }
 
-// Next returns the next wanted entry; ok is false at the end. After an error it
-// continues after the folder that could not be read. Links to folders are not
-// followed.
+// Next returns the next wanted entry; ok is false at the end. After an error it continues after the folder
+// that could not be read. Links to folders are not followed.
 func (w *Walker) Next(ctx context.Context) (p Entry, info fs.FileInfo, ok bool, err error) {
 	for len(w.stack) > 0 {
 		if err := ctx.Err(); err != nil {

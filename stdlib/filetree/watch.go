@@ -20,16 +20,16 @@ type WatchOptions struct {
 	Existing bool          // include files that exist at the start
 	Settle   time.Duration // how long a file must stay unchanged
 	Interval time.Duration // between two scans of the folder
-	Idle     time.Duration // without a change, after which the watch ends; 0 never
+	Idle     time.Duration // ends the watch after this long without a change; 0: never
 }
 
-// Watch waits for finished files: those whose size and modification time stay
-// unchanged for Settle. It polls, because memory cards and network shares send
-// no change notifications, and a notification does not say that a file is whole.
+// Watch waits for finished files, whose size and modification time stay unchanged for Settle. It polls,
+// because memory cards and network shares send no change notifications, and a notification does not mean that
+// a file is complete.
 type Watch struct {
 	WatchOptions
 	root       string
-	known      map[string]*fileState
+	files      map[string]*fileState
 	ready      []string
 	lastChange time.Time
 }
@@ -37,12 +37,12 @@ type Watch struct {
 type fileState struct {
 	size     int64
 	modified time.Time
-	since    time.Time // of this size and time
+	since    time.Time // when it got this size and time
 	reported bool
 	present  bool
 }
 
-// unfinished are the suffixes of files that a program is still writing.
+// unfinished lists the suffixes of files that a program is still writing.
 var unfinished = []string{".part", ".partial", ".tmp", ".temp", ".crdownload", ".download", ".filepart", ".!ut", "~"}
 
 func temporary(name string) bool {
@@ -53,14 +53,14 @@ func temporary(name string) bool {
 
 // NewWatch scans a folder for the first time.
 func NewWatch(ctx context.Context, root string, opt WatchOptions) (*Watch, error) {
-	w := &Watch{WatchOptions: opt, root: root, known: map[string]*fileState{}, lastChange: time.Now()}
+	w := &Watch{WatchOptions: opt, root: root, files: map[string]*fileState{}, lastChange: time.Now()}
 	return w, w.scan(ctx, !opt.Existing)
 }
 
 // scan walks the folder once; new files count as reported when ignore is set.
 func (w *Watch) scan(ctx context.Context, ignore bool) error {
 	now := time.Now()
-	for _, s := range w.known {
+	for _, s := range w.files {
 		s.present = false
 	}
 	tree := Walk(w.root, Unlimited, w.Disk, func(e Entry) bool {
@@ -80,11 +80,11 @@ func (w *Watch) scan(ctx context.Context, ignore bool) error {
 		if !info.Mode().IsRegular() {
 			continue
 		}
-		s := w.known[e.Rel]
+		s := w.files[e.Rel]
 		switch {
 		case s == nil:
 			s = &fileState{size: info.Size(), modified: info.ModTime(), since: now, reported: ignore}
-			w.known[e.Rel] = s
+			w.files[e.Rel] = s
 			w.lastChange = now
 		case s.size != info.Size() || !s.modified.Equal(info.ModTime()):
 			*s = fileState{size: info.Size(), modified: info.ModTime(), since: now}
@@ -96,7 +96,7 @@ func (w *Watch) scan(ctx context.Context, ignore bool) error {
 			w.ready = append(w.ready, e.Rel)
 		}
 	}
-	maps.DeleteFunc(w.known, func(_ string, s *fileState) bool { return !s.present })
+	maps.DeleteFunc(w.files, func(_ string, s *fileState) bool { return !s.present })
 	return nil
 }
 

@@ -1,7 +1,6 @@
-// Package geometry computes with the geometries of GeoJSON: area and length on
-// the ellipsoid; hull, centroid, containment and simplification on a local
-// plane. GeoJSON objects come in already checked and converted (client/geojson).
-// The Lua module geo and the prompt are the callers. Start reading at OnPlane.
+// Package geometry computes with GeoJSON geometries: area and length on the ellipsoid; hull, centroid,
+// containment and simplification on a local plane. GeoJSON objects are already checked and converted
+// (client/geojson). The Lua module geo and the prompt use it. Start reading at OnPlane.
 package geometry
 
 import (
@@ -38,8 +37,8 @@ func eachPart[G orb.Geometry](list []G, f func(part orb.Geometry)) {
 	}
 }
 
-// Area is the area of polygons without their holes in square metres on the
-// ellipsoid; edges are geodesics. Points and lines have none.
+// Area returns the area of polygons without their holes in square metres on the ellipsoid; edges are
+// geodesics. Points and lines have none.
 func Area(g orb.Geometry) (sum float64) {
 	parts(g, func(part orb.Geometry) {
 		polygon, _ := part.(orb.Polygon)
@@ -54,8 +53,7 @@ func Area(g orb.Geometry) (sum float64) {
 	return sum
 }
 
-// Length is the length of lines, and of the edges of polygons, in metres on the
-// ellipsoid.
+// Length returns the length of lines, and of the edges of polygons, in metres on the ellipsoid.
 func Length(g orb.Geometry) (sum float64) {
 	parts(g, func(part orb.Geometry) {
 		switch part := part.(type) {
@@ -70,8 +68,7 @@ func Length(g orb.Geometry) (sum float64) {
 	return sum
 }
 
-// Contains reports whether a point lies in any polygon of g, and whether there is
-// a polygon.
+// Contains reports whether a point is inside any polygon of g, and whether g has a polygon.
 func Contains(g orb.Geometry, p orb.Point) (inside, areas bool) {
 	parts(g, func(part orb.Geometry) {
 		if polygon, ok := part.(orb.Polygon); ok {
@@ -98,11 +95,10 @@ func Positions(g orb.Geometry) (points []orb.Point) {
 	return points
 }
 
-// Between is the geodesic between two points.
+// Between returns the geodesic between two points.
 func Between(a, b orb.Point) geodesic.Line { return geodesic.Inverse(a[1], a[0], b[1], b[0]) }
 
-// From is the point at a distance in metres and an azimuth in degrees
-// clockwise from north.
+// From returns the point at a distance in metres and an azimuth in degrees clockwise from north.
 func From(p orb.Point, azimuth, metres float64) orb.Point {
 	lat, lon, _ := geodesic.Direct(p[1], p[0], azimuth, metres)
 	return orb.Point{lon, lat}
@@ -149,7 +145,7 @@ func OnPlane(g orb.Geometry, f func(orb.Geometry) (orb.Geometry, error)) (orb.Ge
 	}), nil
 }
 
-// Hull is the convex hull. Collinear positions are a ValueError.
+// Hull returns the convex hull. Collinear positions are a ValueError.
 func Hull(g orb.Geometry) (orb.Geometry, error) {
 	ring := orb.Ring(imagery.ConvexHull(Positions(g)))
 	if len(ring) < 3 {

@@ -1,6 +1,5 @@
-// Package keyvalue keeps texts by name in a SQLite database, for several
-// processes at once. Every operation is one step. Its errors are faults that
-// name the file and the way out.
+// Package keyvalue stores texts by name in an SQLite database, shared by several processes. Every operation
+// is atomic. Its errors are faults that name the file and a remedy.
 package keyvalue
 
 import (
@@ -36,8 +35,8 @@ type Entry struct {
 	Expires float64 // seconds since 1970; 0 is never
 }
 
-// Open opens the database in a file. A missing file is created for its owner
-// alone; a file of another kind is left unchanged.
+// Open opens the database in a file. A missing file is created with owner-only access; a file of another kind
+// is left unchanged.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path}
 	if err := s.open(ctx); err != nil {
@@ -74,11 +73,10 @@ func (s *Store) Close() error { return s.db.Close() }
 const (
 	current = "namespace = ? AND (expires IS NULL OR expires > ?)"
 	find    = "SELECT value, coalesce(expires, 0) FROM entries WHERE " + current + " AND key = ?"
-	begins  = " AND substr(key, 1, length(?)) = ?" // whatever characters are in it
+	begins  = " AND substr(key, 1, length(?)) = ?" // matches any characters literally
 )
 
-// Get reads a value, nil when there is none at the time now, in seconds since
-// 1970.
+// Get returns the value at the time now, in seconds since 1970, or nil.
 func (s *Store) Get(ctx context.Context, namespace, key string, now float64) (*Entry, error) {
 	e, err := scan(s.db.QueryRowContext(ctx, find, namespace, now, key))
 	return e, s.failed(ctx, err)
@@ -93,8 +91,7 @@ func scan(row *sql.Row) (*Entry, error) {
 	return e, err
 }
 
-// Replace replaces the value old by next; nil is none. done is false when the
-// value is another one by now.
+// Replace replaces the value old by next; nil means none. done is false when the value has changed meanwhile.
 func (s *Store) Replace(ctx context.Context, namespace, key string, old, next *Entry, now float64) (done bool,
 	err error) {
 	done, err = s.replace(ctx, namespace, key, old, next, now)
@@ -112,7 +109,7 @@ func (s *Store) replace(ctx context.Context, namespace, key string, old, next *E
 	case err != nil:
 		return false, err
 	case (found == nil) != (old == nil) || old != nil && *found != *old:
-		return false, nil // somebody was faster
+		return false, nil // another process was faster
 	case next == nil:
 		_, err = tx.ExecContext(ctx, "DELETE FROM entries WHERE namespace = ? AND key = ?", namespace, key)
 	default:
@@ -144,11 +141,10 @@ func (s *Store) Keys(ctx context.Context, namespace, prefix string, now float64)
 	return keys, s.failed(ctx, rows.Err())
 }
 
-// Clear deletes the values whose keys begin with prefix, and says how many
-// there were.
+// Clear deletes the values whose keys begin with prefix, and returns their number.
 func (s *Store) Clear(ctx context.Context, namespace, prefix string, now float64) (int64, error) {
 	if _, err := s.db.ExecContext(ctx, "DELETE FROM entries WHERE expires <= ?", now); err != nil {
-		return 0, s.failed(ctx, err) // what is gone does not count
+		return 0, s.failed(ctx, err) // expired ones do not count
 	}
 	result, err := s.db.ExecContext(ctx, "DELETE FROM entries WHERE namespace = ?"+begins, namespace, prefix, prefix)
 	if err != nil {
@@ -158,8 +154,8 @@ func (s *Store) Clear(ctx context.Context, namespace, prefix string, now float64
 	return n, s.failed(ctx, err)
 }
 
-// failed is an error as a fault that says what is wrong with the database, and
-// the way out; the end of ctx comes before what it did to the database.
+// failed converts an error to a fault with the problem of the database and a remedy; the end of ctx takes
+// precedence over its effects on the database.
 func (s *Store) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

@@ -10,12 +10,12 @@ import (
 	"transect/client/fault"
 )
 
-// longest bounds the memory a file without line ends can take.
+// longest limits the length of a line, and thus the memory for a file without line ends.
 const longest = 64 << 20
 
-// Reader reads the lines of a text. It is for one goroutine at a time.
+// Reader reads the lines of a text. It is not safe for concurrent use.
 type Reader struct {
-	// Fits is asked before n bytes are allocated for a long line; optional.
+	// Fits is called before n bytes are allocated for a long line; optional.
 	Fits func(n int) error
 
 	in     *bufio.Reader
@@ -25,11 +25,10 @@ type Reader struct {
 // New reads lines from r.
 func New(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// Number is that of the line read last, from 1.
+// Number returns the number of the last line, from 1.
 func (l *Reader) Number() int { return l.number }
 
-// Next is the next line without its end, which is \n or \r\n; ok is false
-// after the last one.
+// Next returns the next line without its \n or \r\n; ok is false after the last one.
 func (l *Reader) Next() (line string, ok bool, err error) {
 	piece, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -40,7 +39,7 @@ func (l *Reader) Next() (line string, ok bool, err error) {
 	if err == io.EOF {
 		err = nil
 	}
-	if err != nil || len(piece) == 0 { // what came before a failed read is no line
+	if err != nil || len(piece) == 0 { // text before a failed read is not a line
 		return "", false, err
 	}
 	l.number++

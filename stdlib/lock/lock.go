@@ -1,8 +1,6 @@
-// Package lock provides named locks between processes of one machine, on flock
-// files: the kernel releases a lock when its process ends, however it ends. A
-// JSON file beside each lock names its holder; one left behind by a killed
-// process is overwritten. Callers are the Lua module script and unattended runs.
-// Start reading at Take.
+// Package lock provides named locks between processes of one machine, on flock files: the kernel releases a
+// lock when its process ends, however it ends. A JSON file next to each lock names its holder; one left by a
+// killed process is overwritten. The Lua module script and unattended runs use it. Start reading at Take.
 package lock
 
 import (
@@ -29,7 +27,7 @@ type Holder struct {
 	Script string    `json:"script,omitempty"`
 }
 
-// Describe is "process 4711 (survey.lua), since 14:02:11 (12m3s)".
+// Describe returns, for example, "process 4711 (survey.lua), since 14:02:11 (12m3s)".
 func (h *Holder) Describe(now time.Time) string {
 	text := fmt.Sprintf("process %d", h.PID)
 	if h.Script != "" {
@@ -145,5 +143,5 @@ func (l *Lock) writeHolder(h *Holder) error {
 // Release releases the lock.
 func (l *Lock) Release() {
 	_ = os.Remove(l.holderPath)
-	_ = l.flock.Unlock() // the kernel does it at exit otherwise
+	_ = l.flock.Unlock() // otherwise the kernel does it at exit
 }

@@ -6,11 +6,11 @@ import (
 	"net/url"
 )
 
-// Escapes are what values can be written for.
+// Escapes lists the contexts to escape values for.
 var Escapes = []string{"none", "html", "json", "url"}
 
-// Escape is a text as it may stand in another: between the tags and in the
-// quotes of HTML, in the quotes of JSON, in an address.
+// Escape escapes a text for a context: between the tags and in quoted attributes of HTML, in quoted strings
+// of JSON, in URLs.
 func Escape(text, escape string) string {
 	switch escape {
 	case "html":
@@ -18,7 +18,7 @@ func Escape(text, escape string) string {
 	case "json":
 		quoted, err := json.Marshal(text)
 		if err != nil {
-			return text // texts always can be written
+			return text // cannot fail for texts
 		}
 		return string(quoted[1 : len(quoted)-1])
 	case "url":

@@ -1,9 +1,8 @@
-// Package mustache parses Mustache templates and escapes values; the Lua module
-// template renders them. Beyond the specification a value may have a format,
-// {{area|%.2f}}. Begin reading at Parse.
+// Package mustache parses Mustache templates and escapes values; the Lua module template renders them. As an
+// extension a value may have a format, {{area|%.2f}}. Begin reading at Parse.
 //
-// It is written by hand because sections iterate over Lua tables, resources and
-// iterators that may wait for the platform, which the Go libraries cannot.
+// It is written by hand because sections iterate over Lua tables, resources and iterators that may wait for
+// the platform, which the Go libraries cannot.
 package mustache
 
 import (
@@ -14,7 +13,7 @@ import (
 	"transect/client/fault"
 )
 
-// Kind is what a part of a template is.
+// Kind is the kind of a part of a template.
 type Kind byte
 
 // The kinds of parts.
@@ -45,33 +44,33 @@ var (
 	})
 )
 
-// Numeric says that the format of a value is one of numbers.
+// Numeric reports whether the value's format is for numbers.
 func (p Piece) Numeric() bool {
 	found := format().FindStringSubmatch(p.Format)
 	return found != nil && found[3] != "s" && found[3] != "q"
 }
 
-// reader takes a template apart.
+// reader parses a template.
 type reader struct {
 	text string
 	at   int
 	line int
 }
 
-// Parse takes a template apart. What is wrong is a ValueError with its line.
+// Parse parses a template. Errors are ValueErrors with their line.
 func Parse(text string) ([]Piece, error) {
 	r := &reader{text: text, line: 1}
 	return r.until("", 1, 0)
 }
 
-// Deepest is how many sections, or partials, may lie inside one another.
+// Deepest limits the nesting of sections and partials.
 const Deepest = 64
 
 func (r *reader) wrong(line int, format string, args ...any) error {
 	return fault.Of(&fault.ValueError{}, "line %d: "+format, append([]any{line}, args...)...)
 }
 
-// until reads up to the end of a section, or of the template for "".
+// until parses up to the end of a section, or of the template for "".
 func (r *reader) until(section string, opened, depth int) ([]Piece, error) {
 	if depth > Deepest {
 		return nil, r.wrong(opened, "more than %d sections inside one another", Deepest)
@@ -141,7 +140,7 @@ func appendText(pieces []Piece, text string) []Piece {
 	return append(pieces, Piece{Text: text})
 }
 
-// tag reads the tag at start: its content, kind and where it ends.
+// tag reads the tag at start and returns its content, kind and end.
 func (r *reader) tag(start int) (content string, kind byte, end int, err error) {
 	closing, from := "}}", start+2
 	if strings.HasPrefix(r.text[from:], "{") {
@@ -161,8 +160,7 @@ func (r *reader) tag(start int) (content string, kind byte, end int, err error) 
 	return content, 'v', end, nil
 }
 
-// aloneOnLine says whether nothing else is on the line of a tag, and where
-// the line begins and ends.
+// aloneOnLine reports whether a tag is alone on its line, and returns where the line begins and ends.
 func aloneOnLine(text string, start, end int) (from, to int, alone bool) {
 	from = strings.LastIndexByte(text[:start], '\n') + 1
 	rest := text[end:]

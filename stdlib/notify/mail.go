@@ -41,7 +41,7 @@ type Mail struct {
 	HTML        string // an alternative to Text, or the only body
 	Attachments []Attachment
 
-	Timeout time.Duration // of the whole exchange
+	Timeout time.Duration // for the whole exchange
 	Roots   *x509.CertPool
 	Permit  func(hostport string) error
 	Sending func(n int64) error // called with the size of the message; may refuse it
@@ -224,25 +224,25 @@ func (m *Mail) failure(server string, err error) error {
 	var reply *textproto.Error
 	var sending *mail.SendError
 	reason, _, _ := strings.Cut(fault.Reason(err).Error(), ", affected message ID")
-	said := errors.New(strings.ReplaceAll(m.redact(reason), `"`, ""))
+	cause := errors.New(strings.ReplaceAll(m.redact(reason), `"`, ""))
 	switch {
 	case strings.Contains(err.Error(), "does not support STARTTLS"):
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s does not offer STARTTLS", server),
 			`if it encrypts from the start, as on port 465, use tls = "tls"`)
 	case errors.As(err, &certificate):
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "connecting to the mail server %s: %w", server, said),
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "connecting to the mail server %s: %w", server, cause),
 			"if the server uses a certificate of its own, name its CA file with ca_cert")
 	case errors.As(err, &sending) && sending.ErrorCode() >= 500:
-		return fault.Of(&fault.RuntimeError{}, "the mail server %s refuses the message: %w", server, said)
+		return fault.Of(&fault.RuntimeError{}, "the mail server %s refuses the message: %w", server, cause)
 	case errors.As(err, &sending) && sending.IsTemp():
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s cannot accept the message now: %w", server,
-			said), "run again later")
+			cause), "run again later")
 	case errors.As(err, &reply) && strings.Contains(err.Error(), "SMTP AUTH"):
-		said = fmt.Errorf("%d %s", reply.Code, m.redact(reply.Msg))
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the mail server %s refuses the credentials: %w", server, said),
+		cause = fmt.Errorf("%d %s", reply.Code, m.redact(reply.Msg))
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the mail server %s refuses the credentials: %w", server, cause),
 			"check user and password; some servers want an app password")
 	}
-	return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s: %w", server, said),
+	return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s: %w", server, cause),
 		"check the server's address, its port, and tls")
 }
 

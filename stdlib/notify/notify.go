@@ -1,8 +1,7 @@
-// Package notify reports how a run went: pings for healthchecks-style monitors,
-// webhooks, mail. Delivery is at least once: a notification may arrive twice when
-// a connection breaks.
+// Package notify reports how a run went: pings for healthchecks-style monitors, webhooks, mail. Delivery is
+// at least once: a notification may arrive twice when a connection breaks.
 //
-// Addresses of monitors and webhooks are secrets: errors name their host alone.
+// Addresses of monitors and webhooks are secrets: errors contain only their host.
 package notify
 
 import (
@@ -23,9 +22,9 @@ import (
 
 const (
 	attempts = 3
-	silence  = 10 * time.Second // longest, each attempt
-	answer   = 64 << 10         // of which at most the start matters
-	// longestBody is what monitors keep of a ping's body.
+	silence  = 10 * time.Second // per attempt
+	answer   = 64 << 10         // bytes of a response to read
+	// longestBody is the part of a ping's body that monitors keep.
 	longestBody = 100_000
 )
 
@@ -37,11 +36,10 @@ const (
 	Log     = "log" // neither success nor failure
 )
 
-// Ping tells a monitor that something started, succeeded or failed: a request
-// to an address, or to /start, /fail, /log or an exit status below it. Of a long
-// body the end is sent.
+// Ping reports to a monitor that a run started, succeeded or failed: a request to its address, or to /start,
+// /fail, /log or an exit status below it. Only the end of a long body is sent.
 //
-// A run must not wait long for its monitor: the attempts share one time limit.
+// A run must not wait long for its monitor: all attempts share one time limit.
 func Ping(ctx context.Context, c *web.Client, to, event, body string) error {
 	u, err := web.Parse(to)
 	if err != nil {
@@ -62,8 +60,7 @@ func Ping(ctx context.Context, c *web.Client, to, event, body string) error {
 	return err
 }
 
-// Webhook posts a message as JSON. A text becomes {"text": …}, which chat
-// services understand.
+// Webhook posts a message as JSON. A text becomes {"text": …}, the format of chat services.
 func Webhook(ctx context.Context, c *web.Client, to string, message any) error {
 	u, err := web.Parse(to)
 	if err != nil {
@@ -81,7 +78,7 @@ func Webhook(ctx context.Context, c *web.Client, to string, message any) error {
 	return post(ctx, c, u, "application/json", bytes.TrimSpace(b.Bytes()))
 }
 
-// post sends until somebody answers, a few times.
+// post sends a request, with retries until there is a response.
 func post(ctx context.Context, c *web.Client, to *url.URL, kind string, body []byte) error {
 	for n := 1; ; n++ {
 		err := once(ctx, c, to, kind, body)
@@ -94,10 +91,10 @@ func post(ctx context.Context, c *web.Client, to *url.URL, kind string, body []b
 	}
 }
 
-// pingTimeout is how long the attempts of a ping may take together.
+// pingTimeout limits all attempts of a ping together.
 var pingTimeout = 10 * time.Second
 
-// pause is the wait before the second attempt.
+// pause is the delay before the second attempt.
 var pause = 500 * time.Millisecond
 
 func once(ctx context.Context, c *web.Client, to *url.URL, kind string, body []byte) error {

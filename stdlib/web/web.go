@@ -1,8 +1,7 @@
-// Package web sends requests to hosts other than the platform: for the module
-// http, notifications and monitors. The HTTP core does the work; this package
-// adds the policy of arbitrary hosts: credentials stay with their origin, bodies
-// do not follow a redirect to another host, errors name a host and nothing else
-// of an address, which may be secret.
+// Package web sends requests to hosts other than the platform: for the module http, notifications and
+// monitors. httpcore does the work; this package adds the policy for arbitrary hosts: credentials stay with
+// their origin, bodies do not follow a redirect to another host, errors contain only the host of an address,
+// which may be secret.
 //
 // Begin reading at Client.Do.
 package web
@@ -25,21 +24,20 @@ import (
 	"transect/client/transport/httpcore"
 )
 
-// DefaultRedirects are followed unless a request says otherwise.
+// DefaultRedirects limits redirects unless a request has its own limit.
 const DefaultRedirects = 10
 
-// Options configure a client. Zero values are fine.
+// Options configure a client. Zero values are valid.
 type Options struct {
-	// Env is where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up; the
-	// process's environment when nil.
+	// Env looks up HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the process's environment when nil.
 	Env func(name string) (string, bool)
-	// Permit is asked for host:port before a host is connected to, also those of
-	// redirects. Everything is allowed when nil.
+	// Permit is called with host:port before connecting to a host, including redirects. Everything is allowed
+	// when nil.
 	Permit func(hostport string) error
-	// Sending is asked for the bytes of a body before they are sent.
+	// Sending is called with the size of a body before it is sent.
 	Sending func(n int64) error
-	// Roots are the trusted certificates: when nil the system's, with those of the
-	// file SSL_CERT_FILE of Env.
+	// Roots are the trusted certificates; when nil, the system's and the ones in the file SSL_CERT_FILE of
+	// Env.
 	Roots *x509.CertPool
 	// UserAgent names the program.
 	UserAgent string
@@ -50,10 +48,10 @@ type Options struct {
 type Client struct {
 	Options
 	core   *httpcore.Core
-	broken error // what is wrong with the settings
+	broken error // an error in the settings
 }
 
-// New makes a client.
+// New returns a client.
 func New(o Options) *Client {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
@@ -69,19 +67,19 @@ func New(o Options) *Client {
 	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
 		c.Roots, c.broken = LoadRoots(file, os.ReadFile)
 	}
-	// It cannot fail: there is no proxy of its own.
+	// It cannot fail without an explicit proxy.
 	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: c.Roots, HTTP2: true, Connections: 16,
 		Reach: o.Permit, Sending: o.Sending})
 	return c
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.core.Close() }
 
-// Trusted are the certificates the client trusts, nil for the system's.
+// Trusted returns the certificates the client trusts, nil for the system's.
 func (c *Client) Trusted() (*x509.CertPool, error) { return c.Roots, c.broken }
 
-// LoadRoots reads a PEM file of certificates to trust beside the system's.
+// LoadRoots reads a PEM file of certificates to trust in addition to the system's.
 func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertPool, error) {
 	roots, err := httpcore.LoadRoots(path, read)
 	if err != nil && fault.Find(err) == nil {
@@ -90,7 +88,7 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 	return roots, err
 }
 
-// Parse reads an address a request can go to.
+// Parse parses the address of a request.
 func Parse(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -104,21 +102,20 @@ func Parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// Basic is the Authorization header of a user with a password.
+// Basic returns the Authorization header for a user and password.
 func Basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
-// Response is an answer whose body is yet to be read. Close it.
+// Response is a response whose body has not been read. Close it.
 type Response struct {
 	*http.Response
-	URL *url.URL // where the answer came from in the end
+	URL *url.URL // the final address
 	ctx context.Context
 }
 
-// Do sends a request, to an address of Parse, and follows redirects: by default
-// DefaultRedirects. Any status is an answer. Credentials are headers, or userinfo
-// in the URL.
+// Do sends a request, to an address from Parse, and follows redirects: by default DefaultRedirects. Any
+// status is a response. Credentials are headers, or userinfo in the URL.
 func (c *Client) Do(ctx context.Context, r *httpcore.Request) (*Response, error) {
 	if c.broken != nil {
 		return nil, c.broken
@@ -145,7 +142,7 @@ func (c *Client) Do(ctx context.Context, r *httpcore.Request) (*Response, error)
 	return &Response{Response: answer, URL: r.URL, ctx: ctx}, nil
 }
 
-// harmless headers travel to another origin; all others may be credentials.
+// harmless lists the headers that may be sent to another origin; all others may be credentials.
 var harmless = []string{"Accept", "Accept-Language", "User-Agent", "Range", "If-Modified-Since", "If-None-Match"}
 
 // redirect prepares a request for its next address, or refuses to follow.
@@ -176,7 +173,7 @@ func redirect(r *httpcore.Request, status int, next *url.URL) error {
 	return nil
 }
 
-// Close ends the exchange.
+// Close closes the body.
 func (r *Response) Close() { _ = r.Body.Close() }
 
 // Copy reads the body up to limit bytes; a longer one is a LimitError.
@@ -193,10 +190,10 @@ func (r *Response) Copy(w io.Writer, limit int64) error {
 	return nil
 }
 
-// Broken is the error of a body that could not be read to its end.
+// Broken returns the error for a body that could not be read to its end.
 func (r *Response) Broken(err error) error { return failure(r.ctx, r.URL, err) }
 
-// failure is the error of an exchange without a complete answer.
+// failure returns the error for an exchange without a complete response.
 func failure(ctx context.Context, u *url.URL, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -207,8 +204,7 @@ func failure(ctx context.Context, u *url.URL, err error) error {
 	return httpcore.Failure(u.Host, err, httpcore.Names{Proxy: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY", CACert: "ca_cert"})
 }
 
-// Failed is the error for a status outside 200-299, or nil. Its data is what body
-// says as JSON, or else its text.
+// Failed returns the error for a status outside 200-299, or nil. Its data is body as JSON, or else its text.
 func (r *Response) Failed(body []byte) error {
 	if r.StatusCode >= 200 && r.StatusCode < 300 {
 		return nil

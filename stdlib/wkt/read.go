@@ -1,10 +1,9 @@
-// Package wkt converts between well-known text (OGC 06-103r4 and its dialects)
-// and GeoJSON objects. The Lua module geo is its caller. Begin reading at Parse
-// and Format.
+// Package wkt converts between well-known text (OGC 06-103r4 and its dialects) and GeoJSON objects. The Lua
+// module geo uses it. Begin reading at Parse and Format.
 //
-// It is written by hand because orb/encoding/wkt has neither altitudes (Z) nor
-// measures (M). GeoJSON has no measures: they are kept in a member "measures",
-// nested like the coordinates, with a number instead of each position.
+// It is written by hand because orb/encoding/wkt has neither altitudes (Z) nor measures (M). GeoJSON has no
+// measures: they are kept in a member "measures", nested like the coordinates, with a number instead of each
+// position.
 package wkt
 
 import (
@@ -16,7 +15,7 @@ import (
 	"sync"
 )
 
-// shape is what the coordinates of a geometry are like.
+// shape describes the coordinates of a type of geometry.
 type shape struct {
 	tag, typ string // in WKT and in GeoJSON
 	depth    int    // of the lists around positions
@@ -28,11 +27,11 @@ var shapes = []shape{
 	{"GEOMETRYCOLLECTION", "GeometryCollection", -1},
 }
 
-// foreign are the geometries of the standard that GeoJSON does not have.
+// foreign lists the geometries of the standard that GeoJSON does not have.
 var foreign = []string{"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE",
 	"SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE"}
 
-// dimensions is what the numbers of a position are; -1 for not known.
+// dimensions describes the numbers of a position; -1 is unknown.
 type dimensions struct{ numbers, measure int }
 
 var unknown = dimensions{-1, -1}
@@ -41,10 +40,9 @@ const deepest = 32 // collections inside one another
 
 var srid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?i:SRID)\s*=([^;]*);`) })
 
-// Parse reads one geometry. Without Z, M or ZM the numbers of a position decide:
-// two, three with a height, four with a measure too. SRID=4326; may stand
-// before. Empty points in a MULTIPOINT are left out. Whether rings are closed is
-// not asked.
+// Parse reads one geometry. Without Z, M or ZM the numbers of a position decide: two, three with a height,
+// four with a measure too. A prefix SRID=4326; is accepted. Empty points in a MULTIPOINT are dropped. It does
+// not check that rings are closed.
 func Parse(text string) (map[string]any, error) {
 	r := &reader{text: text}
 	if system := srid().FindStringSubmatch(text); system != nil {
@@ -60,7 +58,7 @@ func Parse(text string) (map[string]any, error) {
 	return g, err
 }
 
-// reader takes a text apart.
+// reader parses a text.
 type reader struct {
 	text string
 	at   int
@@ -74,7 +72,7 @@ func (r *reader) wrong(want string) error {
 	return fmt.Errorf("character %d should be %s, and is %s", r.at+1, want, got)
 }
 
-// take takes what consists of the given characters off the text.
+// take consumes the given characters and returns them.
 func (r *reader) take(characters string) string {
 	rest := r.text[r.at:]
 	taken := rest[:len(rest)-len(strings.TrimLeft(rest, characters))]
@@ -82,7 +80,7 @@ func (r *reader) take(characters string) string {
 	return taken
 }
 
-// peek is the next character after spaces, 0 at the end.
+// peek returns the next character after spaces, 0 at the end.
 func (r *reader) peek() byte {
 	if r.take(" \t\r\n"); r.at < len(r.text) {
 		return r.text[r.at]
@@ -90,7 +88,7 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// next takes a character off the text if it is the given one.
+// next consumes the given character, if it is next.
 func (r *reader) next(character byte) bool {
 	found := r.peek() == character
 	if found {
@@ -99,7 +97,7 @@ func (r *reader) next(character byte) bool {
 	return found
 }
 
-// word takes letters off the text if want accepts them, as capitals.
+// word consumes letters if want accepts them, as capitals.
 func (r *reader) word(want func(word string) bool) bool {
 	r.peek()
 	start := r.at
@@ -110,17 +108,16 @@ func (r *reader) word(want func(word string) bool) bool {
 	return true
 }
 
-// tag takes the name of a geometry off the text, with its dimensions, attached
-// or not.
+// tag consumes the name of a geometry and its dimensions, attached or not.
 func (r *reader) tag() (s shape, d dimensions, err error) {
-	known := map[string]dimensions{"": unknown, "Z": {3, -1}, "M": {3, 2}, "ZM": {4, 3}}
+	byName := map[string]dimensions{"": unknown, "Z": {3, -1}, "M": {3, 2}, "ZM": {4, 3}}
 	name := ""
 	found := r.word(func(word string) bool {
 		name = word
 		for _, s = range shapes {
 			rest, prefixed := strings.CutPrefix(word, s.tag)
-			if _, said := known[rest]; prefixed && said {
-				d = known[rest]
+			if _, ok := byName[rest]; prefixed && ok {
+				d = byName[rest]
 				return true
 			}
 		}
@@ -134,8 +131,8 @@ func (r *reader) tag() (s shape, d dimensions, err error) {
 		}
 		return s, d, r.wrong("a geometry such as POINT or POLYGON")
 	}
-	if d == unknown && r.word(func(word string) bool { name = word; return known[word].numbers > 0 }) {
-		d = known[name]
+	if d == unknown && r.word(func(word string) bool { name = word; return byName[word].numbers > 0 }) {
+		d = byName[name]
 	}
 	return s, d, nil
 }
@@ -169,7 +166,7 @@ func (r *reader) geometry(depth int) (map[string]any, error) {
 	return g, nil
 }
 
-// open takes a bracket off the text, or EMPTY.
+// open consumes an opening bracket or EMPTY.
 func (r *reader) open() (empty bool, err error) {
 	if empty = r.word(func(word string) bool { return word == "EMPTY" }); !empty && !r.next('(') {
 		err = r.wrong("( or EMPTY")
@@ -177,7 +174,7 @@ func (r *reader) open() (empty bool, err error) {
 	return empty, err
 }
 
-// list takes items in brackets off the text, or EMPTY for none.
+// list consumes items in brackets, or EMPTY for none.
 func (r *reader) list(item func() error) error {
 	if empty, err := r.open(); empty || err != nil {
 		return err
@@ -202,7 +199,7 @@ type positions struct {
 	multi bool // a list of points, each in brackets or not
 }
 
-// nested reads lists of positions of a depth, and the measures in them.
+// nested reads nested lists of positions, depth levels deep, and their measures.
 func (p *positions) nested(depth int) (coordinates, measures any, err error) {
 	if depth == 0 {
 		return p.point()
@@ -234,7 +231,7 @@ func (p *positions) point() (coordinates, measure any, err error) {
 	return coordinates, measure, err
 }
 
-// position reads the numbers of one; the first decides how many there are.
+// position reads one position; the first determines the dimensions.
 func (p *positions) position() (coordinates, measure any, err error) {
 	var numbers []any
 	for len(numbers) < 4 {

@@ -10,12 +10,11 @@ import (
 	"transect/client/geojson"
 )
 
-// ErrMixed is why a geometry cannot be written of which some positions have a
-// height or measure and others none.
+// ErrMixed means that some positions of a geometry have a height or measure and others do not.
 var ErrMixed = errors.New("some positions have a height or a measure, and others none")
 
-// Format writes a GeoJSON geometry that was checked. A fourth number of a
-// position is its measure, where there is no member of measures.
+// Format writes a GeoJSON geometry that was checked. The fourth number of a position is its measure, unless
+// there is a member measures.
 func Format(g map[string]any) (string, error) {
 	w := &writer{dimensions: unknown}
 	w.geometry(g)
@@ -30,8 +29,8 @@ func Format(g map[string]any) (string, error) {
 	return strings.ReplaceAll(text, tagged, tag), nil
 }
 
-// tagged follows the name of each geometry, for the dimensions: all of a
-// collection have the same, known when the positions are written.
+// tagged marks where dimensions follow the name of a geometry: all geometries in a collection have the same,
+// known only when the positions are written.
 const tagged = "\x00"
 
 type writer struct {

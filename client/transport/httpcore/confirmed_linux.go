@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confirmed returns how many bytes the peer has confirmed, and whether others are on
-// their way.
+// confirmed returns how many bytes the peer has confirmed, and whether others are in flight.
 func (c *limitedConn) confirmed() (bytes int64, more bool) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

@@ -1,11 +1,10 @@
-// Package httpcore sends HTTP requests by the rules that all of Transect's share:
-// proxies, verified certificates, bounded redirects, stall detection, and the
-// permission hooks of the sandbox. It knows neither the platform nor Lua.
+// Package httpcore sends HTTP requests by the rules that all of Transect shares: proxies, verified
+// certificates, bounded redirects, stall detection, and the permission hooks of the sandbox. It depends
+// neither on the platform nor on Lua.
 //
-// client/transport (the platform) and stdlib/web (any other host) come in with a
-// Request; its Redirect function is their own policy of what a redirect may take
-// along. Faults of the hooks pass through; an exchange without an answer is a
-// *Lost, which Failure puts into words.
+// client/transport (the platform) and stdlib/web (any other host) pass a Request; its Redirect function is
+// their own policy for redirects. Faults of the hooks pass through; an exchange without an answer is a *Lost,
+// which Failure converts to a fault.
 //
 // Begin reading at Core.Do; dial.go makes the connections, watch.go watches them.
 package httpcore
@@ -31,7 +30,7 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Options configure a Core.
 type Options struct {
-	Proxy       string                           // for every host; by the environment when empty
+	Proxy       string                           // for every host; from the environment when empty
 	Env         func(name string) (string, bool) // where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read
 	Roots       *x509.CertPool                   // trusted certificates; the system's when nil
 	InsecureTLS bool                             // do not verify certificates
@@ -41,22 +40,22 @@ type Options struct {
 	Dial        Dial                             // connects to hosts; over the network when nil
 	Local       http.RoundTripper                // answers in-process, without network, when set
 
-	// Wrap lays something over what sends the requests. Optional.
+	// Wrap wraps the transport that sends the requests. Optional.
 	Wrap func(below http.RoundTripper) (http.RoundTripper, error)
 
-	// Reach is asked for host:port before a host is connected to, also those of
-	// redirects; Sending for the bytes of each body. Optional.
+	// Reach is called with host:port before connecting to a host, including redirects; Sending with the size
+	// of each body. Optional.
 	Reach   func(hostport string) error
 	Sending func(n int64) error
-	// Writing is asked before each write to a connection. It may wait. Optional.
+	// Writing is called before each write to a connection. It may wait. Optional.
 	Writing func() error
 
-	// Unresponsive is called now and then while a host takes no connection, or
-	// confirms nothing of what it was sent, and no other connection moves either, for
-	// lasted already. Optional.
+	// Unresponsive is called from time to time while a host accepts no connection, or confirms nothing of
+	// what it was sent, and no other connection makes progress either; lasted is the duration so far.
+	// Optional.
 	Unresponsive func(u *url.URL, lasted time.Duration)
-	// Unanswered is called now and then while a host has all of a request, for
-	// lasted already, and does not answer. Optional.
+	// Unanswered is called from time to time while a host has received all of a request and does not answer;
+	// lasted is the duration so far. Optional.
 	Unanswered func(u *url.URL, lasted time.Duration)
 }
 
@@ -67,7 +66,7 @@ type Core struct {
 	moved   atomic.Int64 // when a byte was last received or confirmed, in Unix nanoseconds
 }
 
-// New makes a Core; a *fault.ConfigError says what is wrong with the proxy.
+// New returns a Core, or a *fault.ConfigError for an invalid proxy.
 func New(o Options) (*Core, error) {
 	c := &Core{options: o, wire: o.Local}
 	if o.Local == nil {
@@ -100,16 +99,15 @@ type Request struct {
 	Body   func() (io.ReadCloser, error)
 	Size   int64 // of the body; -1 when unknown
 
-	Stall     time.Duration  // longest time without a moving byte; no limit when 0
-	Answer    time.Duration  // longest wait for the answer once all is sent; by Stall and the size when 0
-	Confirmed func(n int64)  // called now and then with how much of the body the peer has; optional
+	Stall     time.Duration  // longest time without progress; no limit when 0
+	Answer    time.Duration  // longest wait for the answer after sending; by Stall and the size when 0
+	Confirmed func(n int64)  // called from time to time with the bytes of the body that the peer has received; optional
 	Cookies   http.CookieJar // sent and kept; none when nil
-	Redirects int            // followed at most; none when negative
+	Redirects int            // maximum number; none when negative
 
 	// Redirect prepares the request for another address, or refuses to follow.
 	Redirect func(status int, next *url.URL) error
-	// Observe is called for hops that Do does not return: redirects, and those
-	// without an answer. Optional.
+	// Observe is called for hops that Do does not return: redirects, and failed ones. Optional.
 	Observe func(answer *http.Response, err error)
 	Started time.Time // when the last hop was sent
 }
@@ -118,15 +116,14 @@ type Request struct {
 type Lost struct {
 	Cause  error
 	Sent   bool          // some of the request may have arrived
-	Silent time.Duration // for which nothing had moved
-	At     *url.URL      // where a redirect has led; nil when there was none
+	Silent time.Duration // time without progress
+	At     *url.URL      // final address of a redirect; nil when there was none
 }
 
 func (e *Lost) Error() string { return e.Cause.Error() }
 func (e *Lost) Unwrap() error { return e.Cause }
 
-// Do sends a request and follows redirects. Any status is an answer; its body is
-// to be closed.
+// Do sends a request and follows redirects. Any status is an answer; the caller closes its body.
 func (c *Core) Do(ctx context.Context, r *Request) (*http.Response, error) {
 	for n := 0; ; n++ {
 		answer, err := c.hop(ctx, r)
@@ -216,9 +213,8 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// unreplayed spells Idempotency-Key so that net/http does not recognise it: it
-// would send a write again by itself when the connection breaks, and not every
-// platform knows the header.
+// unreplayed spells Idempotency-Key so that net/http does not recognise it: it would resend a write by itself
+// when the connection breaks, and not every platform supports the header.
 func unreplayed(h http.Header) http.Header {
 	const name = "Idempotency-Key"
 	if keys, given := h[name]; given {
@@ -264,10 +260,10 @@ func (c *Core) roundTrip(ctx context.Context, r *Request) (*http.Response, error
 	return answer, nil
 }
 
-// HostPort is where u leads, as permissions name it.
+// HostPort returns the host and port of u, as permissions name it.
 func HostPort(u *url.URL) string { return net.JoinHostPort(u.Hostname(), Port(u)) }
 
-// Port is u's port, or the usual one of its scheme.
+// Port returns u's port, or the default one of its scheme.
 func Port(u *url.URL) string {
 	switch {
 	case u.Port() != "":

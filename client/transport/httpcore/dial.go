@@ -21,13 +21,13 @@ import (
 
 const (
 	connectTimeout = 30 * time.Second
-	// idleTimeout is shorter than what servers and load balancers commonly allow:
-	// a creation rarely meets a connection that is just being closed.
+	// idleTimeout is shorter than what servers and load balancers commonly allow, so that a creation rarely
+	// hits a connection that is just being closed.
 	idleTimeout = 30 * time.Second
 )
 
-// dial makes the connections. HTTP/1.1 is the default on purpose: parallel
-// uploads want connections of their own, each with its own time limit.
+// dial returns a transport for network connections. HTTP/1.1 is the default on purpose: parallel uploads need
+// separate connections, each with its own time limit.
 func dial(o Options) (*http.Transport, error) {
 	proxy, err := proxyOf(o)
 	if err != nil {
@@ -66,8 +66,8 @@ func dial(o Options) (*http.Transport, error) {
 	}, nil
 }
 
-// proxyOf chooses the proxy: the given one for every host, else by the rules of
-// the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+// proxyOf returns the proxy function: the given proxy for every host, else by the environment (HTTPS_PROXY,
+// HTTP_PROXY, NO_PROXY).
 func proxyOf(o Options) (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy != "" {
 		u, err := url.Parse(o.Proxy)
@@ -93,7 +93,7 @@ func proxyOf(o Options) (func(*http.Request) (*url.URL, error), error) {
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }, nil
 }
 
-// LoadRoots reads a PEM file of certificates to trust beside the system's.
+// LoadRoots reads a PEM file of certificates to trust in addition to the system's.
 func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertPool, error) {
 	pem, err := read(path)
 	if err != nil {
@@ -114,12 +114,12 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 type limitedConn struct {
 	net.Conn
 	silence        time.Duration // 0 for no limit
-	writing        func() error  // asked before each write; nil for none
+	writing        func() error  // called before each write; nil for none
 	sent, received atomic.Int64  // bytes
 }
 
-// alive restarts the time limit, both ways: the pending read began before this
-// request and must outlive it.
+// alive restarts the time limit, in both directions: the pending read began before this request and must
+// outlive it.
 func (c *limitedConn) alive() error {
 	if c.silence == 0 {
 		return nil
@@ -152,16 +152,16 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// buffers are what bodies pass through on their way to a connection.
+// buffers holds buffers for bodies on their way to a connection.
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// inMemory is a body that is sent from where it lies.
+// inMemory is a body that is sent directly from memory.
 type inMemory interface {
 	io.WriterTo
 	Len() int
 }
 
-// ReadFrom sends a body through a pooled buffer: net/http allocates one a request.
+// ReadFrom sends a body through a pooled buffer: net/http allocates one per request.
 func (c *limitedConn) ReadFrom(body io.Reader) (int64, error) {
 	if l, ok := body.(*io.LimitedReader); ok { // a body of known length, as net/http passes it
 		if b, ok := l.R.(inMemory); ok && int64(b.Len()) == l.N {
@@ -173,7 +173,7 @@ func (c *limitedConn) ReadFrom(body io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{c}, body, buffer[:])
 }
 
-// ProxyRefusal is a proxy that does not let a connection through.
+// ProxyRefusal means that a proxy refuses a connection.
 type ProxyRefusal struct{ Status int }
 
 func (e *ProxyRefusal) Error() string {

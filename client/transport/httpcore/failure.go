@@ -12,11 +12,11 @@ import (
 	"transect/client/fault"
 )
 
-// Names are what users call the settings that hints point to.
+// Names are the users' names of the settings in hints.
 type Names struct{ Proxy, Address, CACert string }
 
-// Failure is the fault of an exchange with a host that gave no complete answer.
-// It names no path and no query, which may be secrets.
+// Failure returns the fault for an exchange with a host that gave no complete answer. It contains no path and
+// no query, which may be secrets.
 func Failure(host string, err error, names Names) fault.Fault {
 	var f fault.Fault = &fault.ConnectionError{}
 	var dns *net.DNSError
@@ -54,7 +54,7 @@ func reason(err error) error {
 	return fault.Reason(err)
 }
 
-// NeverConnected is true when no byte of the request can have left.
+// NeverConnected reports whether no byte of the request can have been sent.
 func NeverConnected(err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -67,14 +67,14 @@ func isProxyError(err error) bool {
 	return errors.As(err, &refused) || errors.As(err, &op) && op.Op == "proxyconnect"
 }
 
-// IsTrustError is true when TLS could not be agreed on: time does not cure that.
+// IsTrustError reports whether TLS negotiation failed, which retrying does not cure.
 func IsTrustError(err error) bool {
 	var cert *tls.CertificateVerificationError
 	var alert tls.AlertError
 	return errors.As(err, &cert) || errors.As(err, &alert) || isRecordError(err)
 }
 
-// isExpired is true of certificates that are not valid at the present time.
+// isExpired reports whether a certificate is not valid at present.
 func isExpired(err error) bool {
 	var invalid x509.CertificateInvalidError
 	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
@@ -85,7 +85,7 @@ func isRecordError(err error) bool {
 	return errors.As(err, &record)
 }
 
-// IsTimeout is true of the network's time-outs and of stalls.
+// IsTimeout reports whether err is a network time-out or a stall.
 func IsTimeout(err error) bool {
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// minStoreRate is how fast a host checks and stores what it was sent, in bytes
-	// a second at least: it has that time before it must answer.
+	// minStoreRate is the assumed minimum rate, in bytes per second, at which a host checks and stores what
+	// it received: it has that time before it must answer.
 	minStoreRate = 8 << 20
-	// minSilence is how long nothing may move before that is reported.
+	// minSilence is the time without progress before it is reported.
 	minSilence = 3 * time.Second
-	// While a body is sent, its confirmed bytes are counted after firstInterval, then
-	// ever more rarely up to each bodyInterval; an exchange is otherwise examined each
-	// idleInterval at least.
+	// While a body is sent, its confirmed bytes are counted after firstInterval, then increasingly rarely up
+	// to every bodyInterval; otherwise an exchange is checked at least every idleInterval.
 	firstInterval, bodyInterval = 2 * time.Millisecond, 50 * time.Millisecond
 	idleInterval                = 500 * time.Millisecond
 )
 
-// watch follows one exchange: how much of its body the peer has confirmed, and for
-// how long nothing has moved. It reports silence, and cancels the exchange after too
-// much of it. A slow exchange that moves is left alone.
+// watch follows one exchange: how much of its body the peer has confirmed, and how long nothing has moved. It
+// reports silence, and cancels the exchange after too much of it. A slow exchange with progress is left
+// alone.
 type watch struct {
 	core    *Core
 	request *Request
@@ -34,15 +33,15 @@ type watch struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	conn     *limitedConn // nil while there is none
-	start    int64        // sent on it before
+	start    int64        // bytes sent on it before
 	moved    int64        // at the last check: received or confirmed
-	since    time.Time    // when that last changed
+	since    time.Time    // time of the last change
 	answered bool         // the answer has begun
 	paused   bool         // the caller is not reading it
 	ended    bool
 }
 
-// watch starts a watch over an exchange. It has to be ended.
+// watch starts watching an exchange. It has to be ended.
 func (c *Core) watch(ctx context.Context, r *Request) (context.Context, *watch) {
 	w := &watch{core: c, request: r, since: r.Started}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
@@ -52,8 +51,8 @@ func (c *Core) watch(ctx context.Context, r *Request) (context.Context, *watch) 
 	return w.ctx, w
 }
 
-// use notes the connection that carries the exchange. When it turns out to be closed
-// already, another one takes its place.
+// use records the connection of the exchange. If that turns out to be closed already, another one replaces
+// it.
 func (w *watch) use(c net.Conn) {
 	for {
 		s, ok := c.(*tls.Conn)
@@ -123,9 +122,8 @@ func (w *watch) check() {
 	w.timer.Reset(w.interval(sent || w.answered))
 }
 
-// report reports silence: a network that is down accepts no connection, or leaves
-// sent bytes unconfirmed, on all connections; a host that hangs confirms them, and
-// does not answer.
+// report reports silence: a network that is down accepts no connection, or leaves sent bytes unconfirmed, on
+// all connections; a host that hangs confirms them, and does not answer.
 func (w *watch) report(now time.Time, silent time.Duration, sent, unconfirmed bool) {
 	o := &w.core.options
 	if sent {
@@ -142,7 +140,7 @@ func (w *watch) report(now time.Time, silent time.Duration, sent, unconfirmed bo
 	}
 }
 
-// cause returns the error of a cancelled exchange in place of what it has led to.
+// cause returns the error that cancelled an exchange in place of its consequences.
 func (w *watch) cause(err error) error {
 	if stalled, ok := context.Cause(w.ctx).(stalledError); ok {
 		return stalled
@@ -150,7 +148,7 @@ func (w *watch) cause(err error) error {
 	return err
 }
 
-// end ends the watch, and returns for how long nothing has moved.
+// end ends the watch, and returns how long nothing has moved.
 func (w *watch) end() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +157,7 @@ func (w *watch) end() time.Duration {
 	return time.Since(w.since)
 }
 
-// body goes on watching while an answer is read.
+// body continues watching while an answer is read.
 func (w *watch) body(b io.ReadCloser) io.ReadCloser {
 	w.core.moved.Store(time.Now().UnixNano())
 	w.mu.Lock()
@@ -183,7 +181,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pause says whether the caller is busy with something else than reading.
+// pause records whether the caller is busy with something other than reading.
 func (w *watch) pause(paused bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +195,7 @@ func (b *watchedBody) Close() error {
 	return err
 }
 
-// stalledError is a cancelled exchange, a time-out like the network's own.
+// stalledError is the error of an exchange cancelled for lack of progress, a time-out like the network's own.
 type stalledError struct{ limit time.Duration }
 
 func (e stalledError) Error() string   { return "no byte moved for " + e.limit.String() }

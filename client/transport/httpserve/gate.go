@@ -16,26 +16,23 @@ import (
 	"transect/client/fault"
 )
 
-// maxSessions is how many browsers stay signed in; the oldest has to be opened
-// anew then.
+// maxSessions limits the browsers that stay signed in; beyond it the oldest has to sign in again.
 const maxSessions = 100
 
-// Gate knows the browsers that may enter. A token opens one browser and is worth
-// nothing afterwards; the browser keeps a cookie instead.
+// Gate authenticates browsers. A token is valid for one browser, once; the browser keeps a cookie instead.
 type Gate struct {
-	cookie   string   // its name: browsers do not tell ports apart
-	hosts    []string // names in Host that are ours, besides addresses
-	reach    string   // host and port of the addresses that are given out
-	loopback bool     // of addresses, only those of this machine are ours
-	key      []byte   // of the tokens in forms
+	cookie   string   // name of the cookie: browsers share cookies between ports
+	hosts    []string // host names of this server, besides addresses
+	reach    string   // host and port in the addresses handed out
+	loopback bool     // accept only addresses of this machine
+	key      []byte   // for the tokens in forms
 
 	mu       sync.Mutex
 	tokens   map[string]bool
 	sessions []string
 }
 
-// NewGate makes the gate of a server that listens on "HOST:PORT", which browsers may
-// also call by other names.
+// NewGate returns the gate of a server that listens on "HOST:PORT", with further names of the host.
 func NewGate(listen string, names []string) (*Gate, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -59,7 +56,7 @@ func secret() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Address is a new address, which opens one browser at a path.
+// Address returns a new address, which lets one browser in at a path.
 func (g *Gate) Address(path string) string {
 	token := secret()
 	g.mu.Lock()
@@ -68,8 +65,8 @@ func (g *Gate) Address(path string) string {
 	return "http://" + g.reach + path + "?token=" + token
 }
 
-// Ours reports whether a Host header names this server. A name that somebody's
-// DNS could point here does not.
+// Ours reports whether a Host header names this server, as opposed to a foreign name that resolves to it (DNS
+// rebinding).
 func (g *Gate) Ours(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -81,8 +78,8 @@ func (g *Gate) Ours(host string) bool {
 	return slices.Contains(g.hosts, host)
 }
 
-// SameOrigin reports whether no other site sent the request. Links from elsewhere
-// may lead here; the cookie does not come along then.
+// SameOrigin reports whether no other site sent the request. Links from other sites are allowed; they come
+// without the cookie.
 func SameOrigin(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {
 		return false
@@ -92,7 +89,7 @@ func SameOrigin(r *http.Request) bool {
 		r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// Session is the session of a request, "" without one.
+// Session returns the session of a request, "" without one.
 func (g *Gate) Session(r *http.Request) string {
 	c, err := r.Cookie(g.cookie)
 	if err != nil || c.Value == "" {
@@ -108,8 +105,7 @@ func (g *Gate) Session(r *http.Request) string {
 	return ""
 }
 
-// Open lets the browser of a request in, by the token of its address, and reports
-// whether it is in.
+// Open signs in the browser of a request by the token in its address, and reports whether it is signed in.
 func (g *Gate) Open(w http.ResponseWriter, r *http.Request) bool {
 	token, session := r.URL.Query().Get("token"), secret()
 	g.mu.Lock()
@@ -128,14 +124,14 @@ func (g *Gate) Open(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// FormToken is what a form of this session has to bring along.
+// FormToken returns the token that a form of this session has to contain.
 func (g *Gate) FormToken(r *http.Request) string {
 	mac := hmac.New(sha256.New, g.key)
 	mac.Write([]byte(g.Session(r)))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// MayPost reports whether a form brought its token along.
+// MayPost reports whether a form contains its token.
 func (g *Gate) MayPost(r *http.Request) bool {
 	return hmac.Equal([]byte(r.PostFormValue("form")), []byte(g.FormToken(r)))
 }

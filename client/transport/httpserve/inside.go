@@ -19,7 +19,7 @@ type Inside struct {
 	inFlight sync.WaitGroup // requests in progress
 }
 
-// NewInside answers requests until closing ends, which interrupts those in progress.
+// NewInside returns a server that answers requests until closing ends, which interrupts requests in progress.
 // Later ones fail with refused.
 func (s Server) NewInside(closing context.Context, refused error) *Inside {
 	in := &Inside{pipes: make(chan net.Conn), closing: closing, refused: refused}
@@ -29,8 +29,8 @@ func (s Server) NewInside(closing context.Context, refused error) *Inside {
 	return in
 }
 
-// Close ends all connections and waits for the requests in progress. The context of
-// NewInside has to end before.
+// Close ends all connections and waits for the requests in progress. The context of NewInside must have ended
+// before.
 func (in *Inside) Close() {
 	in.mu.Lock()
 	in.closed = true
@@ -54,7 +54,7 @@ func (in *Inside) counted(h http.Handler) http.Handler {
 	})
 }
 
-// RoundTripper sends requests to the server, whatever host they name.
+// RoundTripper returns a transport that sends requests for any host to the server.
 func (in *Inside) RoundTripper() http.RoundTripper {
 	return roundTripper{&http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Limits are what one peer may take of a server.
+// Limits limits the resources that one peer may use.
 type Limits struct {
-	// Stall is how long no byte of a request's body may come.
+	// Stall is how long a request's body may make no progress.
 	Stall time.Duration
 	// Grace is how long a body may be slower than MinRate.
 	Grace time.Duration
-	// Rest is how long the rest of a body may take to come that its handler did not
-	// read, such as that of a request without a token.
+	// Rest is how long the part of a body may take to arrive that its handler did not read, such as for a
+	// request without a token.
 	Rest time.Duration
-	// Connections is how many one peer may have open.
+	// Connections limits the open connections of one peer.
 	Connections int
 }
 
-// MinRate is how many bytes of a body have to come in a second, after Grace.
+// MinRate is the minimum rate of a body, in bytes per second, after Grace.
 const MinRate = 1 << 10
 
 // The limits of a Server that sets none.
@@ -32,14 +32,13 @@ func (l Limits) filled() Limits {
 		cmp.Or(l.Connections, standard.Connections)}
 }
 
-// Listener bounds the connections of each peer.
+// Listener limits the connections of each peer.
 func (l Limits) Listener(listener net.Listener) net.Listener {
 	return &peers{Listener: listener, most: l.Connections, open: map[string]int{}}
 }
 
-// Handler bounds how long a request may stall its connection, whether the length of
-// its body is declared or not: while the handler reads it, and in what the server
-// reads of it to answer a handler that did not.
+// Handler limits how long a request may stall its connection, whether the length of its body is declared or
+// not: while the handler reads it, and while the server reads the rest to answer a handler that did not.
 func (l Limits) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -56,13 +55,13 @@ func (l Limits) Handler(h http.Handler) http.Handler {
 	})
 }
 
-// limitedBody is the body of a request. Its reads fail when no byte comes, or, after
-// a grace period, when the body comes in trickles.
+// limitedBody is the body of a request. Its reads fail when no byte arrives, or, after a grace period, when
+// the body arrives too slowly.
 type limitedBody struct {
 	io.ReadCloser
 	limits     Limits
 	connection *http.ResponseController
-	left       time.Duration // how long the peer may still keep the server waiting
+	left       time.Duration // how long the peer may still delay the server
 	ended      bool
 }
 
@@ -82,5 +81,5 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// allow lets reads of the connection take some time from now on.
+// allow sets a deadline for reads of the connection.
 func (b *limitedBody) allow(d time.Duration) { b.connection.SetReadDeadline(time.Now().Add(d)) }

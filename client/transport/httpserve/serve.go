@@ -1,7 +1,6 @@
-// Package httpserve is the one HTTP server of Transect: the local platform and the
-// page are served by it. It listens, limits how long a peer may stall and how many
-// connections it may have, and ends gracefully (serve.go); it answers requests
-// inside the process (inside.go); and it decides which browsers may enter (gate.go).
+// Package httpserve is the HTTP server of the local platform and the page. It listens, limits how long a peer
+// may stall and how many connections it may have, and shuts down gracefully (serve.go); it answers requests
+// inside the process (inside.go); and it authenticates browsers (gate.go).
 package httpserve
 
 import (
@@ -18,7 +17,7 @@ import (
 	"transect/client/fault"
 )
 
-// Server says how requests are answered. Zero limits have the defaults below.
+// Server configures a server. Zero limits have the defaults below.
 type Server struct {
 	Handler http.Handler
 	Logger  *slog.Logger  // may be nil
@@ -29,7 +28,7 @@ type Server struct {
 const (
 	headerTimeout = 30 * time.Second
 	idleTimeout   = 5 * time.Minute
-	// shutdownTimeout is how long requests in progress may take when the server ends.
+	// shutdownTimeout is how long requests in progress may take at shutdown.
 	shutdownTimeout = 5 * time.Second
 )
 
@@ -49,8 +48,8 @@ func IsLocal(listener net.Listener) bool {
 	return !ok || at.IP.IsLoopback()
 }
 
-// Reach is the host and port under which a listener can be reached: with the name of
-// the machine when it listens on all addresses.
+// Reach returns the host and port under which a listener can be reached: with the name of the machine if it
+// listens on all addresses.
 func Reach(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip, bad := netip.ParseAddr(host); err == nil && bad == nil && ip.IsUnspecified() {
@@ -61,8 +60,8 @@ func Reach(listen string) string {
 	return listen
 }
 
-// Serve answers the requests of a listener until ctx ends. Then it lets those in
-// progress finish and returns nil.
+// Serve answers the requests of a listener until ctx ends. Then it lets requests in progress finish and
+// returns nil.
 func (s Server) Serve(ctx context.Context, listener net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -87,7 +86,7 @@ func (s Server) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// server is the server of requests that end with a context.
+// server returns an http.Server whose requests end with a context.
 func (s Server) server(requests context.Context) *http.Server {
 	server := &http.Server{Handler: s.Handler, BaseContext: func(net.Listener) context.Context { return requests }}
 	if s.Logger != nil {
@@ -96,7 +95,7 @@ func (s Server) server(requests context.Context) *http.Server {
 	return server
 }
 
-// delayed answers each request later.
+// delayed delays the answer to each request.
 func delayed(h http.Handler, by time.Duration) http.Handler {
 	if by <= 0 {
 		return h
@@ -110,8 +109,7 @@ func delayed(h http.Handler, by time.Duration) http.Handler {
 	})
 }
 
-// StartedWriter knows whether a response has begun: after that, a failure can only
-// break it off.
+// StartedWriter records whether a response has begun: after that, a failure can only abort it.
 type StartedWriter struct {
 	http.ResponseWriter
 	Begun bool
@@ -129,7 +127,7 @@ func (w *StartedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap lets http.ResponseController find the writer underneath.
+// Unwrap lets http.ResponseController find the underlying writer.
 func (w *StartedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // peers counts the connections of each peer.
@@ -140,7 +138,7 @@ type peers struct {
 	open map[string]int
 }
 
-// Accept returns the next connection. One too many of a peer is closed at once.
+// Accept returns the next connection. It closes connections beyond a peer's limit at once.
 func (p *peers) Accept() (net.Conn, error) {
 	for {
 		conn, err := p.Listener.Accept()

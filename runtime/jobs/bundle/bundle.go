@@ -1,9 +1,9 @@
-// Package bundle packs a script with the modules it requires and its manifest,
-// so that what was submitted is what runs, on any machine.
+// Package bundle packs a script with the modules it requires and its manifest, so that exactly what was
+// submitted runs, on any machine.
 //
-// A bundle is a zip file named by a hash of its content. The script's folder is
-// the folder "script" of it, each folder of --path is "path001", "path002" …; of
-// them it holds the files that the script needs. Make packs, Unpack unpacks.
+// A bundle is a zip file named by a hash of its content. The folder "script" holds files from the script's
+// folder, "path001", "path002" … files from the folders of --path; only files that the script needs are
+// included. Make packs, Unpack unpacks.
 package bundle
 
 import (
@@ -22,10 +22,10 @@ import (
 	"transect/client/fault"
 )
 
-// Bounds of a bundle.
+// Limits of a bundle.
 const (
 	MaxFiles = 1000
-	MaxSize  = 16 << 20 // of its files together
+	MaxSize  = 16 << 20 // total bytes of its files
 )
 
 const (
@@ -39,7 +39,7 @@ type Bundle struct {
 	Content []byte
 	Files   []string // their paths in the bundle, sorted
 
-	Computed []string `json:"-"` // FILE:LINE of each require whose module is not written out, and so does not travel
+	Computed []string `json:"-"` // FILE:LINE of each require of a computed name, whose module is not included
 }
 
 // Script is an unpacked script.
@@ -48,7 +48,7 @@ type Script struct {
 	Path []string // folders for --path
 }
 
-// pack hashes and packs files, which are named by their paths in the bundle.
+// pack packs and hashes files, named by their paths in the bundle.
 func pack(files map[string][]byte) (*Bundle, error) {
 	names := slices.Sorted(maps.Keys(files))
 	b := &Bundle{}
@@ -74,14 +74,14 @@ func pack(files map[string][]byte) (*Bundle, error) {
 	return b, nil
 }
 
-// Hash names a bundle.
+// Hash returns the name of a bundle.
 func Hash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// Unpack writes a bundle to a folder, which must not exist yet. It fails when
-// the content is not that of the hash.
+// Unpack writes a bundle to a folder, which must not exist yet. It fails when the content does not match the
+// hash.
 func Unpack(content []byte, want, dir string) (Script, error) {
 	files, err := read(content)
 	if err != nil || Hash(content) != want {
@@ -114,7 +114,7 @@ func Unpack(content []byte, want, dir string) (Script, error) {
 	return s, nil
 }
 
-// read reads a bundle from a database, within the bounds.
+// read reads a bundle from a database, within the limits.
 func read(content []byte) (map[string][]byte, error) {
 	r, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {

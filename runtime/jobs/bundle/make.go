@@ -18,33 +18,31 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Source says what to pack. Paths are absolute.
+// Source defines what to pack. Paths are absolute.
 type Source struct {
 	Script   string
-	Manifest string   // the file with its permissions, where there is one
-	Path     []string // further folders for require, those of --path
+	Manifest string   // the file with its permissions, if any
+	Path     []string // further folders for require, from --path
 	Include  []string // further files and folders, below the script's folder
 }
 
-// required matches the modules that a script requires by their names. One in a
-// comment packs a file too many.
+// required matches requires of modules by a literal name. A match in a comment only packs a file too many.
 var required = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\brequire\s*[(,]?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
 })
 
-// computed matches a require whose module is not written out.
+// computed matches requires of a computed name.
 var computed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\brequire\s*[(,]\s*(?:[^\s"'\[]|(?:"[^"\\\n]*"|'[^'\\\n]*')\s*\.\.)`)
 })
 
-// submitted matches the scripts beside it that a script submits by their names.
+// submitted matches scripts in the same folder that a script submits by a literal name.
 var submitted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\bscript\s*=\s*(?:"([^"\\\n]+\.lua)"|'([^'\\\n]+\.lua)')`)
 })
 
-// Make packs a script with the modules it requires by name and the scripts that
-// it submits as jobs, those of the modules and so on. Modules that are not found are the interpreter's, or an error of
-// the run.
+// Make packs a script with the modules it requires by name and the scripts that it submits as jobs,
+// recursively. Modules that are not found are built in, or an error of the run.
 func Make(source Source) (*Bundle, error) {
 	m := &maker{source: source, files: map[string][]byte{}}
 	main := path.Join(scriptDir, filepath.Base(source.Script))
@@ -77,7 +75,7 @@ type maker struct {
 	computed []string
 }
 
-// add reads a file once: what is scanned is what is packed.
+// add reads a file once, so that the scanned content is packed.
 func (m *maker) add(name, file string) error {
 	if m.files[name] != nil {
 		return nil
@@ -144,8 +142,7 @@ func (m *maker) module(name, file string) error {
 	return nil
 }
 
-// part adds a script that is submitted by its path, with its manifest, where there
-// is one beside the script.
+// part adds a script that is submitted by its path, with the manifest next to it, if any.
 func (m *maker) part(rel string) error {
 	rel = path.Clean(rel)
 	file := filepath.Join(filepath.Dir(m.source.Script), filepath.FromSlash(rel))
@@ -162,7 +159,7 @@ func (m *maker) part(rel string) error {
 	return nil
 }
 
-// find looks where require does: in the other folders, then beside the script.
+// find searches like require: in the other folders, then in the script's.
 func (m *maker) find(module string) (name, file string) {
 	below := strings.ReplaceAll(module, ".", "/")
 	if !filepath.IsLocal(filepath.FromSlash(below)) {
@@ -183,7 +180,7 @@ func (m *maker) find(module string) (name, file string) {
 	return "", ""
 }
 
-// include adds a file, or the files of a folder but hidden ones.
+// include adds a file, or the files of a folder except hidden ones.
 func (m *maker) include(root string) error {
 	home := filepath.Dir(m.source.Script)
 	if below, err := filepath.Rel(home, root); err != nil || !filepath.IsLocal(below) {

@@ -12,7 +12,7 @@ import (
 	"transect/client/fault"
 )
 
-// Child is the end of a link in the process of a job. It is safe for concurrent use.
+// Child is the end of a link in a job's process. It is safe for concurrent use.
 type Child struct {
 	Begin
 	pipes
@@ -31,8 +31,8 @@ type Child struct {
 // Variable is the environment variable that names the inherited files of a link.
 const Variable = "TRANSECT_JOB_LINK"
 
-// Inherited is the link of this process, nil when no worker started it. It is
-// called once: programs that the process starts inherit nothing of the link.
+// Inherited returns the link of this process, nil when no worker started it. It must be called once: child
+// processes do not inherit the link.
 func Inherited() (*Child, error) {
 	text, ok := os.LookupEnv(Variable)
 	if !ok {
@@ -48,7 +48,7 @@ func Inherited() (*Child, error) {
 	return open(in, out)
 }
 
-// open waits for the first message of the worker.
+// open waits for the first message from the worker.
 func open(in, out *os.File) (*Child, error) {
 	c := &Child{pipes: pipes{in: in, out: out}, broken: make(chan struct{}), renewed: make(chan struct{}),
 		calls: map[uint64]chan message{}}
@@ -89,7 +89,7 @@ func (c *Child) listen() {
 			}
 		case newsCancel:
 			var reason string
-			_ = json.Unmarshal(m.Body, &reason) // it is told without one
+			_ = json.Unmarshal(m.Body, &reason) // an invalid reason is left out
 			c.stop(fault.Of(&fault.CancelledError{}, "the job was cancelled: %s", reason))
 		case "":
 			c.mu.Lock()
@@ -111,10 +111,10 @@ func (c *Child) renew(until time.Duration) {
 	c.renewed = make(chan struct{})
 }
 
-// Stopped ends, with its cause, when the worker is gone or asks the job to stop.
+// Stopped returns a context that ends, with a cause, when the worker is gone or stops the job.
 func (c *Child) Stopped() context.Context { return c.stopped }
 
-// Gate waits while the lease is over: for its renewal, or the end of the job.
+// Gate blocks while the lease is expired: until its renewal, or the end of the job.
 func (c *Child) Gate(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -135,7 +135,7 @@ func (c *Child) Gate(ctx context.Context) error {
 	}
 }
 
-// Call asks the worker and decodes its answer into out, unless that is nil.
+// Call sends a request to the worker and decodes the response into out, unless it is nil.
 func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -172,5 +172,5 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 	}
 }
 
-// Close ends the link.
+// Close closes the link.
 func (c *Child) Close() error { return c.close() }

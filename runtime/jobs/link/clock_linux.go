@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is a clock that all processes of the machine share, that nobody sets, and
-// that goes on while the machine sleeps.
+// Now returns the time of a clock that all processes of the machine share, that cannot be set, and that runs
+// during sleep.
 func Now() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -4,5 +4,5 @@ package link
 
 import "time"
 
-// Now is a clock that all processes of the machine share.
+// Now returns the time of a clock that all processes of the machine share.
 func Now() time.Duration { return time.Duration(time.Now().UnixNano()) }

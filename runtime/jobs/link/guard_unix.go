@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// How often the lease is looked at, and how long after its end the process ends. A
-// worker that lives stops the process before.
+// How often the lease is checked, and how long after its end the process exits. A live worker stops the
+// process before that.
 const (
 	guardEvery = 100 * time.Millisecond
 	guardAfter = 250 * time.Millisecond
 )
 
-// Guard ends this process, with the programs that it started, when its worker is gone
-// or gives no sign until the lease is over: another worker begins the job anew.
+// Guard kills this process, with the programs that it started, when its worker is gone or silent until the
+// lease expires: another worker restarts the job.
 func (c *Child) Guard() {
 	for late := 0; late < 2; {
 		began := Now()
@@ -29,7 +29,7 @@ func (c *Child) Guard() {
 		over := Now() > c.until+guardAfter
 		c.mu.Unlock()
 		switch {
-		case !over || Now()-began > 10*guardEvery: // it was stopped itself: news may wait to be read
+		case !over || Now()-began > 10*guardEvery: // the process itself was stopped: unread news may be waiting
 			late = 0
 		default:
 			late++
@@ -38,7 +38,7 @@ func (c *Child) Guard() {
 	endGroup()
 }
 
-// endGroup kills the group of this process, of which a worker made it the leader.
+// endGroup kills the process group of this process, if a worker made it the leader.
 func endGroup() {
 	if syscall.Getpgrp() == os.Getpid() {
 		_ = syscall.Kill(0, syscall.SIGKILL)

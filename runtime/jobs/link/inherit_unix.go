@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// inherit lets a command inherit two files.
+// inherit makes a command inherit two files.
 func inherit(cmd *exec.Cmd, files [2]*os.File) {
 	first := 3 + len(cmd.ExtraFiles)
 	cmd.ExtraFiles = append(cmd.ExtraFiles, files[:]...)
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("%s=%d,%d", Variable, first, first+1))
 }
 
-// inherited opens the files that a variable names.
+// inherited opens the files named by the variable's text.
 func inherited(text string) (in, out *os.File, err error) {
 	var fds [2]int
 	if _, err := fmt.Sscanf(text, "%d,%d", &fds[0], &fds[1]); err != nil {

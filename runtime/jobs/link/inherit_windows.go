@@ -8,20 +8,20 @@ import (
 	"syscall"
 )
 
-// inherit lets a command inherit two files.
+// inherit makes a command inherit two files.
 func inherit(cmd *exec.Cmd, files [2]*os.File) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	handles := [2]syscall.Handle{syscall.Handle(files[0].Fd()), syscall.Handle(files[1].Fd())}
 	for _, h := range handles {
-		_ = syscall.SetHandleInformation(h, syscall.HANDLE_FLAG_INHERIT, syscall.HANDLE_FLAG_INHERIT) // the child says so
+		_ = syscall.SetHandleInformation(h, syscall.HANDLE_FLAG_INHERIT, syscall.HANDLE_FLAG_INHERIT) // also needed
 	}
 	cmd.SysProcAttr.AdditionalInheritedHandles = append(cmd.SysProcAttr.AdditionalInheritedHandles, handles[:]...)
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("%s=%d,%d", Variable, handles[0], handles[1]))
 }
 
-// inherited opens the files that a variable names.
+// inherited opens the files named by the variable's text.
 func inherited(text string) (in, out *os.File, err error) {
 	var handles [2]uint64
 	if _, err := fmt.Sscanf(text, "%d,%d", &handles[0], &handles[1]); err != nil {

@@ -24,7 +24,7 @@ const (
 	callAppend = "ledger.append"
 )
 
-// Ledger is the ledger of the job's run, which the worker keeps in the database.
+// Ledger returns the ledger of the job's run, which the worker keeps in the database.
 func (c *Child) Ledger(ctx context.Context) Records { return records{c, ctx} }
 
 func (r records) Read(from int64) (b []byte, err error) {
@@ -36,7 +36,7 @@ func (r records) Append(at int64, b []byte) error {
 	return r.Call(r.ctx, callAppend, piece{at, b}, nil)
 }
 
-// ServeLedger adds the handlers of a ledger.
+// ServeLedger adds handlers for a ledger.
 func ServeLedger(h Handlers, r Records) {
 	h[callRead] = Handler(func(_ context.Context, p piece) ([]byte, error) { return r.Read(p.At) })
 	h[callAppend] = Handler(func(_ context.Context, p piece) (any, error) { return nil, r.Append(p.At, p.Bytes) })

@@ -1,14 +1,12 @@
-// Package link connects a worker with the process that runs the script of a job:
-// two pipes, which the process inherits.
+// Package link connects a worker with the process that runs the script of a job: two pipes, which the process
+// inherits.
 //
-// The worker says how long the job is leased (Worker.Lease) and answers calls of
-// the job: records of its ledger, further jobs, its result. The job's process
-// waits at Child.Gate before each write to the platform, so that nothing is
-// done past the lease: another worker may have begun the job anew. The job never
-// sees the password of the jobs' database.
+// The worker sends the deadline of the job's lease (Worker.Lease) and answers calls from the job: records of
+// its ledger, further jobs, its result. The job's process waits at Child.Gate before each write to the
+// platform, so that nothing is written after the lease: another worker may have restarted the job. The job
+// never sees the password of the jobs' database.
 //
-// A message is its length, 4 bytes, and JSON. Begin reading in worker.go and
-// child.go.
+// A message is its length, 4 bytes, and JSON. Begin reading in worker.go and child.go.
 package link
 
 import (
@@ -25,34 +23,34 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Begin is what a worker tells the process of a job first.
+// Begin is the first message of a worker to the process of a job.
 type Begin struct {
-	Run       string        `json:"run"` // ID of the run that the job's attempts are starts of
+	Run       string        `json:"run"` // ID of the run that the job's attempts continue
 	Job       int64         `json:"job"`
-	Files     string        `json:"files,omitempty"`      // folder of files that stay as long as the run, on this machine
+	Files     string        `json:"files,omitempty"`      // folder of files kept as long as the run, on this machine
 	Until     time.Duration `json:"until"`                // end of the lease, see Now
-	TakenOver bool          `json:"taken_over,omitempty"` // nobody saw the end of the attempt before: requests of it may still arrive
+	TakenOver bool          `json:"taken_over,omitempty"` // requests of the previous attempt may still arrive
 
-	Beside string         `json:"beside,omitempty"` // the script, where it was submitted: paths of its manifest are relative to this folder
-	Policy *sandbox.Rules `json:"policy,omitempty"` // of the worker: the script is permitted no more
+	Beside string         `json:"beside,omitempty"` // folder of submission, which paths of the manifest are relative to
+	Policy *sandbox.Rules `json:"policy,omitempty"` // the worker's limit on the script's permissions
 }
 
-// message is a call, its answer, or news of the worker.
+// message is a call, its response, or news from the worker.
 type message struct {
-	ID     uint64          `json:"id,omitempty"` // of a call and its answer
+	ID     uint64          `json:"id,omitempty"` // of a call and its response
 	Call   string          `json:"call,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
 	Failed *failure        `json:"failed,omitempty"`
 }
 
-// The news of a worker.
+// Kinds of news from a worker.
 const (
 	newsBegin  = "begin"
 	newsLease  = "lease"
 	newsCancel = "cancel"
 )
 
-// failure is an error on its way through the link.
+// failure is the serialised form of an error.
 type failure struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -73,8 +71,8 @@ func (f *failure) err() error {
 	return made
 }
 
-// maxMessage bounds a message, in bytes: a record of a ledger is at most 16 MiB,
-// and a third longer as text.
+// maxMessage limits a message, in bytes: a record of a ledger is at most 16 MiB, and a third longer in
+// base64.
 const maxMessage = 32 << 20
 
 // pipes carry messages in both directions.
@@ -98,7 +96,7 @@ func (p *pipes) send(m message) error {
 	return err
 }
 
-// news sends a message that has no answer.
+// news sends a message without a response.
 func (p *pipes) news(name string, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {

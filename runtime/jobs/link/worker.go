@@ -15,10 +15,10 @@ import (
 	"transect/client/fault"
 )
 
-// Handlers answer the calls of a job by name.
+// Handlers maps the names of calls to functions.
 type Handlers map[string]func(ctx context.Context, body json.RawMessage) (any, error)
 
-// Handler makes a handler of a function with a decoded argument.
+// Handler adapts a function with a decoded argument.
 func Handler[In, Out any](f func(context.Context, In) (Out, error),
 ) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, body json.RawMessage) (any, error) {
@@ -37,7 +37,7 @@ type Worker struct {
 	begun  chan struct{} // closed when the first message is sent
 }
 
-// Attach gives a command that is not started yet its end of a new link.
+// Attach gives a command, before it is started, its end of a new link.
 func Attach(cmd *exec.Cmd) (*Worker, error) {
 	calls, callsOut, err := os.Pipe()
 	if err != nil {
@@ -52,11 +52,11 @@ func Attach(cmd *exec.Cmd) (*Worker, error) {
 	return w, nil
 }
 
-// Serve answers calls until the process of the job has ended, or ctx. The command must
-// have been started. It returns nil when the process has closed its end.
+// Serve answers calls until the job's process or ctx has ended. The command must have been started. It
+// returns nil when the process has closed its end.
 func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) error {
 	for _, f := range w.theirs {
-		_ = f.Close() // else the end of the process would not be noticed
+		_ = f.Close() // otherwise the end of the process would go unnoticed
 	}
 	err := w.news(newsBegin, begin)
 	close(w.begun)
@@ -97,7 +97,7 @@ func (h Handlers) call(ctx context.Context, m message) (value any, err error) {
 	return f(ctx, m.Body)
 }
 
-// ended is the error of a link that is no more.
+// ended returns nil for errors that mean the end of the link.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrClosed) || isBroken(err) {
 		return nil
@@ -105,22 +105,22 @@ func ended(err error) error {
 	return err
 }
 
-// Lease tells the job how long it may go on, see Now. It waits for Serve.
+// Lease sends the job its deadline, see Now. It waits for Serve.
 func (w *Worker) Lease(until time.Duration) error {
 	<-w.begun
 	return w.news(newsLease, until)
 }
 
-// Cancel asks the job to stop. It waits for Serve.
+// Cancel requests the job to stop. It waits for Serve.
 func (w *Worker) Cancel(reason string) error {
 	<-w.begun
 	return w.news(newsCancel, reason)
 }
 
-// Close ends the link; the job's process ends itself.
+// Close closes the link; the job's process exits by itself.
 func (w *Worker) Close() error {
 	for _, f := range w.theirs {
-		_ = f.Close() // already, unless the command did not start
+		_ = f.Close() // already closed, unless the command did not start
 	}
 	return w.close()
 }

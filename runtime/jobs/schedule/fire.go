@@ -21,7 +21,7 @@ const (
 	leftOut = "left out"
 )
 
-// How a slot came to be fired, or why it was not.
+// How a slot was fired, or why it was not.
 const (
 	inTime   = "slot"
 	caughtUp = "caught up"
@@ -29,23 +29,22 @@ const (
 	backfill = "backfill"
 	missed   = "missed"   // no worker fired it in time
 	skipped  = "skipped"  // a job was running
-	replaced = "replaced" // while it waited, the next slot came
+	replaced = "replaced" // the next slot came while it waited
 )
 
-// ready chooses the schedules about which something is to be done: a slot has
-// come, an active job has ended, or a slot waits and no job is active. %s is the
-// time.
+// ready selects the schedules with something to do: a slot is due, an active job has ended, or a slot waits
+// and no job is active. %s is the time.
 const ready = `(s.paused = 0 and s.next_at > 0 and s.next_at <= %s
 	or exists (select 1 from tr_fired where schedule = s.name and ` + over + `)
 	or not exists (select 1 from tr_fired a where a.schedule = s.name and a.state = 'active')
 	and exists (select 1 from tr_fired w where w.schedule = s.name and w.state = 'waiting'
 		and (s.paused = 0 or w.how = 'run')))`
 
-// over chooses the active slots whose job has ended, or was removed.
+// over selects the active slots whose job has ended or was removed.
 const over = `state = 'active' and not exists (
 	select 1 from river_job j where j.id = job_id and j.state not in ('completed', 'cancelled', 'discarded'))`
 
-// firing is one transaction about one schedule.
+// firing is one transaction on one schedule.
 type firing struct {
 	*runner
 	*Schedule
@@ -53,8 +52,7 @@ type firing struct {
 	now time.Time
 }
 
-// fire does what is to be done about one schedule, unless another process does so
-// at this moment.
+// fire processes one schedule, unless another process is doing so.
 func (r *runner) fire(ctx context.Context, name string) error {
 	return r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		s, err := scan(tx.QueryRowContext(ctx,
@@ -79,7 +77,7 @@ func (r *runner) fire(ctx context.Context, name string) error {
 	})
 }
 
-// begin notes first which jobs have ended.
+// begin first records which jobs have ended.
 func (r *runner) begin(ctx context.Context, tx *jobs.Tx, s *Schedule) (*firing, error) {
 	now, err := jobs.ReadTime(ctx, tx, r.clock)
 	f := &firing{runner: r, Schedule: s, tx: tx, now: now}
@@ -89,7 +87,7 @@ func (r *runner) begin(ctx context.Context, tx *jobs.Tx, s *Schedule) (*firing, 
 	return f, f.sweep(ctx)
 }
 
-// sweep notes how the active jobs that have ended did so.
+// sweep records the outcomes of active jobs that have ended.
 func (f *firing) sweep(ctx context.Context) error {
 	_, err := f.tx.ExecContext(ctx, `update tr_fired set state = 'ended', outcome = coalesce((select `+jobs.StateSQL+`
 		from river_job j join tr_job t on t.job_id = j.id where j.id = tr_fired.job_id), 'removed') where schedule = $1 and `+
@@ -97,7 +95,7 @@ func (f *firing) sweep(ctx context.Context) error {
 	return err
 }
 
-// slots notes the slots that have come due, and when the next one is.
+// slots records the slots that are due, and the time of the next one.
 func (f *firing) slots(ctx context.Context) error {
 	times, err := f.Times()
 	if err != nil {
@@ -127,7 +125,7 @@ func (f *firing) slots(ctx context.Context) error {
 	return err
 }
 
-// slot lets a slot wait for its job, unless the rule for overlaps leaves it out.
+// slot queues a slot for its job, unless the overlap policy drops it.
 func (f *firing) slot(ctx context.Context, at time.Time, how string) error {
 	running, queued, err := f.count(ctx)
 	if err != nil {
@@ -152,7 +150,7 @@ func (f *firing) count(ctx context.Context) (running, queued int, err error) {
 	return running, queued, err
 }
 
-// cancelOthers makes room for the newest slot. What a person asked for stays.
+// cancelOthers makes room for the newest slot. Runs requested by a person stay.
 func (f *firing) cancelOthers(ctx context.Context) error {
 	if _, err := f.tx.ExecContext(ctx,
 		"update tr_fired set state = 'left out', how = 'replaced' where schedule = $1 and state = 'waiting' "+
@@ -166,7 +164,7 @@ func (f *firing) cancelOthers(ctx context.Context) error {
 	}
 	for _, id := range running {
 		if err := f.store.CancelTx(ctx, f.tx, id); err != nil && fault.Find(err) == nil {
-			return err // otherwise it has ended
+			return err // it fails if the job has ended
 		}
 	}
 	return nil
@@ -179,7 +177,7 @@ type slot struct {
 	Count      int
 }
 
-// note adds a slot, once.
+// note inserts a slot, once.
 func (f *firing) note(ctx context.Context, s slot) (added bool, err error) {
 	result, err := f.tx.ExecContext(ctx,
 		`insert into tr_fired (schedule, due_at, at, how, state, slots, last_at) values ($1, $2, $3, $4, $5, $6, $7)
@@ -192,8 +190,7 @@ func (f *firing) note(ctx context.Context, s slot) (added bool, err error) {
 	return n > 0, err
 }
 
-// pump submits the job of the first slot that waits, when none is active. Slots
-// that are filled in afterwards come last.
+// pump submits the job of the first waiting slot, when no job is active. Backfilled slots come last.
 func (f *firing) pump(ctx context.Context) error {
 	running, queued, err := f.count(ctx)
 	if err != nil || running > 0 || queued == 0 {
@@ -228,8 +225,8 @@ func (f *firing) pump(ctx context.Context) error {
 	return err
 }
 
-// job is the job of a slot: {slot} in its arguments is the slot's time in the
-// schedule's zone, as in 2027-03-28T02:30:00+01:00, {slot_date} its date.
+// job returns the job of a slot: {slot} in its arguments is the slot's time in the schedule's zone, such as
+// 2027-03-28T02:30:00+01:00, {slot_date} its date.
 func (f *firing) job(due time.Time) (jobs.Spec, error) {
 	zone, err := timetable.Zone(f.Zone)
 	if err != nil {
@@ -238,12 +235,12 @@ func (f *firing) job(due time.Time) (jobs.Spec, error) {
 	spec, at := f.Spec, due.In(zone)
 	spec.Schedule, spec.Slot = f.Name, jobs.Millis(due)
 	if spec.Key == "" {
-		spec.Key = "schedule:" + f.Name // also jobs that are tried again by hand
+		spec.Key = "schedule:" + f.Name // also blocks jobs retried by hand
 	}
-	known := strings.NewReplacer("{slot}", at.Format(time.RFC3339), "{slot_date}", at.Format(time.DateOnly))
+	replacer := strings.NewReplacer("{slot}", at.Format(time.RFC3339), "{slot_date}", at.Format(time.DateOnly))
 	spec.Args = nil
 	for _, arg := range f.Spec.Args {
-		spec.Args = append(spec.Args, known.Replace(arg))
+		spec.Args = append(spec.Args, replacer.Replace(arg))
 	}
 	return spec, nil
 }

@@ -11,13 +11,13 @@ import (
 	"transect/runtime/jobs"
 )
 
-// Fired is a slot and what became of it.
+// Fired is a slot and its outcome.
 type Fired struct {
 	Schedule string
 	Due      time.Time
 	Last     time.Time // of several missed ones
 	Slots    int       // 1, unless several were missed
-	At       time.Time // when its job was submitted, or it was left out
+	At       time.Time // when its job was submitted, or it was skipped
 	How      string    // slot, caught up, run, backfill; missed, skipped, replaced
 	State    string    // waiting, active, ended, left out
 	Job      int64     // 0 for none
@@ -44,8 +44,8 @@ func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) ([]
 	}, firedColumns+tail, args...)
 }
 
-// History lists the newest slots of a schedule, newest first; all for the limit 0. An unknown name is a
-// *fault.KeyError.
+// History lists the newest slots of a schedule, newest first; all for the limit 0. For an unknown name it
+// returns a *fault.KeyError.
 func History(ctx context.Context, store *jobs.Store, name string, limit int) ([]*Fired, error) {
 	if _, err := Get(ctx, store, name); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func History(ctx context.Context, store *jobs.Store, name string, limit int) ([]
 	return fired(ctx, store, " where f.schedule = $1 order by f.due_at desc limit $2", name, limit)
 }
 
-// Became says what became of the slot.
+// Became describes the outcome of the slot.
 func (f *Fired) Became() string {
 	switch {
 	case f.How == "missed" && f.Slots > 1:
@@ -69,7 +69,7 @@ func (f *Fired) Became() string {
 	return cmp.Or(f.Outcome, f.State)
 }
 
-// Took is how long its job took; 0 for none that ended.
+// Took returns how long its job took; 0 if it has not ended.
 func (f *Fired) Took() time.Duration {
 	if f.Started.IsZero() {
 		return 0
@@ -81,11 +81,11 @@ func (f *Fired) Took() time.Duration {
 type Listed struct {
 	*Schedule
 	Last    *Fired // nil when it has none
-	Waiting int    // slots that wait
+	Waiting int    // number of waiting slots
 	Overdue bool   // its next slot has passed, and no worker fired it
 }
 
-// List lists the schedules by name, and counts the living workers, who fire them.
+// List lists the schedules by name, and counts the live workers, which fire them.
 func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, err error) {
 	var now int64
 	if err := store.DB().QueryRowContext(ctx,
@@ -95,7 +95,7 @@ func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, 
 	}
 	list, err = jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (l *Listed, err error) {
 		l = &Listed{}
-		l.Schedule, err = scan(counted{rows, &l.Waiting})
+		l.Schedule, err = scan(countScanner{rows, &l.Waiting})
 		return l, err
 	}, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = "+
 		"'waiting') from tr_schedule s order by name")
@@ -118,10 +118,10 @@ func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, 
 	return list, workers, err
 }
 
-// counted scans one column more.
-type counted struct {
+// countScanner scans one more column.
+type countScanner struct {
 	*sql.Rows
 	n *int
 }
 
-func (c counted) Scan(to ...any) error { return c.Rows.Scan(append(to, c.n)...) }
+func (c countScanner) Scan(to ...any) error { return c.Rows.Scan(append(to, c.n)...) }

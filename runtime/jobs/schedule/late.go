@@ -14,11 +14,11 @@ import (
 	"transect/runtime/unattended/notice"
 )
 
-// showSlot is how slots are shown, in the schedule's zone.
+// showSlot is the layout of slots in messages, in the schedule's zone.
 const showSlot = "2006-01-02 15:04 MST"
 
-// lateNotice tells of slots that nobody fired in time, once however many they
-// are. Who tells is the first worker that lives again.
+// lateNotice writes one notice about all slots that were not fired in time. The first worker to run again
+// writes it.
 func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timetable.Times) error {
 	oldest := f.now
 	if len(due.Fire) > 0 {
@@ -48,19 +48,18 @@ func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timet
 	default:
 		what += fmt.Sprintf("the newest %d are due now, the others are left out", newest)
 	}
-	return f.tell(ctx, oldest, what)
+	return f.addNotice(ctx, oldest, what)
 }
 
-// blocking chooses the active slots that kept a later one of their schedule from
-// starting for too long.
+// blocking selects the active slots that delayed a later one of their schedule for too long.
 const blocking = `select s.name from tr_schedule s
 	join tr_fired a on a.schedule = s.name and a.state = 'active' and a.noticed = 0
 	where s.late > 0
 	and exists (select 1 from tr_fired w where w.schedule = s.name and w.due_at > a.due_at
 		and w.how in ('slot', 'skipped') and w.state <> 'ended' and w.due_at + s.late <= %s)`
 
-// blocked tells of schedules whose job runs on and on, once a job.
-func (r *runner) blocked(ctx context.Context) (told bool, err error) {
+// blocked writes notices about schedules blocked by a long-running job, once per job.
+func (r *runner) blocked(ctx context.Context) (notified bool, err error) {
 	names, err := jobs.Column[string](ctx, r.store.DB(), fmt.Sprintf(blocking, r.clock))
 	if err != nil {
 		return false, err
@@ -75,7 +74,7 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 			err = tx.QueryRowContext(ctx, "update tr_fired set noticed = 1 where schedule = $1 and state = 'active' and "+
 				"noticed = 0 returning job_id, due_at", name).Scan(&job, &due)
 			if errors.Is(err, sql.ErrNoRows) {
-				return nil // another worker did
+				return nil // another worker wrote it
 			}
 			if err != nil {
 				return err
@@ -84,21 +83,21 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 			if err != nil {
 				return err
 			}
-			told = true
+			notified = true
 			f := &firing{runner: r, Schedule: s, tx: tx}
-			return f.tell(ctx, time.UnixMilli(due),
+			return f.addNotice(ctx, time.UnixMilli(due),
 				fmt.Sprintf("later slots do not start: job %d of the slot of %s has not ended", job,
 					time.UnixMilli(due).In(zone).Format(showSlot)))
 		})
-		if err != nil && fault.Find(err) == nil { // it was removed meanwhile
+		if err != nil && fault.Find(err) == nil { // the job was removed meanwhile
 			return false, err
 		}
 	}
-	return told, nil
+	return notified, nil
 }
 
-// tell writes a notice about a schedule.
-func (f *firing) tell(ctx context.Context, slot time.Time, what string) error {
+// addNotice writes a notice about a schedule.
+func (f *firing) addNotice(ctx context.Context, slot time.Time, what string) error {
 	n := notice.Of("schedule "+f.Name+": "+what, "", notice.Outcome{Script: f.Spec.Title(), Outcome: "late",
 		Message: what, Schedule: f.Name, Slot: slot})
 	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: n})

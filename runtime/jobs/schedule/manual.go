@@ -12,8 +12,8 @@ import (
 	"transect/runtime/timetable"
 )
 
-// Set pauses or resumes a schedule. Slots that pass while it is paused are not
-// caught up; overdue ones are noted first, and fired by its rule once it is resumed.
+// Set pauses or resumes a schedule. Slots that pass while it is paused are not caught up; overdue ones are
+// recorded first, and fired by its policy once it is resumed.
 func Set(ctx context.Context, store *jobs.Store, name string, paused bool) (*Schedule, error) {
 	r := newRunner(store, Options{}, 0)
 	err := store.Tx(ctx, func(tx *jobs.Tx) error {
@@ -33,8 +33,8 @@ func Set(ctx context.Context, store *jobs.Store, name string, paused bool) (*Sch
 	return Edit(ctx, store, name, func(s *Schedule) error { s.Paused = paused; return nil })
 }
 
-// RunNow submits a job of a schedule, also of a paused one. It returns 0 and the
-// job that it waits for while another one of the schedule is active.
+// RunNow submits a job of a schedule, even of a paused one. While another job of the schedule is active it
+// returns 0 and the job that it waits for.
 func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind int64, err error) {
 	r := newRunner(store, Options{}, 0)
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
@@ -48,7 +48,7 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 			return err
 		}
 		due := f.now
-		for { // an earlier run by hand may hold this millisecond
+		for { // an earlier manual run may occupy this millisecond
 			added, err := f.note(ctx, slot{Due: due, How: byHand, State: waiting, Count: 1})
 			if err != nil {
 				return err
@@ -68,7 +68,7 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 	return job, behind, err
 }
 
-// AwaitRun waits until the newest slot of RunNow has its job.
+// AwaitRun waits until the newest slot from RunNow has its job.
 func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, err error) {
 	var due int64
 	ask := func(tx *jobs.Tx) error {
@@ -98,8 +98,7 @@ func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, e
 	}
 }
 
-// InHand is the job of a schedule that has not ended, 0 for none, and the number of
-// slots that wait for it.
+// InHand returns the active job of a schedule, or 0, and the number of slots waiting for it.
 func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slots int, err error) {
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		return tx.QueryRowContext(ctx,
@@ -109,9 +108,8 @@ func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slo
 	return job, slots, err
 }
 
-// Backfill lets the slots from one time up to, and without, another one be fired,
-// one after the other. Those that were fired before, or wait, are left as they
-// are. A dry run only says which it would be.
+// Backfill queues the slots from one time up to, excluding, another one, to be fired one after the other.
+// Slots that were fired or wait are left unchanged. A dry run only returns them.
 func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time.Time, dry bool) (slots []time.Time,
 	before int, err error) {
 	r := newRunner(store, Options{}, 0)
@@ -160,7 +158,7 @@ func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time
 	return slots, before, err
 }
 
-// fillIn lets a slot wait that was not fired before.
+// fillIn queues a slot that was not fired before.
 func (f *firing) fillIn(ctx context.Context, times *timetable.Times, due time.Time, dry bool) (bool, error) {
 	var state string
 	var missed int

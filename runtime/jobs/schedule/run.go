@@ -16,10 +16,10 @@ import (
 // Options are the settings of a worker that fires schedules.
 type Options struct {
 	Sender *notice.Sender
-	Warn   func(string) // reports what went wrong, once
+	Warn   func(string) // reports each problem once
 }
 
-// interval is how often schedules are looked at.
+// interval is the polling interval for schedules.
 const interval = time.Second
 
 // runner fires schedules and sends notices.
@@ -27,28 +27,27 @@ type runner struct {
 	Options
 	store  *jobs.Store
 	clock  string           // the time, in SQL
-	broken map[string]delay // schedules that cannot be fired, by name
+	broken map[string]delay // schedules that fail to fire, by name
 
-	refused map[int64]bool // notices that the policy leaves to other workers, as reported
+	refused map[int64]bool // notices that this worker's policy refuses, once reported
 
-	watchFrom time.Time // when jobs are looked after again
+	watchFrom time.Time // when jobs are checked next
 	pruneFrom time.Time
 	sending   sync.WaitGroup
-	senders   chan struct{} // one for each that may be added
+	senders   chan struct{} // limits concurrent sends
 }
 
-// delay puts off what failed.
+// delay postpones retrying something that failed.
 type delay struct {
 	until time.Time
-	what  string // was reported
+	what  string // the reported problem
 }
 
-// Run fires schedules and sends notices until ctx ends. It returns when the
-// notices in hand are sent, or after five seconds. A database that does not answer
-// is asked again.
+// Run fires schedules and sends notices until ctx ends. It returns when notices in progress are sent, or
+// after five seconds. It retries when the database does not answer.
 func Run(ctx context.Context, store *jobs.Store, o Options) { newRunner(store, o, 0).run(ctx) }
 
-// newRunner makes a runner whose clock is ahead of the database's.
+// newRunner returns a runner whose clock is ahead of the database's.
 func newRunner(store *jobs.Store, o Options, ahead time.Duration) *runner {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -77,10 +76,9 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// pass does what is to be done now. Notices are sent in the background, with a
-// context of their own.
+// pass does what is due now. Notices are sent in the background, with their own context.
 func (r *runner) pass(ctx, sends context.Context) error {
-	due, unsent, err := r.look(ctx)
+	due, unsent, err := r.poll(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,12 +100,12 @@ func (r *runner) pass(ctx, sends context.Context) error {
 		r.broken[name] = delay{time.Now().Add(time.Minute / 2), err.Error()}
 	}
 	if now := time.Now(); !now.Before(r.watchFrom) {
-		told, err := r.watch(ctx)
+		notified, err := r.watch(ctx)
 		if err != nil {
 			return err
 		}
-		unsent = unsent || told
-		r.watchFrom = now.Add(200 * time.Since(now)) // however many jobs are watched, little of a processor is used
+		unsent = unsent || notified
+		r.watchFrom = now.Add(200 * time.Since(now)) // limits the load, however many jobs are watched
 	}
 	if unsent {
 		r.send(ctx, sends)
@@ -115,9 +113,8 @@ func (r *runner) pass(ctx, sends context.Context) error {
 	return r.prune(ctx)
 }
 
-// look asks, cheaply, for the schedules to be fired, and whether notices are to be
-// sent.
-func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error) {
+// poll returns the schedules to fire, and whether there are notices to send, with one cheap query.
+func (r *runner) poll(ctx context.Context) (due []string, unsent bool, err error) {
 	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready,
 		r.clock)+
 		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+")")
@@ -125,10 +122,10 @@ func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error
 	return names, len(names) < len(due), err
 }
 
-// keep is how long the history of a schedule is kept.
+// keep is the retention of a schedule's history.
 const keep = 90 * 24 * time.Hour
 
-// prune forgets old slots, once an hour.
+// prune removes old slots, once an hour.
 func (r *runner) prune(ctx context.Context) error {
 	if time.Now().Before(r.pruneFrom) {
 		return nil

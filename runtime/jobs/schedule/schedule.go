@@ -17,7 +17,7 @@ import (
 	"transect/runtime/timetable"
 )
 
-// Schedule is a job and when it is submitted.
+// Schedule is a job with the times at which it is submitted.
 type Schedule struct {
 	Name string
 	timetable.Rule
@@ -28,12 +28,12 @@ type Schedule struct {
 	Updated time.Time
 }
 
-// Settings are those of the rule and of the job.
+// Settings returns the settings of the rule and of the job.
 func (s *Schedule) Settings() []*setting.Setting {
 	return append(setting.Of(&s.Rule), s.Spec.List()...)
 }
 
-// Times are the slots of the schedule.
+// Times returns the slots of the schedule.
 func (s *Schedule) Times() (*timetable.Times, error) {
 	times, err := s.Rule.Times()
 	switch {
@@ -49,7 +49,7 @@ func (s *Schedule) Times() (*timetable.Times, error) {
 	return times, err
 }
 
-// check checks what a user gave, and sets the next slot after now.
+// check validates a user's input, and sets the next slot after now.
 func (s *Schedule) check(now time.Time) error {
 	if err := timetable.CheckName(s.Name); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Schedule) check(now time.Time) error {
 	return nil
 }
 
-// columns of tr_schedule s.
+// columns lists the columns of tr_schedule s.
 const columns = "name, cron, zone, spec, catch_up, overlap, paused, next_at, created_at, updated_at, submitter, " +
 	"(select on_failure from tr_target where job_id = 0 and schedule = s.name), " +
 	"(select ping from tr_target where job_id = 0 and schedule = s.name)"
@@ -92,8 +92,8 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	return s, nil
 }
 
-// Add keeps a new schedule. One of the same name is a *fault.UsageError, unless it
-// is to be replaced; its history stays.
+// Add stores a new schedule. If the name exists it returns a *fault.UsageError, unless replace is set; the
+// history stays.
 func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) error {
 	return store.Tx(ctx, func(tx *jobs.Tx) error {
 		now, err := jobs.ReadTime(ctx, tx, store.Now)
@@ -141,7 +141,7 @@ func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error
 	return err
 }
 
-// locked reads a schedule and keeps others from it until the transaction ends.
+// locked reads a schedule and locks it until the transaction ends.
 func locked(ctx context.Context, store *jobs.Store, tx *jobs.Tx, name string) (*Schedule, error) {
 	return find(ctx, tx, name, store.Lock("for update"))
 }
@@ -155,7 +155,7 @@ func find(ctx context.Context, tx *jobs.Tx, name, lock string) (*Schedule, error
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(names, name) { // it may be seen, but not locked
+	if slices.Contains(names, name) { // it is visible but cannot be locked
 		other, err := find(ctx, tx, name, "")
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func find(ctx context.Context, tx *jobs.Tx, name, lock string) (*Schedule, error
 	return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "there is no schedule %s", name), "%s", hint)
 }
 
-// Get reads a schedule. An unknown name is a *fault.KeyError.
+// Get reads a schedule. For an unknown name it returns a *fault.KeyError.
 func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err error) {
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		s, err = find(ctx, tx, name, "")
@@ -180,9 +180,8 @@ func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err 
 	return s, err
 }
 
-// Edit changes a schedule. Its next slot is computed anew when its expression or its
-// zone have changed, or when it is no longer paused; an overdue slot is lost with no
-// other change.
+// Edit changes a schedule. It recomputes the next slot when the expression or the zone changed, or when the
+// schedule is resumed; other changes do not lose an overdue slot.
 func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Schedule) error) (s *Schedule, err error) {
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		if s, err = locked(ctx, store, tx, name); err != nil {
@@ -208,7 +207,7 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 	return s, err
 }
 
-// Remove removes a schedule and its history. Its jobs stay.
+// Remove deletes a schedule and its history. Its jobs stay.
 func Remove(ctx context.Context, store *jobs.Store, name string) error {
 	return store.Tx(ctx, func(tx *jobs.Tx) error {
 		if _, err := locked(ctx, store, tx, name); err != nil {

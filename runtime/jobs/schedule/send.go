@@ -21,14 +21,14 @@ type message struct {
 }
 
 const (
-	hold       = 90 * time.Second // for which a worker that sends a notice keeps it from others
-	giveUp     = 24 * time.Hour   // a notice is tried for this long
+	hold       = 90 * time.Second // how long a claimed notice is kept from other workers
+	giveUp     = 24 * time.Hour   // how long a notice is retried
 	longest    = 30 * time.Minute // between two tries
-	maxRefused = 10_000           // notices of which a worker remembers that it reported them
-	byWorker   = "env:"           // before the name of the worker's variable that holds the target
+	maxRefused = 10_000           // refused notices to remember as reported
+	byWorker   = "env:"           // prefix of the name of a worker's variable that holds the target
 )
 
-// enqueue writes a notice to be sent: a ping when it has an event.
+// enqueue inserts a notice to send: a ping if it has an event.
 func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event string, m message) error {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -40,8 +40,8 @@ func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event 
 	return err
 }
 
-// send sends the notices that are due, a few at a time. A notice that cannot be
-// sent is tried again for a day, by any worker.
+// send sends the notices that are due, a few at a time. A notice that fails is retried for a day, by any
+// worker.
 func (r *runner) send(ctx, sends context.Context) {
 	if r.Sender == nil {
 		return
@@ -50,7 +50,7 @@ func (r *runner) send(ctx, sends context.Context) {
 		select {
 		case r.senders <- struct{}{}:
 		default:
-			return // all are at it
+			return // all senders are busy
 		}
 		n, err := r.claim(ctx)
 		if err != nil || n == nil {
@@ -76,7 +76,7 @@ type unsent struct {
 	tries int
 }
 
-// claim takes a notice for a while; nil when there is none that this worker may send.
+// claim claims a notice; nil when there is none that this worker may send.
 func (r *runner) claim(ctx context.Context) (*unsent, error) {
 	n := &unsent{}
 	err := r.store.Tx(ctx, func(tx *jobs.Tx) (err error) {
@@ -106,12 +106,12 @@ func (r *runner) claim(ctx context.Context) (*unsent, error) {
 	return n, err
 }
 
-// permits reports whether the policy lets this worker send a notice: one that it
-// refuses is left to others, and dropped when none has sent it for a day.
+// permits reports whether the policy allows this worker to send a notice: a refused one is left to others,
+// and dropped when none has sent it for a day.
 func (r *runner) permits(n *unsent) bool {
 	target, err := r.target(n)
 	if err != nil || n.age >= giveUp {
-		return true // deliver says why it cannot be sent
+		return true // deliver reports why it cannot be sent
 	}
 	if err = r.Sender.Permits(target, n.event != ""); err != nil && !r.refused[n.id] {
 		if len(r.refused) == maxRefused {
@@ -128,7 +128,7 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 	update := "delete from tr_notice where id = $1"
 	switch {
 	case err != nil && ctx.Err() != nil:
-		// this worker stops, another one sends it
+		// this worker stops; another one sends it
 		update = "update tr_notice set tries = tries - 1, send_at = " + r.clock + " where id = $1"
 	case err != nil && n.age < giveUp:
 		again := min(longest, time.Minute<<min(n.tries, 10))
@@ -147,7 +147,7 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 	}
 }
 
-// target is where a notice goes from this worker.
+// target returns the target of a notice for this worker.
 func (r *runner) target(n *unsent) (string, error) {
 	name, ok := strings.CutPrefix(n.target, byWorker)
 	if !ok {

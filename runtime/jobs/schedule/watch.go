@@ -15,9 +15,8 @@ import (
 	"transect/stdlib/notify"
 )
 
-// watch looks after the jobs of which somebody wants to be told. It reports
-// whether there is a notice to send.
-func (r *runner) watch(ctx context.Context) (told bool, err error) {
+// watch checks the jobs with notices. It reports whether there is a notice to send.
+func (r *runner) watch(ctx context.Context) (notified bool, err error) {
 	ids, err := jobs.Column[int64](ctx, r.store.DB(),
 		`select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
 		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+
@@ -37,14 +36,13 @@ func (r *runner) watch(ctx context.Context) (told bool, err error) {
 	return len(ids) > 0 || blocked, nil
 }
 
-// watched is a job as its notices tell of it.
+// watched is a job with notices.
 type watched struct {
 	*jobs.Job
 	starts, late int64 // of tr_watch
 }
 
-// watchJob writes the notices about one job that are due, unless another process
-// does so at this moment.
+// watchJob writes the notices about one job that are due, unless another process is doing so.
 func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 	var w watched
 	err := tx.QueryRowContext(ctx,
@@ -92,7 +90,7 @@ func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 	return err
 }
 
-// about names a job.
+// about returns the name of a job in messages.
 func (w *watched) about() string {
 	text := fmt.Sprintf("job %d", w.ID)
 	if w.Schedule != "" {
@@ -111,7 +109,7 @@ func (w *watched) code() int {
 	return 1
 }
 
-// enqueueEnd writes the notices of the end of a job.
+// enqueueEnd writes the notices about the end of a job.
 func (r *runner) enqueueEnd(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	lines, err := lastLines(ctx, tx, w.ID)
 	if err != nil {
@@ -148,7 +146,7 @@ func (r *runner) enqueueEnd(ctx context.Context, tx *jobs.Tx, w *watched) error 
 		message{Notice: w.notice(headline, string(w.State), lines, seconds)})
 }
 
-// notice tells of a job as transect run does of a run.
+// notice returns a notice about a job, in the form that transect run uses for a run.
 func (w *watched) notice(headline, outcome, lines string, seconds float64) notice.Notice {
 	o := notice.Outcome{Script: w.Title(), Run: jobs.RunID(w.ID), Host: w.Worker, Outcome: outcome, Seconds: seconds,
 		Message: w.Message, Job: w.ID,
@@ -163,7 +161,7 @@ func (w *watched) notice(headline, outcome, lines string, seconds float64) notic
 	return notice.Of(headline, lines, o)
 }
 
-// lateJob writes the notice of a job that should have started.
+// lateJob writes the notice about a job that should have started.
 func (r *runner) lateJob(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	var workers int
 	if err := tx.QueryRowContext(ctx, "select count(*) from tr_worker where dead_at is null and lease_until > "+r.clock+
@@ -193,7 +191,7 @@ const (
 	tailBytes = 10_000
 )
 
-// lastLines are the last lines of the newest attempt of a job.
+// lastLines returns the last lines of the newest attempt of a job.
 func lastLines(ctx context.Context, tx *jobs.Tx, job int64) (string, error) {
 	rows, err := tx.QueryContext(ctx,
 		"select lines from tr_log where run_id = (select max(id) from tr_run where job_id = $1) order by seq desc limit $2",

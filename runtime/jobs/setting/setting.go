@@ -1,7 +1,7 @@
-// Package setting declares the settings of a job, each once. The flags of transect
-// submit and transect schedule with their variables and help, what transect schedule
-// edit changes and show prints, and the parameters of the Lua module jobs follow from
-// the declaration. A job carries its settings in its JSON.
+// Package setting declares the settings of a job, each once. The flags of transect submit and transect
+// schedule with their variables and help, the settings that transect schedule edit changes and show prints,
+// and the parameters of the Lua module jobs follow from the declaration. A job stores its settings in its
+// JSON.
 package setting
 
 import (
@@ -17,7 +17,7 @@ import (
 	"transect/client/calendar"
 )
 
-// Settings are those of a job. Each field is a setting, see Of.
+// Settings are the settings of a job, one per field, see Of.
 type Settings struct {
 	Queue     string        `json:"queue" flag:"queue" kind:"Q" start:"default" lua:"yes" doc:"the queue of the job; workers serve the queues that they name"`
 	Key       string        `json:"key,omitempty" flag:"key" kind:"KEY" lua:"yes" doc:"of all jobs with the same KEY run one at a time; the others wait"`
@@ -29,7 +29,7 @@ type Settings struct {
 	Ping      string        `json:"ping,omitempty" flag:"ping" env:"TRANSECT_PING" kind:"URL" check:"monitor" doc:"notify the monitor at URL of start and end; env:NAME is the worker's variable NAME"`
 }
 
-// Defaults are the settings of a job that names none.
+// Defaults returns the settings of a job with none given.
 func Defaults() (s Settings) {
 	Complete(&s)
 	return s
@@ -46,12 +46,12 @@ func Complete(settings any) {
 	}
 }
 
-// Setting is one of the settings, with its value in a job.
+// Setting is one setting, with its value in a job.
 type Setting struct {
 	Name, Env, Kind, Default, Doc string
 
 	Lua         bool
-	Least, Most int // of numbers
+	Least, Most int // limits of numbers
 	To          any // pointer to the value
 	check       string
 }
@@ -81,11 +81,11 @@ func Of(settings any) []*Setting {
 	return list
 }
 
-// Secret reports whether values may be secrets, as targets of notices are.
+// Secret reports whether values may be secrets, such as targets of notices.
 func (d *Setting) Secret() bool { return d.check == "action" || d.check == "monitor" }
 
-// Set parses a value. A target of notices can be env:NAME, the variable of the worker
-// that holds it, which need not stand in the database then, or empty.
+// Set parses a value. The target of a notice can be empty, or env:NAME, a variable of the worker that holds
+// it, which keeps it out of the database.
 func (d *Setting) Set(text string) error {
 	switch to := d.To.(type) {
 	case *time.Duration:
@@ -134,7 +134,7 @@ func (d *Setting) checkText(text string) error {
 	return CheckAction(text)
 }
 
-// String is the value as users write it; "" for none.
+// String returns the value as users write it; "" for none.
 func (d *Setting) String() string {
 	switch value := d.To.(type) {
 	case *time.Duration:

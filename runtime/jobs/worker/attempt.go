@@ -17,32 +17,31 @@ import (
 	"transect/runtime/jobs"
 )
 
-// How long a job waits before it tries again to take its key: many that wait for the
-// same share ten tries a second.
+// How long a job waits before it tries again to take its key: jobs that wait for the same key share ten tries
+// a second.
 const (
 	keyDelay     = time.Second
 	keyShare     = 100 * time.Millisecond
 	longKeyDelay = 30 * time.Second
 )
 
-// lateRequests is how long after an attempt was lost requests of it may arrive, far
-// more than they take.
+// lateRequests is how long after an attempt was lost its requests may arrive, with a large margin.
 const lateRequests = 5 * time.Minute
 
-// attempt is one start of the run of a job.
+// attempt is one execution of a job.
 type attempt struct {
 	s    *session
 	row  *rivertype.JobRow
 	job  int64
 	spec jobs.Spec
 
-	id       int64 // of tr_run; 0 before it began
+	id       int64 // of tr_run; 0 before it started
 	epoch    int64
 	number   int
-	tries    int  // temporary failures before
-	takeOver bool // an attempt was lost lately
+	tries    int  // earlier temporary failures
+	takeOver bool // an attempt was lost recently
 	keyDelay time.Duration
-	unpacked string // the folder of the script, with a separator; "" for one of the binary
+	unpacked string // folder of the unpacked script, with a separator; "" for a script of the binary
 	log      *logBuffer
 	last     lastLine // of standard error
 
@@ -50,21 +49,20 @@ type attempt struct {
 	process   *process // nil before its start and after its end
 	cancelled bool
 	killed    bool
-	waited    time.Time // when it last looked for the end of other jobs
+	waited    time.Time // when it last polled for the end of other jobs
 }
 
-// waitsFor is how long after a look for other jobs an attempt waits for them: they
-// are looked for each second.
+// waitsFor is how long after polling other jobs an attempt counts as waiting: it polls every second.
 const waitsFor = 3 * time.Second
 
-// waits notes that the script waits for other jobs.
+// waits records that the script waits for other jobs.
 func (a *attempt) waits() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.waited = time.Now()
 }
 
-// patience is how long the questions of the process may take, and says who waits.
+// patience returns the time limit for the process's database operations, and logs slow ones.
 func (a *attempt) patience() jobs.Patience {
 	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: func(since time.Time, why error) {
 		text := "waits for the database since " + since.Format(time.TimeOnly)
@@ -76,14 +74,14 @@ func (a *attempt) patience() jobs.Patience {
 	}}
 }
 
-// idle reports whether the script waits for other jobs: it needs no slot then.
+// idle reports whether the script waits for other jobs: then it needs no slot.
 func (a *attempt) idle() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return time.Since(a.waited) < waitsFor
 }
 
-// run is called by River for a job that was fetched.
+// run executes a fetched job; River calls it.
 func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
 	a := &attempt{s: s, row: job.JobRow, job: job.ID, spec: job.Args}
 	s.mu.Lock()
@@ -103,7 +101,7 @@ func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
 	return nil
 }
 
-// perform begins the attempt and runs the script.
+// perform starts the attempt and runs the script.
 func (a *attempt) perform() (e end) {
 	ctx := a.s.over
 	var waits string
@@ -141,13 +139,13 @@ func (a *attempt) perform() (e end) {
 	return a.execute(work)
 }
 
-// begin notes the start of the attempt and raises the epoch. It returns what the job
-// waits for when it cannot start now.
+// begin records the start of the attempt and increments the epoch. It returns what the job waits for if it
+// cannot start now.
 func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 	s, now := a.s, a.s.store.Now
 	err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 		waits = ""
-		cancelled, err := a.mine(ctx, tx)
+		cancelled, err := a.lockOwn(ctx, tx)
 		if err != nil || cancelled {
 			a.setCancelled(cancelled)
 			return err
@@ -155,7 +153,7 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 		if waits, err = a.takeKey(ctx, tx); err != nil || waits != "" {
 			return err
 		}
-		// begun, but no answer came
+		// a previous begin whose response was lost
 		if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job); err != nil {
 			return err
 		}
@@ -187,9 +185,9 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 	return waits, err
 }
 
-// mine locks the job and checks that it still is this worker's. Whether it is to be
-// cancelled is told, too.
-func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
+// lockOwn locks the job and checks that this worker still owns it. It reports whether cancellation was
+// requested.
+func (a *attempt) lockOwn(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
 	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = "+
 		"'running' and "+a.s.store.Owner+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -198,16 +196,16 @@ func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err er
 	return cancelled, err
 }
 
-// errTaken ends an attempt whose job was given to another worker, or removed.
+// errTaken ends an attempt whose job was taken over by another worker, or removed.
 var errTaken = fmt.Errorf("the job belongs to another worker: %w", errFenced)
 
-// takeKey takes the key of a job; waits says who has it.
+// takeKey takes the key of a job; waits describes its holder.
 func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err error) {
 	key := a.spec.Key
 	if key == "" {
 		return "", nil
 	}
-	if a.s.store.Postgres { // so that what follows sees what another has just committed
+	if a.s.store.Postgres { // so that the following sees what others have just committed
 		if _, err := tx.ExecContext(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 7))", key); err != nil {
 			return "", err
 		}
@@ -227,8 +225,7 @@ func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err e
 	return "the key " + key, err
 }
 
-// redact removes what looks like a secret, those of the worker, and the folder into
-// which the script was unpacked.
+// redact removes possible secrets, the worker's secrets, and the folder of the unpacked script.
 func (a *attempt) redact(line string) string {
 	if a.unpacked != "" {
 		line = strings.ReplaceAll(line, a.unpacked, "")
@@ -251,8 +248,8 @@ func (a *attempt) setCancelled(yes bool) {
 	a.cancelled = a.cancelled || yes
 }
 
-// lastLine keeps the line of standard error that says best what failed: the last
-// headline of an error, else the last line that is no detail of another.
+// lastLine keeps the most informative line of standard error: the last headline of an error, else the last
+// line that is not a detail of another.
 type lastLine struct {
 	mu       sync.Mutex
 	text     string

@@ -24,20 +24,20 @@ const (
 	codeInterrupted, codeKilled, codeTerminated = 130, 137, 143
 )
 
-// lockDelay is how long a job waits for a lock that another run holds.
+// lockDelay is how long a job waits for a lock held by another run.
 const lockDelay = 30 * time.Second
 
-// end is what became of an attempt.
+// end is the outcome of an attempt.
 type end struct {
 	code    int
-	exited  bool       // the code is that of its process
-	outcome jobs.State // final, or one of Retrying, Waiting, GivenBack
+	exited  bool       // code is the exit code of the process
+	outcome jobs.State // final, or one of Retrying, Waiting, Released
 	message string
 	delay   time.Duration // before the next attempt
-	lost    error         // nothing can be noted: the job is another's
+	lost    error         // nothing can be recorded: the job was taken over
 }
 
-// endOf is the end of an attempt by its exit code.
+// endOf returns the outcome of an attempt by its exit code.
 func endOf(code int, message string) end {
 	e := end{code: code, exited: true, message: message, outcome: jobs.ByExitCode(code)}
 	switch code {
@@ -54,24 +54,24 @@ func endOf(code int, message string) end {
 	return e
 }
 
-// told is the end of an attempt whose process was told to end by somebody else than its
-// worker. Where both are, as systemd does when it stops a service, this is no attempt.
-func (a *attempt) told(code int, by string) end {
+// signalled returns the outcome of an attempt whose process was signalled, but not by its worker. If the worker
+// was too, as when systemd stops a service, the attempt does not count.
+func (a *attempt) signalled(code int, by string) end {
 	select {
 	case <-a.s.stopping:
 		return end{outcome: jobs.Released}
-	case <-time.After(toldTogether):
+	case <-time.After(signalWindow):
 	}
 	e := endOf(code, by)
 	e.outcome = jobs.Retrying
 	return e
 }
 
-// toldTogether is within what time a worker learns that it is to stop when its jobs are.
-const toldTogether = time.Second
+// signalWindow is the time within which a worker and its jobs receive a common signal.
+const signalWindow = time.Second
 
-// finish notes the end of an attempt, unless the job is another's by now. While the
-// database does not answer it is tried again.
+// finish records the end of an attempt, unless the job was taken over. It retries while the database does not
+// answer.
 func (a *attempt) finish(e end) error {
 	if e.lost != nil {
 		return e.lost
@@ -91,7 +91,7 @@ func (a *attempt) finish(e end) error {
 	return err
 }
 
-// report says on the worker's own log what became of the job.
+// report writes the outcome of the job to the worker's own log.
 func (a *attempt) report(e end) {
 	text := fmt.Sprintf("job %d: %s", a.job, e.outcome)
 	if e.exited && e.code != codeDone {
@@ -108,7 +108,7 @@ func (a *attempt) report(e end) {
 
 // note writes the end of an attempt, for River and for users.
 func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
-	cancelled, err := a.mine(ctx, tx)
+	cancelled, err := a.lockOwn(ctx, tx)
 	if err != nil {
 		return err
 	}

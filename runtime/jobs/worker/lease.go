@@ -11,39 +11,39 @@ import (
 	"transect/runtime/unattended/notice"
 )
 
-// Times are those of leases. Tests make them shorter.
+// Times are the time limits of leases. Tests make them shorter.
 type Times struct {
 	Beat  time.Duration // between two renewals
-	Lease time.Duration // a worker that has not renewed for this long is dead for the others
-	Hold  time.Duration // after this its jobs stop by themselves, less than Lease
-	Reap  time.Duration // between two looks for dead workers
-	Poll  time.Duration // between two looks for jobs where nobody tells, and for jobs to cancel
+	Lease time.Duration // a worker that has not renewed for this long is dead for others
+	Hold  time.Duration // after this its jobs stop by themselves; less than Lease
+	Reap  time.Duration // between two checks for dead workers
+	Poll  time.Duration // between two polls for jobs, where there are no notifications, and for jobs to cancel
 }
 
-// DefaultTimes take over the jobs of a dead worker within 20 s.
+// DefaultTimes let others take over the jobs of a dead worker within 20 s.
 var DefaultTimes = Times{Beat: 3 * time.Second, Lease: 15 * time.Second, Hold: 12 * time.Second,
 	Reap: 2 * time.Second, Poll: 250 * time.Millisecond}
 
 // errFenced ends a session: others have taken over the jobs of this worker.
 var errFenced = errors.New("the lease of this worker expired and its jobs went to other workers")
 
-// lease is the right of a worker to work on its jobs. It is renewed in the database,
-// and passes here earlier than there.
+// lease is the right of a worker to run its jobs. It is renewed in the database, and expires here earlier
+// than there.
 type lease struct {
 	times Times
-	renew func(context.Context) (now time.Time, err error) // the time of the database; errFenced when it is over
+	renew func(context.Context) (now time.Time, err error) // the time of the database, or errFenced
 	log   *slog.Logger
 
 	mu       sync.Mutex
-	deadline time.Duration // by link.Now: until when jobs may go on
-	steady   time.Duration // by link.Now: since when no renewal has failed; 0 while they do
+	deadline time.Duration // by link.Now: when jobs must stop
+	steady   time.Duration // by link.Now: since when renewals succeed; 0 while they fail
 	warned   bool          // about the clock
 	away     bool          // the database does not answer, or cannot write
 	changed  func(deadline time.Duration)
 }
 
-// beat renews the lease once.
-func (l *lease) beat(ctx context.Context) error {
+// renewOnce renews the lease once.
+func (l *lease) renewOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.times.Hold)
 	defer cancel()
 	before, wall := link.Now(), time.Now()
@@ -92,32 +92,31 @@ func (l *lease) keep(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := l.beat(ctx); errors.Is(err, errFenced) {
+		if err := l.renewOnce(ctx); errors.Is(err, errFenced) {
 			return err
 		}
 	}
 }
 
-// valid reports whether jobs may be fetched and go on.
+// valid reports whether jobs may be fetched and continue.
 func (l *lease) valid() bool { return l.left() > 0 }
 
-// left is how long jobs may go on without another renewal.
+// left returns how long jobs may continue without another renewal.
 func (l *lease) left() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.deadline - link.Now()
 }
 
-// until is the deadline, by link.Now.
+// until returns the deadline, by link.Now.
 func (l *lease) until() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.deadline
 }
 
-// trusted reports whether this worker may declare others dead: its own renewals
-// have succeeded for the time of a lease, so the database was there for the others
-// as well.
+// trusted reports whether this worker may declare others dead: its own renewals have succeeded for the
+// duration of a lease, so the database was available to the others as well.
 func (l *lease) trusted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,7 +20,7 @@ func TestClockApart(t *testing.T) {
 	l := &lease{times: DefaultTimes, log: slog.New(slog.NewTextHandler(&said, nil))}
 	l.renew = func(context.Context) (time.Time, error) { return time.Now().Add(5 * time.Minute), nil }
 	for range 3 {
-		if err := l.beat(t.Context()); err != nil {
+		if err := l.renewOnce(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTrusted(t *testing.T) {
 	var away error
 	l := &lease{times: Times{Beat: time.Millisecond, Lease: 20 * time.Millisecond, Hold: time.Minute}, log: slog.New(slog.DiscardHandler),
 		renew: func(context.Context) (time.Time, error) { return time.Now(), away }}
-	_ = l.beat(t.Context())
+	_ = l.renewOnce(t.Context())
 	if l.trusted() {
 		t.Error("trusted at once")
 	}
@@ -47,24 +47,24 @@ func TestTrusted(t *testing.T) {
 		t.Error("not trusted after the time of a lease")
 	}
 	away = errors.New("no route to host")
-	_ = l.beat(t.Context())
+	_ = l.renewOnce(t.Context())
 	if l.trusted() || !l.valid() {
 		t.Error("trusted, or not valid, while the database is away")
 	}
 	away = nil
-	_ = l.beat(t.Context())
+	_ = l.renewOnce(t.Context())
 	if l.trusted() {
 		t.Error("trusted right after an outage")
 	}
 	l.mu.Lock()
 	l.steady, l.deadline = l.steady-l.times.Lease, l.steady // it slept
 	l.mu.Unlock()
-	_ = l.beat(t.Context())
+	_ = l.renewOnce(t.Context())
 	if l.trusted() {
 		t.Error("trusted right after sleeping")
 	}
 	away = errFenced
-	if err := l.beat(t.Context()); !errors.Is(err, errFenced) || l.valid() {
+	if err := l.renewOnce(t.Context()); !errors.Is(err, errFenced) || l.valid() {
 		t.Error("valid although others have its jobs")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"transect/runtime/jobs"
 )
 
-// keepBatch adds a batch to the log of the attempt, while its worker lives. It is
-// tried again while the database does not answer.
+// keepBatch adds a batch to the log of the attempt, while its worker is alive. It retries while the database
+// does not answer.
 func (a *attempt) keepBatch(ctx context.Context, b batch) error {
 	return a.s.retry(ctx, func(ctx context.Context) error {
 		alive, err := a.s.store.AppendLog(ctx, a.s.id, jobs.Batch{Run: a.id, Seq: b.seq, Stream: b.stream,
@@ -19,7 +19,7 @@ func (a *attempt) keepBatch(ctx context.Context, b batch) error {
 	})
 }
 
-// dropBatches empties batches in the middle of a log; the first of them says so.
+// dropBatches empties batches in the middle of a log; the first one gets a note about it.
 func (a *attempt) dropBatches(ctx context.Context, from, to int64, note string) error {
 	return a.s.retry(ctx, func(ctx context.Context) error {
 		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error {

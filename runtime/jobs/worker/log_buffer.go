@@ -11,16 +11,16 @@ import (
 	"transect/runtime/jobs"
 )
 
-// Bounds of the log of an attempt.
+// Limits of the log of an attempt.
 const (
 	batchLines = 200
 	batchBytes = 64 << 10
 	batchDelay = 200 * time.Millisecond
 	maxLine    = 16 << 10 // bytes; the rest of a line is cut
-	moreOfLine = 8 << 10  // bytes behind it that are looked at: a secret at the cut is known by its end
-	maxPending = 4 << 20  // bytes that wait for the database; then the script does
-	maxLog     = 16 << 20 // bytes of an attempt; then the middle is dropped
-	keptHead   = 1 << 20  // bytes of its beginning that are always kept
+	moreOfLine = 8 << 10  // bytes read beyond it: a secret across the cut is recognised by its end
+	maxPending = 4 << 20  // bytes waiting for the database; then the script waits
+	maxLog     = 16 << 20 // bytes per attempt; then the middle is dropped
+	keptHead   = 1 << 20  // bytes at the beginning that are always kept
 )
 
 // batch is some lines of one stream.
@@ -33,7 +33,7 @@ type batch struct {
 // logBuffer sends the lines of an attempt to the database, in order.
 type logBuffer struct {
 	keep   func(ctx context.Context, b batch) error                     // retried until it succeeds or the attempt is over
-	drop   func(ctx context.Context, from, to int64, note string) error // replaces batches by a note
+	drop   func(ctx context.Context, from, to int64, note string) error // replaces batches with a note
 	redact func(string) string
 
 	mu      sync.Mutex
@@ -43,16 +43,16 @@ type logBuffer struct {
 	seq     int64
 	queue   []batch
 	pending int  // bytes in the queue
-	over    bool // nobody takes lines any longer
+	over    bool // lines are no longer accepted
 	wake    chan struct{}
 	closing chan struct{}
 	done    chan struct{}
 
-	kept    []size // batches in the database behind the head
+	kept    []size // batches in the database after the head
 	total   int    // their bytes
 	head    int    // bytes of the head
 	dropped int    // lines
-	gap     int64  // the batch that says so; 0 for none
+	gap     int64  // the batch with the note about it; 0 for none
 }
 
 type size struct {
@@ -67,10 +67,10 @@ func newLogBuffer(ctx context.Context, b *logBuffer) *logBuffer {
 	return b
 }
 
-// writer cuts a stream into lines.
+// writer returns a writer that splits a stream into lines.
 func (b *logBuffer) writer(stream string) *lineWriter { return &lineWriter{log: b, stream: stream} }
 
-// say adds a line of the worker.
+// say adds a line by the worker.
 func (b *logBuffer) say(format string, args ...any) {
 	b.add(jobs.StreamWorker, fmt.Sprintf(format, args...))
 }
@@ -115,13 +115,13 @@ func (b *logBuffer) cut() {
 	b.open, b.count = batch{}, 0
 }
 
-// close sends what is left and waits until it is kept.
+// close sends the remaining lines and waits until they are stored.
 func (b *logBuffer) close() {
 	close(b.closing)
 	<-b.done
 }
 
-// send hands batches on until the buffer is closed or the attempt is over.
+// send stores batches until the buffer is closed or the attempt is over.
 func (b *logBuffer) send(ctx context.Context) {
 	defer close(b.done)
 	defer func() {
@@ -132,7 +132,7 @@ func (b *logBuffer) send(ctx context.Context) {
 	}()
 	for last := false; !last; {
 		select {
-		case <-b.wake: // a batch that is not full waits for more
+		case <-b.wake: // a partial batch waits for more
 			select {
 			case <-time.After(batchDelay):
 			case <-b.closing:
@@ -145,7 +145,7 @@ func (b *logBuffer) send(ctx context.Context) {
 		}
 		for _, each := range b.take() {
 			if err := b.keep(ctx, each); err != nil {
-				return // the attempt is another's now
+				return // the job was taken over
 			}
 			b.bound(ctx, each)
 			b.mu.Lock()
@@ -156,7 +156,7 @@ func (b *logBuffer) send(ctx context.Context) {
 	}
 }
 
-// take is what there is to send.
+// take returns the batches to send.
 func (b *logBuffer) take() []batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,7 +166,7 @@ func (b *logBuffer) take() []batch {
 	return queue
 }
 
-// bound drops the middle of a log that has grown too large.
+// bound drops the middle of a log that is too large.
 func (b *logBuffer) bound(ctx context.Context, last batch) {
 	n := size{last.seq, len(last.lines), bytes.Count(last.lines, []byte{'\n'})}
 	if b.head < keptHead {
@@ -190,12 +190,12 @@ func (b *logBuffer) bound(ctx context.Context, last batch) {
 		b.kept = b.kept[1:]
 	}
 	b.gap = from
-	// tried again with the next
+	// retried with the next batch
 	_ = b.drop(ctx, from, to, fmt.Sprintf("(%d lines dropped here: the log of an attempt is limited to %d MiB)\n",
 		b.dropped, maxLog>>20))
 }
 
-// lineWriter hands whole lines to a buffer.
+// lineWriter passes whole lines to a buffer.
 type lineWriter struct {
 	mu     sync.Mutex
 	log    *logBuffer
@@ -219,7 +219,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end ends a line, also one without its end.
+// end ends a line, even an unterminated one.
 func (w *lineWriter) end() {
 	line := strings.TrimSuffix(string(w.part), "\r")
 	w.part = w.part[:0]
@@ -229,7 +229,7 @@ func (w *lineWriter) end() {
 	w.log.add(w.stream, line)
 }
 
-// flush hands on a last line that was not ended.
+// flush passes on an unterminated last line.
 func (w *lineWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

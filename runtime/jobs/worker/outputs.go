@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// outputs are the pipes by which a process writes. What it has written is read to the
-// end however long the database takes, also when programs that outlive it keep the
-// pipes open.
+// outputs are the pipes that a process writes to. All of its output is read, however long the database takes,
+// even when programs that outlive it keep the pipes open.
 type outputs struct {
 	read, write []*os.File
 	copies      sync.WaitGroup
-	ended       atomic.Bool // nothing is read but what is in the pipes
+	ended       atomic.Bool // only the content of the pipes is still read
 }
 
 const (
-	pipeQuiet = 500 * time.Millisecond // a pipe that others keep open is empty
-	pipeHolds = 1 << 20                // bytes, at most
+	pipeQuiet = 500 * time.Millisecond // after this a pipe that others keep open counts as empty
+	pipeHolds = 1 << 20                // capacity of a pipe, in bytes
 )
 
 // newOutputs makes the pipes of a command that is not started yet.
@@ -39,7 +38,7 @@ func newOutputs(cmd *exec.Cmd, out, err io.Writer) (*outputs, error) {
 	return o, nil
 }
 
-// started leaves the writing to the process.
+// started closes this process's write ends.
 func (o *outputs) started() {
 	for _, w := range o.write {
 		_ = w.Close()
@@ -50,11 +49,11 @@ func (o *outputs) copy(r *os.File, to io.Writer) {
 	b, left := make([]byte, 32<<10), pipeHolds
 	for left > 0 {
 		if o.ended.Load() {
-			_ = r.SetReadDeadline(time.Now().Add(pipeQuiet)) // for this read: the one before may have waited for the database
+			_ = r.SetReadDeadline(time.Now().Add(pipeQuiet)) // for this read: the previous one may have waited for the database
 		}
 		n, err := r.Read(b)
 		if n > 0 {
-			_, _ = to.Write(b[:n]) // a buffer never fails
+			_, _ = to.Write(b[:n]) // writing to the buffer never fails
 		}
 		if err != nil {
 			return
@@ -65,11 +64,11 @@ func (o *outputs) copy(r *os.File, to io.Writer) {
 	}
 }
 
-// drain reads what the process, which has ended, has written.
+// drain reads what the process has written before its end.
 func (o *outputs) drain() {
 	o.ended.Store(true)
 	for _, r := range o.read {
-		if r.SetReadDeadline(time.Now().Add(pipeQuiet)) != nil { // Windows has none for pipes
+		if r.SetReadDeadline(time.Now().Add(pipeQuiet)) != nil { // Windows has no deadlines for pipes
 			time.AfterFunc(4*pipeQuiet, func() { _ = r.Close() })
 		}
 	}

@@ -1,11 +1,10 @@
 package worker
 
-// All that this program uses of River's unstable interface stands in this file.
-// River's public interface cannot say which jobs a worker may fetch, nor keep River
-// from setting the state of a job that was taken over: it only asks whether the job
-// runs, so that the result of a worker that slept would complete its successor's.
-// Hence a Pilot, which River calls in place of its queries. pilot_test.go names the
-// version that was read, and what to check in another one.
+// All uses of River's unstable interface are in this file. River's public interface cannot define which jobs
+// a worker may fetch, nor keep River from setting the state of a job that was taken over: it only checks
+// whether the job runs, so that the result of a worker that slept would complete its successor's. Hence a
+// Pilot, which River calls in place of its queries. pilot_test.go names the version that was reviewed, and
+// what to check in another one.
 
 import (
 	"context"
@@ -25,7 +24,7 @@ import (
 	"transect/runtime/jobs"
 )
 
-// client is River's client of a worker, for either database.
+// client is a worker's River client, for either database.
 type client interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
@@ -39,8 +38,8 @@ func newClient(store *jobs.Store, p *pilot, c *river.Config) (client, error) {
 	return river.NewClient(&driver[*sql.Tx]{riversqlite.New(store.DB()), p}, c)
 }
 
-// driver is a driver with a pilot. It says that it cannot listen: the session does
-// (wake.go), for all queues.
+// driver is a driver with a pilot. It reports that it cannot listen: the session does (wake.go), for all
+// queues.
 type driver[T any] struct {
 	riverdriver.Driver[T]
 	pilot *pilot
@@ -50,30 +49,30 @@ func (d *driver[T]) PluginInit(*baseservice.Archetype) {}
 func (d *driver[T]) PluginPilot() riverpilot.Pilot     { return d.pilot }
 func (d *driver[T]) SupportsListener() bool            { return false }
 
-// pilot fetches no job without a lease, and for all queues of the worker in turn, so
-// that these share its slots. The states of jobs it leaves to the attempts (finish.go),
-// which know whether a job is still theirs.
+// pilot fetches no job without a lease, and takes turns among the queues of the worker, so that they share
+// its slots. It leaves the states of jobs to the attempts (finish.go), which know whether they still own a
+// job.
 type pilot struct {
 	riverpilot.StandardPilot
 	lease  *lease
 	queues []string
 	free   func() int      // slots
-	took   func(job int64) // is called for a job that was fetched
+	took   func(job int64) // called for a fetched job
 	wake   func()          // makes River look for jobs
 
 	mu         sync.Mutex
-	turn       int            // the queue that is asked first
-	unreadable map[int64]bool // fetched jobs that come to no attempt
+	turn       int            // the queue to fetch from first
+	unreadable map[int64]bool // fetched jobs that never get an attempt
 }
 
-// PilotInit keeps what wakes the producer: the function is meant for inserts.
+// PilotInit keeps the function that wakes the producer, which is meant for inserts.
 func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.PilotInitParams) {
 	inserted := []*rivertype.JobInsertResult{{Job: &rivertype.JobRow{Queue: p.queues[0]}}}
 	p.wake = func() { params.NotifyNonTxJobInsert(context.Background(), inserted) }
 	p.StandardPilot.PilotInit(archetype, params)
 }
 
-// JobGetAvailable takes jobs of all queues.
+// JobGetAvailable fetches jobs from all queues.
 func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState,
 	params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
 	taken := &riverdriver.JobGetAvailableResult{DecodeErrors: map[int64]error{}}
@@ -113,7 +112,7 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 	return taken, nil
 }
 
-// JobSetStateIfRunningMany sets the states of jobs that come to no attempt.
+// JobSetStateIfRunningMany sets the states of jobs that get no attempt.
 func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.Executor,
 	params *setStates) ([]*rivertype.JobRow, error) {
 	rest := p.withoutAttempt(params)
@@ -125,7 +124,7 @@ func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.E
 
 type setStates = riverdriver.JobSetStateIfRunningManyParams
 
-// withoutAttempt leaves out the jobs whose attempts note their states.
+// withoutAttempt filters out the jobs whose attempts record their states.
 func (p *pilot) withoutAttempt(all *setStates) *setStates {
 	p.mu.Lock()
 	defer p.mu.Unlock()

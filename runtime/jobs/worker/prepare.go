@@ -14,13 +14,13 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// work is what a process of a job needs.
+// work is the setup of a job's process.
 type work struct {
-	folder string         // in which it runs
+	folder string         // working directory
 	args   []string       // of transect
-	temp   string         // removed in the end
-	beside string         // the script, had it not been packed
-	policy *sandbox.Rules // that bounds the script; nil without one
+	temp   string         // removed at the end
+	beside string         // path of the script before it was packed
+	policy *sandbox.Rules // limits the script; nil without one
 }
 
 func (w *work) remove() {
@@ -29,8 +29,7 @@ func (w *work) remove() {
 	}
 }
 
-// localName names the job in the folders of this machine, where jobs of several
-// databases may have run.
+// localName names the job in the folders of this machine, which may have run jobs of several databases.
 func (a *attempt) localName() string {
 	return jobs.RunID(a.job) + "-" + strconv.FormatInt(a.row.CreatedAt.Unix(), 36)
 }
@@ -75,7 +74,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 			return nil, fault.Of(&fault.FileError{}, "cannot unpack the script: %w", fault.Reason(err))
 		}
 		w.temp = a.s.w.folder("scripts", fmt.Sprintf("%s.%d", a.localName(), a.number))
-		_ = os.RemoveAll(w.temp) // of a worker that was killed
+		_ = os.RemoveAll(w.temp) // left by a killed worker
 		unpacked, err := bundle.Unpack(content, spec.Bundle, w.temp)
 		if err != nil {
 			w.remove()

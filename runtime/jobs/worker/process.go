@@ -18,7 +18,7 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// process is the process of an attempt, with its group.
+// process is the process of an attempt, with its process group.
 type process struct {
 	cmd      *exec.Cmd
 	link     *link.Worker
@@ -26,7 +26,7 @@ type process struct {
 	out, err *lineWriter
 	exited   chan struct{}      // closed at its end
 	lease    chan time.Duration // the newest deadline
-	stopped  bool               // its group, until the lease is renewed
+	stopped  bool               // the group is stopped until the lease is renewed
 }
 
 // start starts a process for a job.
@@ -55,7 +55,7 @@ func (a *attempt) start(w *work) (*process, error) {
 	return p, nil
 }
 
-// execute runs an attempt in a process to its end.
+// execute runs an attempt in a process until it ends.
 func (a *attempt) execute(w *work) end {
 	s := a.s
 	p, err := a.start(w)
@@ -88,7 +88,7 @@ func (a *attempt) execute(w *work) end {
 	a.mu.Lock()
 	a.process = nil
 	a.mu.Unlock()
-	killGroup(p.cmd.Process) // with programs that the script left behind
+	killGroup(p.cmd.Process) // including programs that the script left behind
 	p.outputs.drain()
 	stopCalls()
 	<-served
@@ -99,7 +99,7 @@ func (a *attempt) execute(w *work) end {
 	return a.ended(p.cmd.ProcessState, why)
 }
 
-// reason is why the worker ended a process; natural when it did not.
+// reason is why the worker ended a process; natural if it did not.
 type reason int
 
 const (
@@ -110,11 +110,11 @@ const (
 	fencedOff
 )
 
-// await waits for the end of the process, and ends it when it is time.
+// await waits for the end of the process, and ends it when due.
 func (a *attempt) await(p *process) (why reason) {
 	var limit, kill <-chan time.Time
 	if t := a.spec.Timeout; t > 0 {
-		limit = time.After(t + a.s.w.o.KillAfter) // the process keeps its limit itself
+		limit = time.After(t + a.s.w.o.KillAfter) // the process enforces its limit itself
 	}
 	stop := func(because reason) {
 		if why == natural {
@@ -133,7 +133,7 @@ func (a *attempt) await(p *process) (why reason) {
 			return why
 		case <-cancels.C:
 			if a.isCancelled() && why == natural {
-				go func() { _ = p.link.Cancel("by a user") }() // it ends by the signal, too; a stopped process does not read
+				go func() { _ = p.link.Cancel("by a user") }() // it also gets the signal; a stopped process does not read
 				stop(cancelling)
 			}
 		case <-release:
@@ -150,18 +150,18 @@ func (a *attempt) await(p *process) (why reason) {
 	}
 }
 
-// ended says what became of an attempt by the state of its process.
+// ended returns the outcome of an attempt by the state of its process.
 func (a *attempt) ended(state *os.ProcessState, why reason) end {
 	code := codeFailed
 	if state != nil {
 		code = state.ExitCode()
 	}
-	signal, asked := "", false
+	signal, requested := "", false
 	if code < 0 {
 		code, signal = codeTemporary, "its process was killed"
 		if status, ok := state.Sys().(syscall.WaitStatus); ok {
 			signal = fmt.Sprintf("its process was killed (%s)", status.Signal())
-			asked = status.Signal() == syscall.SIGTERM || status.Signal() == syscall.SIGINT
+			requested = status.Signal() == syscall.SIGTERM || status.Signal() == syscall.SIGINT
 		}
 	}
 	switch {
@@ -175,21 +175,21 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 		return end{outcome: jobs.Released}
 	case why == overtime:
 		return endOf(codeTimeLimit, "it exceeded its time limit of "+a.spec.Timeout.String())
-	case signal != "" && a.s.lease.left() <= 0: // it was past its lease and ended itself
+	case signal != "" && a.s.lease.left() <= 0: // its lease had expired and it exited by itself
 		return end{outcome: jobs.Released}
 	case signal != "":
 		a.log.say("%s", signal)
-		if asked {
-			return a.told(code, signal)
+		if requested {
+			return a.signalled(code, signal)
 		}
 		return endOf(code, signal)
 	case code == codeTerminated || code == codeInterrupted || code == codeKilled:
-		return a.told(code, cmp.Or(a.last.get(), fmt.Sprintf("its process was told to end (exit code %d)", code)))
+		return a.signalled(code, cmp.Or(a.last.get(), fmt.Sprintf("its process was told to end (exit code %d)", code)))
 	}
 	return endOf(code, a.last.get())
 }
 
-// sendDeadlines hands new deadlines to the process, which may be too busy to read.
+// sendDeadlines sends new deadlines to the process, which may be too busy to read.
 func (p *process) sendDeadlines(ctx context.Context) {
 	for {
 		select {
@@ -203,7 +203,7 @@ func (p *process) sendDeadlines(ctx context.Context) {
 	}
 }
 
-// with calls f with the process while there is one.
+// with calls f with the process, if there is one.
 func (a *attempt) with(f func(*process)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,18 +212,18 @@ func (a *attempt) with(f func(*process)) {
 	}
 }
 
-// renewed tells the process its new deadline.
+// renewed sends the process its new deadline.
 func (a *attempt) renewed(until time.Duration) {
 	a.with(func(p *process) {
 		select {
-		case <-p.lease: // one that was not read yet
+		case <-p.lease: // an unread one
 		default:
 		}
 		p.lease <- until
 	})
 }
 
-// hold stops the group of the process, or lets it go on.
+// hold stops or continues the process group.
 func (a *attempt) hold(stop bool) {
 	a.with(func(p *process) {
 		if p.stopped == stop {
@@ -250,7 +250,7 @@ func (a *attempt) kill() {
 	a.with(func(p *process) { killGroup(p.cmd.Process) })
 }
 
-// exitCode is that of transect for an error before the process was started.
+// exitCode returns the exit code of transect for an error before the process was started.
 func exitCode(err error) int {
 	var usage *fault.UsageError
 	switch {

@@ -14,11 +14,11 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// maxLost is how many attempts in a row may end with the death of their worker: a
-// job that kills each machine it comes to is not passed on for ever.
+// maxLost limits consecutive attempts that end with the death of their worker: a job that kills every machine
+// it runs on is not passed on for ever.
 const maxLost = 10
 
-// reap looks for dead workers and gives their jobs to others.
+// reap finds dead workers and releases their jobs to others.
 func (s *session) reap(ctx context.Context) {
 	r := &reaper{session: s}
 	for sleep(ctx, s.w.o.Times.Reap) {
@@ -30,7 +30,7 @@ func (s *session) reap(ctx context.Context) {
 	}
 }
 
-// prune removes what is old, once an hour.
+// prune removes old data, once an hour.
 func (s *session) prune(ctx context.Context) {
 	for sleep(ctx, time.Duration(rand.Int64N(int64(time.Hour)))) {
 		removed, err := s.store.Prune(ctx, jobs.DefaultRetention)
@@ -47,29 +47,29 @@ func (s *session) prune(ctx context.Context) {
 		}
 		s.w.removeOld("folders", jobs.DefaultRetention.Jobs)
 		s.w.removeOld("files", jobs.DefaultRetention.Jobs)
-		s.w.removeOld("scripts", jobs.DefaultRetention.Logs) // of workers that were killed
+		s.w.removeOld("scripts", jobs.DefaultRetention.Logs) // left by killed workers
 	}
 }
 
-// removeOld removes folders of jobs that nobody has changed for so long.
+// removeOld removes the folders of jobs unchanged for a time.
 func (w *Worker) removeOld(name string, age time.Duration) {
 	entries, _ := os.ReadDir(w.folder(name)) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
-			_ = os.RemoveAll(w.folder(name, e.Name())) // the next time, else
+			_ = os.RemoveAll(w.folder(name, e.Name())) // otherwise the next time
 		}
 	}
 }
 
-// orphan is a job that runs on no living worker.
+// orphan is a job without a living worker.
 type orphan struct {
 	id        int64
 	cancelled bool
-	worker    string // "" when none has begun it
-	given     int    // attempts that were lost in a row, with this one
+	worker    string // "" when no worker started it
+	given     int    // lost attempts in a row, including this one
 }
 
-// why says what became of its worker.
+// why describes the fate of its worker.
 func (o orphan) why() string {
 	if o.worker == "" {
 		return "it was fetched but never started"
@@ -77,15 +77,15 @@ func (o orphan) why() string {
 	return "its worker " + o.worker + " does not respond"
 }
 
-// reaper watches workers and jobs for the time of a lease, by the clock of this
-// machine: that of the database may be set at any moment.
+// reaper watches workers and jobs for the duration of a lease, by the clock of this machine: the database's
+// may be set at any moment.
 type reaper struct {
 	*session
-	leases unchanged[string, int64] // of the other living workers: the end that each lease shows
-	strays unchanged[int64, bool]   // jobs that this worker fetched without knowing it, for no answer came
+	leases unchanged[string, int64] // expiry of the leases of other living workers
+	strays unchanged[int64, bool]   // jobs fetched by this worker without its knowledge, because the response was lost
 }
 
-// unchanged says since when, by link.Now, each key has had its value.
+// unchanged records since when, by link.Now, each key has had its value.
 type unchanged[K, V comparable] map[K]since[V]
 
 type since[V comparable] struct {
@@ -93,12 +93,12 @@ type since[V comparable] struct {
 	began time.Duration
 }
 
-// see takes what is there now, and returns what has not changed for so long.
+// see takes the current values, and returns the ones unchanged for a time.
 func (u *unchanged[K, V]) see(there map[K]V, now, long time.Duration) map[K]V {
 	next, old := unchanged[K, V]{}, map[K]V{}
 	for k, v := range there {
 		next[k] = since[V]{v, now}
-		if before, known := (*u)[k]; known && before.value == v {
+		if before, ok := (*u)[k]; ok && before.value == v {
 			next[k] = before
 		}
 		if now-next[k].began >= long {
@@ -117,7 +117,7 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	var taken []orphan
 	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		for id, until := range silent {
-			now := r.store.Now // the clocks may differ: who left has a lease beyond its end
+			now := r.store.Now // the clocks may differ: a worker that left has an expired lease
 			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+now+", lease_until = case when lease_until > "+
 				now+" - 1000 then "+now+" - 1000 else lease_until end where id = $1 and dead_at is null and lease_until = $2",
 				id, until); err != nil {
@@ -141,11 +141,10 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	return nil
 }
 
-// find tells of workers that have not renewed their lease until their jobs must
-// have stopped, of strays, and whether there are orphans. It does not write, for
-// each write waits for others on SQLite.
+// find returns workers that have not renewed their lease until their jobs must have stopped, strays, and
+// whether there are orphans. It does not write, because each write waits for others on SQLite.
 func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[int64]bool, orphans bool, err error) {
-	leases, mine := map[string]int64{}, map[int64]bool{}
+	leases, fetched := map[string]int64{}, map[int64]bool{}
 	_, err = jobs.Collect(ctx, r.store.DB(), func(rows *sql.Rows) (id string, err error) {
 		var until int64
 		err = rows.Scan(&id, &until)
@@ -159,7 +158,7 @@ func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[
 		var own bool
 		err = rows.Scan(&id, &own)
 		if orphans = orphans || !own; own && !r.has(id) {
-			mine[id] = true
+			fetched[id] = true
 		}
 		return id, err
 	}, "select j.id, "+r.owned()+" from river_job j where j.state = 'running' and ("+r.owned()+" or "+r.orphaned()+")",
@@ -168,7 +167,7 @@ func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[
 		return nil, nil, false, err
 	}
 	now, times := link.Now(), r.w.o.Times
-	return r.leases.see(leases, now, times.Lease-times.Reap), r.strays.see(mine, now, times.Lease), orphans, nil
+	return r.leases.see(leases, now, times.Lease-times.Reap), r.strays.see(fetched, now, times.Lease), orphans, nil
 }
 
 // has reports whether a job was fetched and its attempt has not ended.
@@ -178,12 +177,12 @@ func (s *session) has(job int64) bool {
 	return s.fetched[job] || s.attempts[job] != nil
 }
 
-// orphaned is the condition that a job of river_job j runs on no living worker.
+// orphaned returns the condition that a job of river_job j runs on no living worker.
 func (s *session) orphaned() string {
 	return "not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner + ")"
 }
 
-// owned is the condition that the worker $1 fetched a job of river_job j last.
+// owned returns the condition that the worker $1 last fetched a job of river_job j.
 func (s *session) owned() string {
 	return "coalesce(" + s.store.Owner + " = $1, false)"
 }

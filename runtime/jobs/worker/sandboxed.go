@@ -12,19 +12,18 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// harmless are the flags of transect run with which a script reaches no more than its
-// manifest says. Others name files of the worker, or widen the manifest.
+// harmless lists the flags of transect run that give a script no more access than its manifest. Others name
+// files of the worker, or widen the manifest.
 var harmless = []string{"bwlimit", "client-id", "connections", "deny", "dry-run", "grace", "local", "log-format",
 	"max-instructions", "max-memory", "max-outage",
 	"profile", "quiet", "rate", "revision", "sandbox", "settle", "stall-timeout", "timeout", "trace", "url", "user",
 	"verbose"}
 
-// widening are those that change no more than what the manifest allows: the policy of
-// a worker bounds it.
+// widening lists flags that change only what the manifest allows: the policy of a worker limits it.
 var widening = []string{"allow", "budget", "no-manifest"}
 
-// sandboxed refuses, for a worker with a policy, flags and variables that go round it,
-// and with --sandbox scripts that have no manifest, and what widens one.
+// sandboxed refuses, for a worker with a policy, flags and variables that bypass it, and with --sandbox
+// scripts without a manifest and flags that widen it.
 func (o Options) sandboxed(spec jobs.Spec, manifest bool) error {
 	mode, allowed := "--policy", slices.Concat(harmless, widening)
 	if o.Sandbox {
@@ -74,8 +73,8 @@ func (o Options) sandboxed(spec jobs.Spec, manifest bool) error {
 	return nil
 }
 
-// sharesFolder reports whether a job may run in a folder of this machine that its
-// submitter named. With a policy that takes the permission to read and to write it.
+// sharesFolder reports whether a job may run in a folder of this machine named by its submitter. With a
+// policy this needs permission to read and write it.
 func (o Options) sharesFolder(folder string) bool {
 	if o.Policy == nil {
 		return true
@@ -85,8 +84,8 @@ func (o Options) sharesFolder(folder string) bool {
 	return policy.Permit(sandbox.Read, real) == nil && policy.Permit(sandbox.Write, real) == nil
 }
 
-// policy is what the worker permits a job: in addition to its own policy, the job's
-// folder and, for reading, what was unpacked with the script.
+// policy returns the permissions of a job: in addition to the worker's policy, access to the job's folder and
+// read access to the unpacked script.
 func (o Options) policy(w *work) *sandbox.Rules {
 	folders := sandbox.List{sandbox.Read: {w.folder}, sandbox.Write: {w.folder}}
 	if w.temp != "" {

@@ -15,7 +15,7 @@ import (
 	"transect/runtime/jobs"
 )
 
-// session is the time of one lease.
+// session is the period of one lease.
 type session struct {
 	w      *Worker
 	store  *jobs.Store
@@ -25,16 +25,16 @@ type session struct {
 	pilot  *pilot
 	client client
 
-	stopping chan struct{}   // closed when the worker was told to stop
+	stopping chan struct{}   // closed when the worker must stop
 	fenced   chan struct{}   // closed when the lease is lost for good
 	release  chan struct{}   // closed when running jobs must end
-	over     context.Context // ends when nothing can be noted any longer
+	over     context.Context // ends when nothing can be recorded any more
 	end      context.CancelFunc
 	services sync.WaitGroup
 
 	mu       sync.Mutex
 	attempts map[int64]*attempt // by job
-	fetched  map[int64]bool     // jobs whose attempt will begin in a moment
+	fetched  map[int64]bool     // jobs whose attempt is about to begin
 }
 
 func newSession(w *Worker) *session {
@@ -63,7 +63,7 @@ func (s *session) work(ctx context.Context) error {
 	}
 	beside, stopBeside := context.WithCancel(s.over)
 	defer stopBeside()
-	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.look, s.listen} {
+	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.poll, s.listen} {
 		s.services.Go(func() { each(beside) })
 	}
 	firing, stopFiring := context.WithCancel(beside)
@@ -94,7 +94,7 @@ func (s *session) work(ctx context.Context) error {
 	return err
 }
 
-// start starts River. It waits for a database that does not answer.
+// start starts River. It retries while the database does not answer.
 func (s *session) start(ctx context.Context) (err error) {
 	s.client, err = newClient(s.store, s.pilot, s.config())
 	if err != nil {
@@ -103,23 +103,23 @@ func (s *session) start(ctx context.Context) (err error) {
 	return s.retry(ctx, func(context.Context) error { return s.client.Start(s.over) })
 }
 
-// config are the settings of River.
+// config returns the settings of River.
 func (s *session) config() *river.Config {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(s.run))
 	const never = 10 * 365 * 24 * time.Hour
 	return &river.Config{
 		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
-		// the pilot counts
+		// the pilot limits it
 		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}},
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
-		FetchOnlyKnownKinds: true, JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
-		// One of these alone has River delete what it should keep.
+		FetchOnlyKnownKinds: true, JobTimeout: -1, RescueStuckJobsAfter: never, // the lease determines who is dead
+		// All three are set: one alone makes River delete what it should keep.
 		CancelledJobRetentionPeriod: -1, CompletedJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
 	}
 }
 
-// drain lets running jobs end within the grace period, then gives them back.
+// drain lets running jobs end within the grace period, then releases them.
 func (s *session) drain(lost <-chan error) error {
 	close(s.stopping)
 	s.note("stopping = 1")
@@ -144,28 +144,27 @@ func (s *session) drain(lost <-chan error) error {
 	return nil
 }
 
-// note changes the row of the worker.
+// note updates the row of the worker.
 func (s *session) note(what string) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
 	defer cancel()
-	_ = s.store.Tx(ctx, func(tx *jobs.Tx) error { // lists of workers show it
+	_ = s.store.Tx(ctx, func(tx *jobs.Tx) error { // it is only shown in lists of workers
 		_, err := tx.ExecContext(ctx, "update tr_worker set "+what+" where id = $1", s.id)
 		return err
 	})
 }
 
-// renewed tells running jobs how long they may go on.
+// renewed sends running jobs their new deadline.
 func (s *session) renewed(until time.Duration) {
 	for _, a := range s.all() {
 		a.renewed(until)
 	}
 }
 
-// watch stops the processes of jobs when the lease passes, and lets them go on when
-// it is renewed.
+// watch stops the processes of jobs when the lease expires, and continues them when it is renewed.
 func (s *session) watch(ctx context.Context) {
 	for sleep(ctx, s.w.o.Times.Beat/30) {
-		late := s.lease.left() <= s.w.o.Times.Hold/24 // before the processes end themselves
+		late := s.lease.left() <= s.w.o.Times.Hold/24 // before the processes exit by themselves
 		for _, a := range s.all() {
 			a.hold(late)
 		}
@@ -184,11 +183,11 @@ func (s *session) all() []*attempt {
 
 func (s *session) running() int { return len(s.all()) }
 
-// free is the number of slots that no job uses. Jobs that wait for others use none,
-// else a worker of one slot would wait for ever.
+// free returns the number of free slots. Jobs that wait for others use none, otherwise a worker with one slot
+// would wait for ever.
 func (s *session) free() int {
 	select {
-	case <-s.stopping: // what it releases is for others
+	case <-s.stopping: // released jobs are for other workers
 		return 0
 	default:
 	}
@@ -203,7 +202,7 @@ func (s *session) free() int {
 	return max(free, 0)
 }
 
-// took notes that a job was fetched.
+// took records a fetched job.
 func (s *session) took(job int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +215,7 @@ func (s *session) killAll() {
 	}
 }
 
-// sleep waits; false when ctx has ended.
+// sleep waits and returns false if ctx has ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -226,7 +225,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// permanent reports an error of the database that waiting does not mend.
+// permanent reports whether waiting cannot resolve an error of the database.
 func permanent(err error) bool {
 	var refused *fault.PermissionError
 	var login *fault.MissingCredentialsError
@@ -234,8 +233,8 @@ func permanent(err error) bool {
 	return errors.As(err, &refused) || errors.As(err, &login) || errors.As(err, &gone)
 }
 
-// quiet passes on what River says only where it concerns users: an outage it repeats
-// for each of its services.
+// quiet passes on only those messages of River that concern users: it repeats an outage for each of its
+// services.
 type quiet struct{ slog.Handler }
 
 func (q *quiet) Enabled(ctx context.Context, level slog.Level) bool {

@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// attributes puts a child into a process group of its own. That it ends with its
-// worker is the child's business, for it ends the programs that it started as well
-// (link.Child.Guard): a signal of the system at the parent's death would kill the
-// child alone.
+// attributes puts a child into its own process group. The child itself ends with its worker
+// (link.Child.Guard), because it must also end the programs that it started: a parent-death signal would kill
+// the child alone.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // signalGroup sends a signal to the process group of a child.
@@ -20,6 +19,5 @@ func killGroup(p *os.Process)     { signalGroup(p, syscall.SIGKILL) }
 func stopGroup(p *os.Process)     { signalGroup(p, syscall.SIGSTOP) }
 func continueGroup(p *os.Process) { signalGroup(p, syscall.SIGCONT) }
 
-// endGroup asks the script to finish what it has in hand. Programs that it started
-// are its own business.
+// endGroup asks the script to finish its work. It handles the programs that it started itself.
 func endGroup(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }

@@ -10,6 +10,6 @@ func attributes() *syscall.SysProcAttr {
 }
 
 func killGroup(p *os.Process)   { _ = p.Kill() }
-func stopGroup(p *os.Process)   {} // processes cannot be stopped here: the link holds their writes back
+func stopGroup(p *os.Process)   {} // processes cannot be stopped on Windows: the link blocks their writes
 func continueGroup(*os.Process) {}
 func endGroup(p *os.Process)    { _ = p.Kill() }

@@ -9,17 +9,16 @@ import (
 	"transect/runtime/jobs"
 )
 
-// look wakes River when there are jobs, and cancels running ones where that was asked
-// for. River's own looks cost more, are seconds apart, and go by the clock of this
-// machine, not by that of the database.
-func (s *session) look(ctx context.Context) {
+// poll wakes River when jobs are due, and cancels running ones on request. River's own polling costs more, is
+// seconds apart, and uses the clock of this machine instead of the database's.
+func (s *session) poll(ctx context.Context) {
 	every := s.w.o.Times.Poll
 	next := time.Time{}
 	for sleep(ctx, every) {
 		if s.running() > 0 {
 			s.cancelAsked(ctx)
 		}
-		if s.store.Postgres { // listen tells; this is for jobs whose time has come
+		if s.store.Postgres { // listen notifies; this is for jobs that become due
 			if time.Now().Before(next) {
 				continue
 			}
@@ -31,8 +30,7 @@ func (s *session) look(ctx context.Context) {
 	}
 }
 
-// anyDue reports whether there are jobs for this worker. It makes those available
-// whose time has come.
+// anyDue reports whether there are jobs for this worker. It makes jobs available that have become due.
 func (s *session) anyDue(ctx context.Context) bool {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
@@ -47,10 +45,10 @@ func (s *session) anyDue(ctx context.Context) bool {
 			"update river_job set state = 'available' where id in (select "+
 				"id"+due+later+s.store.Lock("for update skip locked")+")", args...)
 	}
-	return err == nil && (available || come) // the lease tells of a database that is away
+	return err == nil && (available || come) // the lease reports an unavailable database
 }
 
-// cancelAsked cancels the running jobs of which that is asked.
+// cancelAsked cancels the running jobs with a requested cancellation.
 func (s *session) cancelAsked(ctx context.Context) {
 	var ids []int64
 	for _, a := range s.all() {
@@ -58,20 +56,20 @@ func (s *session) cancelAsked(ctx context.Context) {
 	}
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
-	// after an error it is asked again
-	asked, _ := jobs.Column[int64](ctx, s.store.DB(),
+	// retried after an error
+	requested, _ := jobs.Column[int64](ctx, s.store.DB(),
 		"select j.id from river_job j where "+jobs.In("j.id", ids, nil)+" and "+jobs.CancelAskedSQL)
 	for _, a := range s.all() {
-		if slices.Contains(asked, a.job) {
+		if slices.Contains(requested, a.job) {
 			a.cancel()
 		}
 	}
 }
 
-// listen wakes River when PostgreSQL tells of a new job in a queue of this worker.
+// listen wakes River when PostgreSQL announces a new job in a queue of this worker.
 func (s *session) listen(ctx context.Context) {
 	for ctx.Err() == nil && s.store.Postgres {
-		_ = s.listenOnce(ctx) // look finds the jobs meanwhile
+		_ = s.listenOnce(ctx) // polling finds the jobs meanwhile
 		sleep(ctx, s.w.o.Times.Beat/3)
 	}
 }
@@ -82,7 +80,7 @@ func (s *session) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer conn.Release()
-	c := conn.Hijack() // it listens, so it does not go back
+	c := conn.Hijack() // it listens, so it does not return to the pool
 	defer c.Close(context.Background())
 	var schema string
 	if err := c.QueryRow(ctx, "select current_schema()").Scan(&schema); err != nil {
@@ -91,9 +89,9 @@ func (s *session) listenOnce(ctx context.Context) error {
 	if _, err := c.Exec(ctx, `listen "`+schema+`.river_insert"`); err != nil {
 		return err
 	}
-	s.pilot.wake() // for what came before
+	s.pilot.wake() // for earlier jobs
 	for {
-		n, err := c.WaitForNotification(ctx) // look finds what a dead line does not tell
+		n, err := c.WaitForNotification(ctx) // polling covers a dead connection
 		if err != nil {
 			return err
 		}

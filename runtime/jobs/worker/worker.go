@@ -1,20 +1,17 @@
 // Package worker runs the jobs of a database (runtime/jobs) on this machine.
 //
-// River fetches jobs; this package adds what it does not have. A worker holds a
-// lease (lease.go), renewed every few seconds. Who does not renew it is dead for
-// the others, each of which looks for jobs of dead workers (reap.go). A session
-// (session.go) is the time of one lease: when it is lost, all its processes are
-// killed and the worker begins a new one.
+// River fetches jobs; this package adds what it lacks. A worker holds a lease (lease.go), renewed every few
+// seconds. A worker that does not renew it is dead for the others, each of which looks for jobs of dead
+// workers (reap.go). A session (session.go) is the period of one lease: when it is lost, all its processes
+// are killed and the worker begins a new one.
 //
-// A job is an attempt (attempt.go) in a process of its own: transect run, in its own
-// process group (process.go), linked to the worker (runtime/jobs/link). Each new
-// deadline of the lease travels over the link; past it nothing is sent to the
-// platform, and the group is stopped until the lease is renewed. What became of the
-// attempt is noted (finish.go) only while the job's epoch is the attempt's: with it,
-// a worker that slept is fenced off, in its ledger as well.
+// A job is an attempt (attempt.go) in its own process: transect run, in its own process group (process.go),
+// linked to the worker (runtime/jobs/link). Each new deadline of the lease is sent over the link; after it
+// nothing is sent to the platform, and the group is stopped until the lease is renewed. The outcome of the
+// attempt is recorded (finish.go) only while the job's epoch is the attempt's: this fences off a worker that
+// slept, in its ledger as well.
 //
-// pilot.go stands between River and the database, log.go sends the output there.
-// Begin reading with Run.
+// pilot.go adapts River to the database, log.go stores the output. Begin reading with Run.
 package worker
 
 import (
@@ -40,25 +37,25 @@ type Options struct {
 	Name    string         // the queue that only this worker serves
 	Queues  []string       // further queues
 	Slots   int            // jobs at the same time
-	Grace   time.Duration  // how long running jobs may go on after the worker was asked to stop
+	Grace   time.Duration  // how long running jobs may continue after the worker was told to stop
 	Sandbox bool           // refuse jobs whose script has no manifest
-	Policy  *sandbox.Rules // bounds what scripts may reach; nil without one
+	Policy  *sandbox.Rules // limits the access of scripts; nil without one
 	Version string         // of the program
 
-	Program   []string // runs a job when the arguments of transect run follow
+	Program   []string // runs a job, followed by the arguments of transect run
 	Folder    string   // for the scripts and the folders of jobs
 	Env       []string // of the processes of jobs
-	Secrets   []string // that must not stand in logs
+	Secrets   []string // to redact in logs
 	Log       *slog.Logger
 	Times     Times
-	KillAfter time.Duration                 // how long a process that was asked to end may take; 5 s when 0
-	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the usual
-	// answers that ledgers need not keep, see jobs.ShortenLedgers; may be nil
+	KillAfter time.Duration                 // how long a terminating process may take; 5 s when 0
+	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the default
+	// responses that ledgers need not keep, see jobs.ShortenLedgers; may be nil
 	Readable func(op string, r *ledger.Result) bool
 	Beside   []func(context.Context) // run until the worker is told to stop, such as the schedules
 }
 
-// backoff is 10 s, 20 s, 40 s … up to 15 minutes, and a little by chance.
+// backoff returns 10 s, 20 s, 40 s … up to 15 minutes, plus jitter.
 func backoff(tries int) time.Duration {
 	wait := min(10*time.Second<<min(max(tries-1, 0), 10), 15*time.Minute)
 	return wait + time.Duration(rand.Int64N(int64(wait/10)))
@@ -71,8 +68,8 @@ type Worker struct {
 	queues []string
 }
 
-// Run runs jobs until ctx ends; then running jobs may go on for the grace period,
-// after which they are released. It returns an error only when it cannot start.
+// Run runs jobs until ctx ends; then running jobs may continue for the grace period, after which they are
+// released. It returns an error only when it cannot start.
 func Run(ctx context.Context, store *jobs.Store, o Options) error {
 	o.Times, o.KillAfter = cmp.Or(o.Times, DefaultTimes), cmp.Or(o.KillAfter, 5*time.Second)
 	if o.Backoff == nil {
@@ -99,7 +96,7 @@ func Run(ctx context.Context, store *jobs.Store, o Options) error {
 	}
 }
 
-// session runs jobs under one lease.
+// session runs jobs during one lease.
 func (w *Worker) session(ctx context.Context) error {
 	s := newSession(w)
 	if err := s.register(ctx); err != nil {
@@ -112,8 +109,8 @@ func (w *Worker) session(ctx context.Context) error {
 	return s.work(ctx)
 }
 
-// register inserts the worker. It waits for a database that does not answer, and
-// inserts again what may have been inserted when no answer came.
+// register inserts the worker. It retries while the database does not answer, and replaces what a try with a
+// lost response may have inserted.
 func (s *session) register(ctx context.Context) error {
 	o := s.w.o
 	host, _ := os.Hostname() // not all systems have a name
@@ -132,10 +129,10 @@ func (s *session) register(ctx context.Context) error {
 	}
 	s.lease.renew = insert
 	defer func() { s.lease.renew = s.renew }()
-	return s.retry(ctx, func(ctx context.Context) error { return s.lease.beat(ctx) })
+	return s.retry(ctx, func(ctx context.Context) error { return s.lease.renewOnce(ctx) })
 }
 
-// renew is one renewal of the lease.
+// renew renews the lease once.
 func (s *session) renew(ctx context.Context) (time.Time, error) {
 	var ms int64
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
@@ -146,7 +143,7 @@ func (s *session) renew(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(ms), fenced(err)
 }
 
-// fenced is the error of a statement that changes the row of this worker while it lives.
+// fenced converts the error of a statement that changes this worker's row while it is alive.
 func fenced(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return errFenced
@@ -154,7 +151,7 @@ func fenced(err error) error {
 	return err
 }
 
-// leave gives the lease up. A worker that cannot say so is found dead later.
+// leave releases the lease. If that fails, others find the worker dead later.
 func (s *session) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
 	defer cancel()
@@ -165,13 +162,13 @@ func (s *session) leave() {
 	})
 }
 
-// asking bounds one question to the database: a line that is cut may say nothing.
+// asking limits one database operation: a cut line may stay silent.
 func (s *session) asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.w.o.Times.Hold)
 }
 
-// retry repeats what the database did not answer, until ctx ends or the lease is
-// lost for good.
+// retry repeats an operation while the database does not answer, until ctx ends or the lease is lost for
+// good.
 func (s *session) retry(ctx context.Context, f func(context.Context) error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		asking, cancel := s.asking(ctx)
@@ -190,7 +187,7 @@ func (s *session) retry(ctx context.Context, f func(context.Context) error) erro
 	}
 }
 
-// folder is one below the worker's.
+// folder returns a folder below the worker's.
 func (w *Worker) folder(names ...string) string {
 	return filepath.Join(append([]string{w.o.Folder}, names...)...)
 }

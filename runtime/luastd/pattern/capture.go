@@ -9,16 +9,16 @@ const (
 	position   = -2
 )
 
-// Capture is what one pair of parentheses matched.
+// Capture is the match of one pair of parentheses.
 type Capture struct {
 	Start, Len int
 	Position   bool // "()": the offset Start, from 0
 }
 
-// Level is the number of captures of the last match.
+// Level returns the number of captures of the last match.
 func (m *Matcher) Level() int { return m.level }
 
-// Capture gives what the last match captured in its parentheses i, from 0.
+// Capture returns capture i of the last match, from 0.
 func (m *Matcher) Capture(i int) (Capture, error) {
 	if i >= m.level {
 		return Capture{}, ErrCaptureIndex
@@ -61,7 +61,7 @@ func (m *Matcher) close(s, p int) int {
 	return e
 }
 
-// again matches what capture %1 … %9 matched.
+// again matches the text of capture %1 … %9.
 func (m *Matcher) again(s int, digit byte) int {
 	i := int(digit) - '1'
 	if i < 0 || i >= m.level || m.captures[i].length == unfinished {

@@ -2,7 +2,7 @@ package pattern
 
 import "strings"
 
-// classEnd gives where the single character or class that starts at p ends.
+// classEnd returns where the single character or class that starts at p ends.
 func (m *Matcher) classEnd(p int) int {
 	pat := m.Pattern
 	c := pat[p]
@@ -35,7 +35,7 @@ func (m *Matcher) classEnd(p int) int {
 	return p
 }
 
-// single says whether c matches what stands in the pattern from p to end.
+// single reports whether c matches the pattern from p to end.
 func (m *Matcher) single(c byte, p, end int) bool {
 	switch m.Pattern[p] {
 	case '.':
@@ -48,7 +48,7 @@ func (m *Matcher) single(c byte, p, end int) bool {
 	return m.Pattern[p] == c
 }
 
-// inSet says whether c is in the set whose brackets are at p and last.
+// inSet reports whether c is in the set whose brackets are at p and last.
 func (m *Matcher) inSet(c byte, p, last int) bool {
 	pat, in := m.Pattern, true
 	p++

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxCaptures = 32
-	maxDepth    = 20_000 // repetitions and captures behind one another
+	maxDepth    = 20_000 // nested repetitions and captures
 	report      = 1024   // steps between two calls of Matcher.Steps
 )
 
@@ -30,8 +30,8 @@ var (
 // Matcher matches one pattern against one text.
 type Matcher struct {
 	Text, Pattern string
-	// Steps is called every so often with the number of steps since the last
-	// time. To end the matching it panics. Optional.
+	// Steps is called regularly with the number of steps since the last call. It panics to stop matching.
+	// Optional.
 	Steps func(n int)
 
 	level    int
@@ -66,7 +66,7 @@ func (m *Matcher) Find(from int) (start, end int, err error) {
 	return -1, -1, nil
 }
 
-// MatchAnchored is Match for a pattern whose leading ^ has no meaning left.
+// MatchAnchored is like Match, but ignores a leading ^.
 func (m *Matcher) MatchAnchored(at int) (end int, err error) {
 	return m.matchFrom(at, len(m.Pattern)-len(strings.TrimPrefix(m.Pattern, "^")))
 }
@@ -96,7 +96,7 @@ func (m *Matcher) step() {
 	}
 }
 
-// match matches the pattern from p on at s of the text.
+// match matches the pattern from p at offset s of the text.
 func (m *Matcher) match(s, p int) int {
 	if m.depth++; m.depth > maxDepth {
 		m.fail(ErrTooComplex)

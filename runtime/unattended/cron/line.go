@@ -1,6 +1,5 @@
-// Package cron has the system's cron run scripts: it adds, lists and removes marked
-// lines of the user's crontab and keeps all others byte for byte. When they are due
-// says package timetable.
+// Package cron makes the system's cron run scripts: it adds, lists and removes marked lines of the user's
+// crontab and keeps all others byte for byte. Package timetable computes when they are due.
 //
 // Begin reading with Table (table.go), then Job (line.go).
 package cron
@@ -28,12 +27,12 @@ type Job struct {
 	Name    string
 	Times   *timetable.Times // nil when the line was edited to an invalid expression
 	Expr    string
-	Command string // as the shell gets it
+	Command string // as passed to the shell
 	Line    string
 	Off     bool // commented out
 }
 
-// NewJob makes a job. The command runs in folder.
+// NewJob returns a job whose command runs in folder.
 func NewJob(name string, when *timetable.Times, folder string, env, command []string) (*Job, error) {
 	text := Command(folder, env, command)
 	if strings.ContainsAny(text, "\n\r\x00") {
@@ -79,11 +78,10 @@ func quote(word string) string {
 	return b.String()
 }
 
-// startLate is how late cron may start a job: it looks at its table once a minute.
+// startLate is how late cron may start a job: it reads its table once a minute.
 const startLate = 2 * time.Minute
 
-// Overdue is when the job should have started since its last start; zero when it is
-// not overdue.
+// Overdue returns when the job should have started since its last start; zero when it is not overdue.
 func (j *Job) Overdue(last, now time.Time) (due time.Time) {
 	if j.Times == nil || j.Off {
 		return due
@@ -94,10 +92,10 @@ func (j *Job) Overdue(last, now time.Time) (due time.Time) {
 	return due
 }
 
-// paused is what stands before the line of a paused job.
+// paused is the prefix of the line of a paused job.
 const paused = "# "
 
-// Paused is the job as a comment, which cron skips.
+// Paused returns the job as a comment, which cron skips.
 func (j *Job) Paused() *Job {
 	off := *j
 	if !j.Off {
@@ -106,7 +104,7 @@ func (j *Job) Paused() *Job {
 	return &off
 }
 
-// Resumed is the job without the comment sign.
+// Resumed returns the job without the comment sign.
 func (j *Job) Resumed() *Job {
 	on := *j
 	on.Off, on.Line = false, strings.TrimLeft(j.Line, "# \t")
@@ -137,7 +135,7 @@ var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func isVariable(word string) bool { return variable().MatchString(word) }
 
-// Split splits the words of a shell.
+// Split splits a shell command into words.
 func Split(text string) ([]string, error) {
 	words, err := shellwords.Parse(text)
 	if err != nil {
@@ -156,8 +154,7 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Command is a command for a shell: it sets the variables, each NAME=value, and runs
-// the words in a folder.
+// Command returns a shell command that sets the variables, each NAME=value, and runs the words in a folder.
 func Command(folder string, env, words []string) string {
 	text := "cd " + quote(folder) + " && "
 	for _, word := range env {
@@ -196,7 +193,7 @@ func parseLine(line string) *Job {
 		j.Off, rest = true, strings.TrimLeft(rest, "# \t")
 	}
 	j.Expr, j.Command = CutExpr(rest)
-	if times, err := timetable.System(j.Expr).Times(); err == nil { // it may have been edited by hand
+	if times, err := timetable.System(j.Expr).Times(); err == nil { // fails if it was edited by hand
 		j.Times = times
 	}
 	return j

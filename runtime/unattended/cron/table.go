@@ -102,7 +102,7 @@ type Program struct {
 	Path string // default: crontab
 }
 
-// Missing reports that this machine does not have the program.
+// Missing reports whether this machine lacks the program.
 func (p Program) Missing() bool {
 	_, err := exec.LookPath(cmp.Or(p.Path, "crontab"))
 	return err != nil
@@ -141,8 +141,8 @@ func (p Program) Read(ctx context.Context) (*Table, error) {
 	return &Table{text}, nil
 }
 
-// Write replaces the user's crontab and reads it back. An empty one is removed,
-// as before the first job.
+// Write replaces the user's crontab and reads it back. An empty one is removed, to restore the state before
+// the first job.
 func (p Program) Write(ctx context.Context, t *Table) error {
 	if t.text == "" {
 		_, _, _ = p.run(ctx, "", "-r") // if that fails, an empty one is written

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Cache lists the runs again and again, and reads only the files that changed.
-// It is safe for concurrent use.
+// Cache lists the runs repeatedly, and reads only the files that changed. It is safe for concurrent use.
 type Cache struct {
 	Store
 
@@ -26,10 +25,10 @@ type cached struct {
 	run      *Summary
 }
 
-// cacheAge is how old a list may be.
+// cacheAge is the maximum age of a list.
 const cacheAge = 300 * time.Millisecond
 
-// List returns all runs, newest first. They are shared: callers change nothing.
+// List returns all runs, newest first. They are shared: callers must not modify them.
 func (c *Cache) List() ([]*Summary, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,10 +12,9 @@ import (
 	"transect/runtime/unattended/logfile"
 )
 
-// LogAfter returns the whole lines that were added to the log of a run after a
-// cursor, and the next cursor. all reports that they are the whole log, because
-// the cursor is "" or too old. No file stays open, which would keep the run from
-// rotating its log on some systems.
+// LogAfter returns the whole lines added to the log of a run after a cursor, and the next cursor. all reports
+// whether they are the whole log, because the cursor is "" or too old. No file stays open, which would keep
+// the run from rotating its log on some systems.
 func (s Store) LogAfter(id, cursor string) (lines []byte, next string, all bool, err error) {
 	first, position, found := strings.Cut(cursor, " ")
 	offset, err := strconv.ParseInt(position, 10, 64)
@@ -26,7 +25,7 @@ func (s Store) LogAfter(id, cursor string) (lines []byte, next string, all bool,
 	now, err := readLog(path, first, offset)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, cursor, false, nil // about to be rotated, or not begun
+		return nil, cursor, false, nil // about to be rotated, or not started
 	case err != nil:
 		return nil, cursor, false, err
 	case now.known:
@@ -39,21 +38,21 @@ func (s Store) LogAfter(id, cursor string) (lines []byte, next string, all bool,
 	return append(older.lines, now.lines...), now.cursor(), !older.known, nil
 }
 
-// logPart is what was read of a file.
+// logPart is the part read of a file.
 type logPart struct {
 	first string // stamp of its first line, which distinguishes files
-	known bool   // first is the one that was asked for
+	known bool   // first is the requested one
 	lines []byte
 	end   int64 // offset after the lines
 }
 
 func (p logPart) cursor() string { return p.first + " " + strconv.FormatInt(p.end, 10) }
 
-// maxFirst is more than a stamp takes.
+// maxFirst is more than the length of a stamp.
 const maxFirst = 40
 
-// readLog reads the whole lines of a file: those after offset where its first
-// stamp is the given one, else all.
+// readLog reads the whole lines of a file: the lines after offset if its first stamp is the given one, else
+// all.
 func readLog(path, first string, offset int64) (logPart, error) {
 	f, err := os.Open(path)
 	if err != nil {

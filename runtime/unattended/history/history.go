@@ -27,7 +27,7 @@ import (
 // Store is the folder of the history.
 type Store struct{ Dir string }
 
-// In is the history in a state folder.
+// In returns the history in a state folder.
 func In(stateDir string) Store { return Store{filepath.Join(stateDir, "runs")} }
 
 const (
@@ -35,7 +35,7 @@ const (
 	idTime  = "20060102-150405.000" // sorts by time
 )
 
-// NewID makes the ID of a run. IDs sort by time.
+// NewID returns the ID of a new run. IDs sort by time.
 func NewID(now time.Time) string {
 	var random [3]byte
 	rand.Read(random[:])
@@ -94,7 +94,7 @@ func (e *Entry) write(run *Summary) error {
 	return atomicfile.WriteUnsynced(e.store.path(e.id, ".json"), run.JSON(), 0o600)
 }
 
-// names lists the files of the history, in no order: each run does so at its end.
+// names lists the files of the history, unsorted, as each run does so at its end.
 func (s Store) names() ([]string, error) {
 	dir, err := os.Open(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,8 +124,8 @@ func (s Store) ids() ([]string, error) {
 	return ids, nil
 }
 
-// List returns the newest runs that are wanted, at most limit; 0 is all. A nil
-// wanted is every run. Files that cannot be read are skipped.
+// List returns the newest runs for which wanted returns true, at most limit; 0 is all. A nil wanted selects
+// every run. Unreadable files are skipped.
 func (s Store) List(limit int, wanted func(*Summary) bool) ([]*Summary, error) {
 	ids, err := s.ids()
 	var runs []*Summary
@@ -172,9 +172,8 @@ func (s Store) alive(id string) bool {
 	return err == nil && !free
 }
 
-// Find returns the run with an ID, with the start or the end of one, the last
-// start of a run with a name of its own, or the last run for "last". When the name is ambiguous it returns the
-// matching IDs alone.
+// Find returns the run with an ID, with the start or the end of one, the last start of a named run, or the
+// last run for "last". When the name is ambiguous it returns only the matching IDs.
 func (s Store) Find(name string) (*Summary, []string, error) {
 	ids, err := s.ids()
 	if err != nil {
@@ -204,7 +203,7 @@ func (s Store) Find(name string) (*Summary, []string, error) {
 	return run, matches, err
 }
 
-// Log is the output of a run, each line with its time.
+// Log returns the output of a run, each line with its time.
 func (s Store) Log(id string) ([]byte, error) {
 	path := s.path(id, ".log")
 	older, err := os.ReadFile(logfile.Rotated(path, 1))
@@ -218,8 +217,8 @@ func (s Store) Log(id string) ([]byte, error) {
 	return append(older, newer...), err
 }
 
-// Prune removes all but the newest runs, and those that started before a given
-// time; never one in progress. It returns the number of runs removed.
+// Prune removes all but the newest runs, and the ones started before a given time; never one in progress. It
+// returns the number of runs removed.
 func (s Store) Prune(keep int, before time.Time) (int, error) {
 	ids, err := s.ids()
 	removed := 0
@@ -234,7 +233,7 @@ func (s Store) Prune(keep int, before time.Time) (int, error) {
 }
 
 func (s Store) remove(id string) {
-	if ended, _, err := s.outlook(id); err == nil && ended { // an unfinished run may still go on
+	if ended, _, err := s.outlook(id); err == nil && ended { // an unfinished run may be resumed
 		_ = ledger.Remove(s.Dir, id)
 	}
 	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".sock", ".json.new", ".json"} {

@@ -9,25 +9,24 @@ import (
 	"transect/client/ledger"
 )
 
-// How long ledgers are kept.
+// Retention of ledgers.
 const (
-	keptUnfinished = 60 * 24 * time.Hour // of runs that may still go on, after their last write
-	toldBefore     = 7 * 24 * time.Hour  // it is said that they will go
+	unfinishedAge  = 60 * 24 * time.Hour // of runs that may be resumed, after their last write
+	announceBefore = 7 * 24 * time.Hour  // when their removal is announced
 	sweepEvery     = 24 * time.Hour
 )
 
-// Fading is an unfinished run whose ledger is removed soon.
+// Fading is an unfinished run whose ledger will be removed soon.
 type Fading struct {
 	Run    string
 	Gone   time.Time
 	Writes int
 }
 
-// SweepLedgers removes, once a day, the ledgers of runs that ended well and that
-// the history no longer knows, and of unfinished ones after 60 days. It returns
-// those that will go within a week. From the others of runs that ended well it
-// drops the answers that readable tells can be read again. Ledgers that cannot be
-// read are left alone.
+// SweepLedgers removes, once a day, the ledgers of successful runs that are no longer in the history, and of
+// unfinished ones after 60 days. It returns the ones to be removed within a week. From other ledgers of
+// successful runs it drops the responses that readable reports as readable again. Unreadable ledgers are left
+// alone.
 func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Result) bool) (soon []Fading, err error) {
 	stamp := filepath.Join(s.Dir, "ledgers.swept")
 	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()) < sweepEvery {
@@ -58,21 +57,20 @@ func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Re
 		}
 		run := strings.TrimSuffix(filepath.Base(path), ledger.Suffix)
 		ended, writes, err := s.outlook(run)
-		switch gone := info.ModTime().Add(keptUnfinished); {
+		switch gone := info.ModTime().Add(unfinishedAge); {
 		case err != nil:
 		case ended && !known[run], !ended && now.After(gone):
 			_ = ledger.Remove(s.Dir, run) // one in progress stays
 		case ended:
-			_ = ledger.Shorten(s.Dir, run, readable) // what fails is tried the next day
-		case !ended && now.After(gone.Add(-toldBefore)):
+			_ = ledger.Shorten(s.Dir, run, readable) // retried the next day
+		case !ended && now.After(gone.Add(-announceBefore)):
 			soon = append(soon, Fading{Run: run, Gone: gone, Writes: writes})
 		}
 	}
 	return soon, nil
 }
 
-// outlook reports whether the last start of a run ended well, and how many writes
-// the run has noted.
+// outlook reports whether the last start of a run succeeded, and how many writes the run has recorded.
 func (s Store) outlook(run string) (ended bool, writes int, err error) {
 	l, err := ledger.OpenToRead(s.Dir, run)
 	if err != nil {

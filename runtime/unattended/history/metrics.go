@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// lastSuccess is carried over from run to run: alerts are based on its age.
+// lastSuccess is carried over between runs: alerts are based on its age.
 const lastSuccess = "transect_run_last_success_timestamp_seconds"
 
-// Metrics is the summary in Prometheus' text format, for the textfile collector
-// of the node exporter. before is the previous content of the file: the time of
-// the last success is taken from it unless this run succeeded.
+// Metrics returns the summary in Prometheus' text format, for the textfile collector of the node exporter.
+// before is the previous content of the file: it supplies the time of the last success unless this run
+// succeeded.
 func (s *Summary) Metrics(before []byte) []byte {
 	m := &metrics{labels: `script="` + escape(s.Script) + `"`}
 	running := s.End == nil
@@ -73,7 +73,7 @@ func (m *metrics) sample(name, labels, value string) {
 	fmt.Fprintf(m, "%s{%s%s} %s\n", name, m.labels, labels, value)
 }
 
-// previous is the value of a metric in the previous content.
+// previous returns the value of a metric in the previous content.
 func previous(text []byte, name string) string {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {

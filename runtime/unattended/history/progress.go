@@ -10,33 +10,33 @@ import (
 	"transect/client/atomicfile"
 )
 
-// progressKind is the ending of the files of progress. They are apart from the
-// summaries, which are read whenever runs are listed.
+// progressKind is the extension of progress files. They are separate from the summaries, which are read
+// whenever runs are listed.
 const progressKind = ".progress"
 
-// Progress is how far a run has come: of a run that ended, what it transferred
-// over time; of one that was killed, its last second.
+// Progress is the progress of a run: for a run that ended, its transfers over time; for one that was killed,
+// its last second.
 type Progress struct {
 	ItemsDone   int64            `json:"items_done"`
 	ItemsFailed int64            `json:"items_failed"`
-	Files       map[string]int64 `json:"files,omitempty"`    // of the ingests that ended, by verdict
+	Files       map[string]int64 `json:"files,omitempty"`    // of finished ingests, by verdict
 	Ingests     []string         `json:"ingests,omitempty"`  // their IDs
 	Findings    string           `json:"findings,omitempty"` // about files, lines for people
-	Displays    []Display        `json:"displays,omitempty"` // of progress, while it runs
+	Displays    []Display        `json:"displays,omitempty"` // of progress, while running
 	Samples     []Sample         `json:"samples"`
 }
 
 // Display is one display of progress.
 type Display struct {
 	Label      string `json:"label"`
-	Text       string `json:"text"` // as terminals show it
+	Text       string `json:"text"` // as on terminals
 	Files      int64  `json:"files"`
-	TotalFiles int64  `json:"total_files"` // 0 when not known
+	TotalFiles int64  `json:"total_files"` // 0 when unknown
 	Bytes      int64  `json:"bytes"`
-	TotalBytes int64  `json:"total_bytes"` // 0 when not known
+	TotalBytes int64  `json:"total_bytes"` // 0 when unknown
 }
 
-// Percent is how much is done, from 1 to 100; 0 when that is not known.
+// Percent returns the percentage done, from 1 to 100; 0 when unknown.
 func (d Display) Percent() int64 {
 	switch {
 	case d.TotalBytes > 0:
@@ -47,7 +47,7 @@ func (d Display) Percent() int64 {
 	return 0
 }
 
-// Sample is the number of bytes of files transferred until a moment of a run.
+// Sample is the number of bytes of files transferred up to a moment of a run.
 type Sample struct {
 	Seconds        float64 // since the start
 	Sent, Received int64
@@ -63,7 +63,7 @@ func (s *Sample) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&s.Seconds, &s.Sent, &s.Received})
 }
 
-// maxSamples is how many samples are kept. With more, every second one goes.
+// maxSamples limits the samples kept. Beyond it, every second one is dropped.
 const maxSamples = 120
 
 // Samples are samples at growing intervals.
@@ -72,7 +72,7 @@ type Samples struct {
 	skip, n int // keep one in 1<<skip, n were added
 }
 
-// Add adds a sample of a second.
+// Add adds the sample of a second.
 func (s *Samples) Add(now Sample) {
 	if s.n++; s.n%(1<<s.skip) != 0 {
 		return
@@ -89,7 +89,7 @@ func (s *Samples) Add(now Sample) {
 	s.list = half
 }
 
-// With returns the samples and the latest one.
+// With returns the samples, followed by last.
 func (s *Samples) With(last Sample) []Sample {
 	list := slices.Clone(s.list)
 	if n := len(list); n > 0 && list[n-1].Seconds >= last.Seconds {
@@ -98,7 +98,7 @@ func (s *Samples) With(last Sample) []Sample {
 	return append(list, last)
 }
 
-// Progress is how far a run has come; empty for one that recorded none.
+// Progress returns the progress of a run; empty if it recorded none.
 func (s Store) Progress(id string) (*Progress, error) {
 	p := &Progress{}
 	text, err := os.ReadFile(s.path(id, progressKind))

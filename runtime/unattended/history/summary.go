@@ -19,27 +19,27 @@ const (
 // Summary is one run of a script.
 type Summary struct {
 	ID        string    `json:"id"`
-	Run       string    `json:"run,omitempty"` // ID of the run this is a start of, when that is another
+	Run       string    `json:"run,omitempty"` // ID of the run this continues, if different
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
 	Arguments []string  `json:"arguments"`          // without secrets
 	Command   string    `json:"command,omitempty"`  // for a shell, without secrets
-	Folder    string    `json:"folder,omitempty"`   // it ran in
+	Folder    string    `json:"folder,omitempty"`   // working directory
 	Job       string    `json:"job,omitempty"`      // of cron
 	Lock      string    `json:"lock,omitempty"`     // name of its lock
-	AskedBy   string    `json:"asked_by,omitempty"` // program that asked for it, as it names itself
+	AskedBy   string    `json:"asked_by,omitempty"` // program that requested it, by its own name
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`
 	PID       int       `json:"pid"`
 	Started   time.Time `json:"started"`
-	End       *End      `json:"end,omitempty"` // nil while it runs
+	End       *End      `json:"end,omitempty"` // nil while running
 }
 
-// RunID is the ID of the run that this is a start of.
+// RunID returns the ID of the run that this continues.
 func (s *Summary) RunID() string { return cmp.Or(s.Run, s.ID) }
 
-// End is how a run ended.
+// End is the result of a run.
 type End struct {
 	At          time.Time        `json:"at"`
 	Seconds     float64          `json:"seconds"`
@@ -61,7 +61,7 @@ type Calls struct {
 	Failed int64 `json:"failed"`
 }
 
-// Failure is why a run failed.
+// Failure is the reason for the failure of a run.
 type Failure struct {
 	Name      string `json:"name"`
 	Message   string `json:"message"`
@@ -74,7 +74,7 @@ type Failure struct {
 	Frames []Frame `json:"frames,omitempty"` // with --debug-on-error, innermost first
 }
 
-// Frame is a function that an error arose in.
+// Frame is a function that an error was raised in.
 type Frame struct {
 	File     string  `json:"file"`
 	Line     int     `json:"line"`
@@ -88,11 +88,11 @@ type Local struct {
 	Value string `json:"value"`
 }
 
-// outcomes name exit codes.
+// outcomes maps exit codes to words.
 var outcomes = map[int]string{0: "success", 2: "usage", 3: "partial", 4: "credentials", 5: "temporary", 6: "locked",
 	7: "decision", 10: "timeout", 130: "interrupted", 143: "terminated"}
 
-// Outcome is the word for an exit code.
+// Outcome returns the word for an exit code.
 func Outcome(code int) string {
 	if word, ok := outcomes[code]; ok {
 		return word
@@ -100,7 +100,7 @@ func Outcome(code int) string {
 	return "failed"
 }
 
-// meanings explain exit codes and say what to do next, as docs/exit-codes.md does.
+// meanings maps exit codes to explanations and advice, like docs/exit-codes.md.
 var meanings = map[int][2]string{
 	0: {"success", ""},
 	1: {"the script raised an error", "read the error: it names the line, the cause and a hint"},
@@ -118,7 +118,7 @@ var meanings = map[int][2]string{
 	143: {"terminated, as at a shutdown", "run it again: it resumes"},
 }
 
-// Meaning explains an exit code, and says what to do next where something is.
+// Meaning explains an exit code, and returns advice, if any.
 func Meaning(code int) (meaning, next string) {
 	if m, ok := meanings[code]; ok {
 		return m[0], m[1]
@@ -126,7 +126,7 @@ func Meaning(code int) (meaning, next string) {
 	return "a code of the script's own", "see the script and its log"
 }
 
-// Outcome is the word for how the run ended, or its state.
+// Outcome returns the word for how the run ended, or its state.
 func (s *Summary) Outcome() string {
 	word := s.State
 	if s.End != nil {
@@ -138,7 +138,7 @@ func (s *Summary) Outcome() string {
 	return word
 }
 
-// Duration is how long the run took, or has taken by now.
+// Duration returns how long the run took, or has taken by now.
 func (s *Summary) Duration(now time.Time) time.Duration {
 	if s.End != nil {
 		return time.Duration(s.End.Seconds * float64(time.Second))
@@ -146,12 +146,12 @@ func (s *Summary) Duration(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Started))
 }
 
-// OfJob reports whether a job of cron started the run. Runs of earlier versions
-// have the job's name as that of their lock alone.
+// OfJob reports whether a cron job started the run. Runs of earlier versions have the job's name only as the
+// name of their lock.
 func (s *Summary) OfJob(name string) bool { return cmp.Or(s.Job, s.Lock) == name }
 
-// Failed reports a run that ended with a failure, or was killed. One that was
-// skipped because of its lock, or terminated by SIGTERM, did not fail.
+// Failed reports whether the run failed or was killed. A run that was skipped because of its lock, or
+// terminated by SIGTERM, did not fail.
 func (s *Summary) Failed() bool {
 	if s.End == nil {
 		return s.State == Lost
@@ -159,7 +159,7 @@ func (s *Summary) Failed() bool {
 	return !slices.Contains([]int{0, 6, 143}, s.End.ExitCode)
 }
 
-// JSON is the summary as indented JSON.
+// JSON returns the summary as indented JSON.
 func (s *Summary) JSON() []byte {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Buffer keeps what is written to several streams until it is known whether it
-// is wanted. When it exceeds Max bytes, the oldest output is dropped.
+// Buffer holds the output of several streams until it is released or discarded. When it exceeds Max bytes,
+// the oldest output is dropped.
 type Buffer struct {
 	Max int // bytes
 
@@ -63,7 +63,7 @@ func (b *Buffer) Release(streams ...io.Writer) {
 		fmt.Fprintf(streams[len(streams)-1], "(%d bytes of earlier output were dropped)\n", b.dropped)
 	}
 	for _, c := range b.chunks {
-		_, _ = streams[c.stream].Write(c.text) // there is nowhere to report its error
+		_, _ = streams[c.stream].Write(c.text) // the error cannot be reported anywhere
 	}
 	b.chunks = nil
 }
@@ -75,7 +75,7 @@ type Deferred struct {
 	pending []byte
 }
 
-// Write writes p, or keeps it until Open.
+// Write writes p, or buffers it until Open.
 func (d *Deferred) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,7 +86,7 @@ func (d *Deferred) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Open sets the destination and writes to it what is pending.
+// Open sets the destination and writes the buffered text to it.
 func (d *Deferred) Open(to io.Writer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,7 +106,7 @@ type Tail struct {
 	size  int
 }
 
-// Write takes one line.
+// Write adds one line.
 func (t *Tail) Write(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,7 +120,7 @@ func (t *Tail) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// String is the text of the lines.
+// String returns the text of the lines.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

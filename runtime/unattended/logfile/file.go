@@ -35,7 +35,7 @@ type File struct {
 // checkInterval is how often a file checks whether another process rotated it.
 const checkInterval = time.Second
 
-// Open opens the file, so that an error is known before anything is written.
+// Open opens the file, so that errors are detected before anything is written.
 func (l *File) Open() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +133,7 @@ func (l *File) rotate(n int64) error {
 func (l *File) lock() (*flock.Flock, error) {
 	for {
 		before, err := os.Stat(l.Path)
-		if errors.Is(err, fs.ErrNotExist) { // between the renames of another process
+		if errors.Is(err, fs.ErrNotExist) { // between the two renames by another process
 			f, err := os.OpenFile(l.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err != nil {
 				return nil, err
@@ -155,7 +155,7 @@ func (l *File) lock() (*flock.Flock, error) {
 	}
 }
 
-// Rotated is the name of the nth older file; 0 is the file itself.
+// Rotated returns the name of the nth older file; 0 is the file itself.
 func Rotated(path string, n int) string {
 	if n == 0 {
 		return path
@@ -163,7 +163,7 @@ func Rotated(path string, n int) string {
 	return fmt.Sprintf("%s.%d", path, n)
 }
 
-// Err is the error after which the file was no longer written, or nil.
+// Err returns the error that stopped writing to the file, or nil.
 func (l *File) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

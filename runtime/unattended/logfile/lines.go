@@ -11,13 +11,12 @@ import (
 // Stamp is the layout of the time before each line.
 const Stamp = "2006-01-02T15:04:05.000Z07:00"
 
-// maxLine is the number of bytes kept of a line: one print of a large value must
-// not displace all other lines of a log.
+// maxLine limits the length of a line, in bytes: printing one large value must not displace all other lines
+// of a log.
 const maxLine = 64 << 10
 
-// Lines splits what is written into lines and writes each to all of its
-// destinations. Each source has a Stream of its own, so that partial lines of
-// several sources do not mix.
+// Lines splits output into lines and writes each to all of its destinations. Each source has its own Stream,
+// so that partial lines of several sources do not mix.
 type Lines struct {
 	Now     func() time.Time
 	Clean   func(line string) string // removes secrets; optional
@@ -35,7 +34,7 @@ type Stream struct {
 	dropped int    // bytes of that line beyond maxLine
 }
 
-// Stream makes a source.
+// Stream returns a new source.
 func (l *Lines) Stream() *Stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +43,7 @@ func (l *Lines) Stream() *Stream {
 	return s
 }
 
-// Write takes a piece of text.
+// Write adds a piece of text.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package notice tells people and monitors how unattended work went: by a
-// command, a webhook or mail, and by the pings of a monitor. It knows no Lua;
-// single runs and the job queue send by it.
+// Package notice notifies people and monitors of the results of unattended work: by a command, a webhook or
+// mail, and by pings of a monitor. It is independent of Lua; single runs and the job queue use it.
 package notice
 
 import (
@@ -29,16 +28,16 @@ const timeout = time.Minute
 
 // Sender delivers notices with the settings of this machine.
 type Sender struct {
-	Env     func(name string) (string, bool) // proxies, and the mail server of TRANSECT_SMTP
-	Environ []string                         // of commands; nil for that of this process
+	Env     func(name string) (string, bool) // for proxies, and the mail server of TRANSECT_SMTP
+	Environ []string                         // of commands; nil for this process's
 	Dir     string                           // of commands
 	Output  io.Writer                        // of commands
 	Host    string
 	Version string
-	Permit  func(what string) error // asked for //host:port, mailto:address or a command; nil permits everything
+	Permit  func(what string) error // called with //host:port, mailto:address or a command; nil permits everything
 }
 
-// Permits asks the policy whether a notice, or a ping, may be sent to a target.
+// Permits checks against the policy whether a notice, or a ping, may be sent to a target.
 func (s *Sender) Permits(to string, ping bool) error {
 	if s.Permit == nil {
 		return nil
@@ -61,7 +60,7 @@ func (s *Sender) Permits(to string, ping bool) error {
 	return s.Permit(to)
 }
 
-// reach asks the policy about a server, also one that a redirect leads to.
+// reach checks a server against the policy, including redirects.
 func (s *Sender) reach(hostport string) error {
 	if s.Permit == nil {
 		return nil
@@ -69,7 +68,7 @@ func (s *Sender) reach(hostport string) error {
 	return s.Permit("//" + hostport)
 }
 
-// receivers are the addresses of a mailto: URL.
+// receivers returns the addresses of a mailto: URL.
 func receivers(to *url.URL) ([]string, error) {
 	all, err := url.PathUnescape(to.Opaque)
 	if err != nil {
@@ -78,18 +77,17 @@ func receivers(to *url.URL) ([]string, error) {
 	return strings.Split(all, ","), nil
 }
 
-// Notice says what went wrong.
+// Notice describes a problem.
 type Notice struct {
 	Headline string         // in one line
 	Text     string         // the last lines of output
-	Fields   map[string]any // of a webhook, beside text and last_lines
+	Fields   map[string]any // of a webhook, in addition to text and last_lines
 	Env      []string       // of a command
 }
 
-// Outcome is what notices tell of a run, or of a job: a webhook gets it as fields, a
-// command as variables.
+// Outcome is the data of a notice about a run or a job: a webhook gets it as fields, a command as variables.
 type Outcome struct {
-	Script, Run, Host string // "" where there is none
+	Script, Run, Host string // "" if not applicable
 	Outcome           string
 	ExitCode          *int
 	Seconds           float64
@@ -100,7 +98,7 @@ type Outcome struct {
 	Slot              time.Time // of the schedule
 }
 
-// Of is the notice of an outcome.
+// Of returns the notice about an outcome.
 func Of(headline, text string, o Outcome) Notice {
 	n := Notice{Headline: headline, Text: text, Fields: map[string]any{"script": o.Script, "outcome": o.Outcome,
 		"error": o.Error, "seconds": o.Seconds, "exit_code": o.ExitCode}}
@@ -125,8 +123,7 @@ func Of(headline, text string, o Outcome) Notice {
 	return n
 }
 
-// Send delivers a notice to a command of the shell, or to a URL: http:, https: or
-// mailto:.
+// Send delivers a notice to a shell command, or to a URL: http:, https: or mailto:.
 func (s *Sender) Send(ctx context.Context, to string, n Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -142,7 +139,7 @@ func (s *Sender) Send(ctx context.Context, to string, n Notice) error {
 	return s.command(ctx, to, n)
 }
 
-// IsCommand reports whether notices are sent to a command.
+// IsCommand reports whether a target is a command.
 func IsCommand(to string) bool {
 	u, err := url.Parse(to)
 	return err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto"
@@ -207,14 +204,13 @@ func (s *Sender) command(ctx context.Context, line string, n Notice) error {
 	cmd.Env = slices.Concat(environ, n.Env)
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		return nil // it has ended; what it left in the background may run on
+		return nil // it succeeded, though programs it left in the background may still run
 	}
 	return err
 }
 
-// Ping tells the monitor at a URL of an event, notify.Start or an exit code, with
-// the run as the parameter rid: a UUID made of its ID, by which monitors match
-// starts and ends.
+// Ping sends an event, notify.Start or an exit code, to the monitor at a URL, with the run as the parameter
+// rid: a UUID derived from its ID, by which monitors match starts and ends.
 func (s *Sender) Ping(ctx context.Context, monitor, run, event, body string) error {
 	client := s.web()
 	defer client.Close()
@@ -229,7 +225,7 @@ func (s *Sender) Ping(ctx context.Context, monitor, run, event, body string) err
 	return notify.Ping(ctx, client, monitor, event, body)
 }
 
-// Explain is a failure to deliver, with what to do about it.
+// Explain returns the text of a delivery error with its hint.
 func Explain(err error) string {
 	text := err.Error()
 	if f := fault.Find(err); f != nil && f.Facts().Hint != "" {

@@ -1,6 +1,6 @@
-// Package board collects what the pages of jobs show: the last day at a glance
-// (overnight.go, problems.go), workers, schedules and the list of jobs (board.go), one job (job.go)
-// and one schedule (schedule.go). Package web makes pages of it.
+// Package board collects the data of the pages on jobs: the last day at a glance (overnight.go, problems.go),
+// workers, schedules and the list of jobs (board.go), one job (job.go) and one schedule (schedule.go).
+// Package web renders it.
 package board
 
 import (
@@ -14,32 +14,32 @@ import (
 	"transect/runtime/jobs/schedule"
 )
 
-// Page is the board.
+// Page is the data of the board.
 type Page struct {
 	Values    url.Values  // parameters of the address
-	Filter    jobs.Filter // that they choose
-	State     string      // in it, or NotWell
+	Filter    jobs.Filter // selected by the parameters
+	State     string      // in it, or Unsuccessful
 	Name      string      // of the database, without its password
 	Overnight *OvernightSummary
-	Workers   []*jobs.Worker // those that live, or died lately
+	Workers   []*jobs.Worker // alive, or dead recently
 	Schedules []*schedule.Listed
 	Jobs      []Row
-	Older     int64 // id to go on with; 0 for none
+	Older     int64 // id the next page starts with; 0 for none
 }
 
 // Row is a job in the list.
 type Row struct {
 	*jobs.Job
-	Children jobs.Tally // the jobs that it has submitted
+	Children jobs.Tally // jobs submitted by this one
 }
 
-// States are the states to choose from.
+// States lists the states to choose from.
 func (*Page) States() []jobs.State { return jobs.States }
 
-// NotWell stands for all states of jobs that did not end well.
-const NotWell = "not well"
+// Unsuccessful stands for all states of jobs that did not end well.
+const Unsuccessful = "not well"
 
-// jobsOnPage is how many jobs a page lists.
+// jobsOnPage is the number of jobs per page.
 const jobsOnPage = 50
 
 // Read reads the board for the parameters of its address.
@@ -52,7 +52,7 @@ func Read(ctx context.Context, store *jobs.Store, values url.Values, now time.Ti
 		Worker:   values.Get("worker"),
 		Limit:    jobsOnPage + 1,
 	}
-	p.Filter.Parent, _ = strconv.ParseInt(values.Get("parent"), 10, 64) // what is not a number chooses nothing
+	p.Filter.Parent, _ = strconv.ParseInt(values.Get("parent"), 10, 64) // ignores values that are not numbers
 	p.Filter.Before, _ = strconv.ParseInt(values.Get("before"), 10, 64)
 	var err error
 	if p.Overnight, err = ReadOvernight(ctx, store, now); err != nil {
@@ -61,7 +61,7 @@ func Read(ctx context.Context, store *jobs.Store, values url.Values, now time.Ti
 	p.Schedules = p.Overnight.schedules
 	all := p.Overnight.workers
 	for _, w := range all {
-		back := func(o *jobs.Worker) bool { // another one of its name lives, or died later
+		back := func(o *jobs.Worker) bool { // another worker of its name is alive, or died later
 			return o.Name == w.Name && o.ID != w.ID && (o.Alive || o.Seen.After(w.Seen))
 		}
 		if w.Alive || !slices.ContainsFunc(all, back) {
@@ -71,14 +71,14 @@ func Read(ctx context.Context, store *jobs.Store, values url.Values, now time.Ti
 	return p, p.readJobs(ctx, store)
 }
 
-// readJobs lists what is chosen; without a choice those that no job submitted, so
-// that one season does not push out all the others.
+// readJobs lists the selected jobs. Without a selection it lists only jobs that no other job submitted, so
+// that the jobs of one script do not hide all others.
 func (p *Page) readJobs(ctx context.Context, store *jobs.Store) error {
 	chosen := func(name string) bool { return p.Values.Get(name) != "" }
 	choices := []string{"state", "queue", "schedule", "script", "worker", "parent", "all"}
 	p.Filter.Top = !slices.ContainsFunc(choices, chosen)
 	switch state := jobs.State(p.State); {
-	case state == NotWell:
+	case state == Unsuccessful:
 		p.Filter.States = jobs.NotWell
 	case slices.Contains(jobs.States, state):
 		p.Filter.States = []jobs.State{state}

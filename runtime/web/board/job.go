@@ -15,7 +15,7 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// JobPage is one job.
+// JobPage is the data of a job's page.
 type JobPage struct {
 	Row
 	Meaning    string    // of its exit code
@@ -23,18 +23,18 @@ type JobPage struct {
 	ParentJob  *jobs.Job // the job that submitted it; nil for none
 	Attempts   []jobs.Attempt
 	Result     string // "" for none
-	ResultSize int    // bytes, of which Result may be the beginning
-	Log        string // its end
+	ResultSize int    // bytes; Result may be only the beginning
+	Log        string // the end of the log
 	Cursor     string // of the log
-	Whole      bool   // Log is all of it
+	Whole      bool   // Log is complete
 }
 
 const (
 	tailLines = 300
-	maxResult = 10_000 // bytes of a result that are shown
+	maxResult = 10_000 // bytes of a result to show
 )
 
-// ReadJob reads the page of a job, but for its log.
+// ReadJob reads the data of a job's page, except its log.
 func ReadJob(ctx context.Context, store *jobs.Store, id int64) (*JobPage, error) {
 	job, err := store.Get(ctx, id)
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadJob(ctx context.Context, store *jobs.Store, id int64) (*JobPage, error)
 	return p, err
 }
 
-// unserved says what to do where no worker serves the queue.
+// unserved suggests what to do when no worker serves the queue.
 func (p *JobPage) unserved(ctx context.Context, store *jobs.Store) error {
 	workers, err := store.Workers(ctx, false)
 	serves := func(w *jobs.Worker) bool { return !w.Stopping && slices.Contains(w.Queues, p.Queue) }
@@ -79,7 +79,7 @@ func (p *JobPage) unserved(ctx context.Context, store *jobs.Store) error {
 	return nil
 }
 
-// shownResult is a result to be read, or its beginning.
+// shownResult formats a result, or its beginning, for people.
 func shownResult(result []byte) string {
 	var text bytes.Buffer
 	if json.Indent(&text, result, "", "  ") != nil {
@@ -102,12 +102,12 @@ func (p *JobPage) ReadLog(ctx context.Context, store *jobs.Store) error {
 	return err
 }
 
-// Cursor is the position of a batch as addresses have it.
+// Cursor formats the position of a batch for addresses.
 func Cursor(b jobs.Batch) string {
 	return strconv.FormatInt(b.Run, 10) + "." + strconv.FormatInt(b.Seq, 10)
 }
 
-// Position reads a cursor; what it cannot read is the beginning.
+// Position parses a cursor; an invalid one is the beginning.
 func Position(cursor string) (p jobs.Position) {
 	run, seq, _ := strings.Cut(cursor, ".")
 	p.Run, _ = strconv.ParseInt(run, 10, 64)

@@ -14,34 +14,33 @@ import (
 	"transect/runtime/jobs/schedule"
 )
 
-// OvernightSummary is what happened within the last day, what goes on, and what somebody
-// should look at.
+// OvernightSummary summarises the last day, the open jobs, and the problems that need attention.
 type OvernightSummary struct {
 	Ended    jobs.Tally
 	Open     jobs.Tally // jobs that have not ended
-	Problems []Problem  // what stands still first
-	More     int        // jobs that are not listed among them
+	Problems []Problem  // blocked work first
+	More     int        // jobs not listed in Problems
 
-	workers   []*jobs.Worker // those that live, or died lately
+	workers   []*jobs.Worker // alive, or dead recently
 	schedules []*schedule.Listed
 	now       time.Time
 }
 
-// Problem is a line of what somebody should look at.
+// Problem is a line about something that needs attention.
 type Problem struct {
-	Bad              bool // else it is worth knowing
+	Bad              bool // otherwise for information only
 	Text, Link, More string
 	rank             int
 	newest           int64 // job
 }
 
 const (
-	// Within is how far "the last night" reaches back.
+	// Within is the period that the summary covers.
 	Within      = 24 * time.Hour
 	maxProblems = 10 // of each kind
 )
 
-// ReadOvernight reads what happened.
+// ReadOvernight reads the summary.
 func ReadOvernight(ctx context.Context, store *jobs.Store, now time.Time) (*OvernightSummary, error) {
 	n := &OvernightSummary{Ended: jobs.Tally{}, Open: jobs.Tally{}, now: now}
 	workers, err := store.Workers(ctx, true)
@@ -83,10 +82,10 @@ func ReadOvernight(ctx context.Context, store *jobs.Store, now time.Time) (*Over
 	return n, nil
 }
 
-// Ranks of problems: what stands still first, then what asks for somebody.
+// Ranks of problems: blocked work first, then problems that wait for a decision.
 const (
-	standsStill = iota
-	asks
+	blocked = iota
+	needsDecision
 	failed
 	worthKnowing
 )
@@ -96,7 +95,7 @@ func (n *OvernightSummary) add(rank int, newest int64, t Problem) {
 	n.Problems = append(n.Problems, t)
 }
 
-// addWorkers finds queues that nobody serves, and workers that died.
+// addWorkers adds queues without a worker, and workers that died.
 func (n *OvernightSummary) addWorkers(queues map[string]jobs.Tally) {
 	served, alive, died := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, w := range n.workers {
@@ -134,16 +133,16 @@ func (n *OvernightSummary) addWorkers(queues map[string]jobs.Tally) {
 			text = "No worker is running: " + english.Plural(waiting, "job waits", "jobs wait") + " in the queue " + queue
 		}
 		link := "/jobs?queue=" + url.QueryEscape(queue) + "#list"
-		n.add(standsStill, 0, Problem{Text: text, Link: link, More: "start one with: " + StartWorker(queue)})
+		n.add(blocked, 0, Problem{Text: text, Link: link, More: "start one with: " + StartWorker(queue)})
 	}
 }
 
-// clock is a time to the minute, in local time.
+// clock formats a time to the minute, in local time.
 func (n *OvernightSummary) clock(t time.Time) string {
 	return t.In(n.now.Location()).Format("2006-01-02 15:04")
 }
 
-// StartWorker is the command that starts a worker for a queue.
+// StartWorker returns the command that starts a worker for a queue.
 func StartWorker(queue string) string {
 	if queue == jobs.DefaultQueue {
 		return "transect worker"
@@ -151,7 +150,7 @@ func StartWorker(queue string) string {
 	return "transect worker --queues " + queue
 }
 
-// addSchedules finds what is overdue.
+// addSchedules adds overdue schedules.
 func (n *OvernightSummary) addSchedules() {
 	more := "no worker fired it: see the output of the workers"
 	if !slices.ContainsFunc(n.workers, func(w *jobs.Worker) bool { return w.Alive }) {
@@ -160,7 +159,7 @@ func (n *OvernightSummary) addSchedules() {
 	for _, s := range n.schedules {
 		if s.Overdue {
 			text := "The schedule " + s.Name + " has been overdue since " + n.clock(s.Next)
-			n.add(standsStill, 0, Problem{Text: text, Link: ScheduleLink(s.Name), More: more})
+			n.add(blocked, 0, Problem{Text: text, Link: ScheduleLink(s.Name), More: more})
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"transect/runtime/jobs"
 )
 
-// together are jobs that did not end well and belong together.
-type together struct {
+// jobGroup is a group of unsuccessful jobs with a common parent or schedule.
+type jobGroup struct {
 	parent   int64
 	schedule string
 	bad, all int
@@ -21,10 +21,9 @@ type together struct {
 	newest   int64
 }
 
-// addJobs finds jobs that did not end well: one line for all that one job submitted,
-// or one schedule.
+// addJobs adds unsuccessful jobs: one line for all that one job or one schedule submitted.
 func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outcomes, undecided []jobs.Outcome) error {
-	for _, u := range undecided { // those that ended before
+	for _, u := range undecided { // ones that ended earlier
 		same := func(o jobs.Outcome) bool {
 			return o.Parent == u.Parent && o.Schedule == u.Schedule && o.State == u.State
 		}
@@ -36,7 +35,7 @@ func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outco
 		parent   int64
 		schedule string
 	}
-	groups, single := map[key]*together{}, 0
+	groups, single := map[key]*jobGroup{}, 0
 	for _, o := range outcomes {
 		k := key{o.Parent, o.Schedule}
 		wrong := slices.Contains(jobs.NotWell, o.State)
@@ -47,7 +46,7 @@ func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outco
 			continue
 		}
 		if groups[k] == nil {
-			groups[k] = &together{parent: k.parent, schedule: k.schedule}
+			groups[k] = &jobGroup{parent: k.parent, schedule: k.schedule}
 		}
 		g := groups[k]
 		g.all += o.Jobs
@@ -57,13 +56,13 @@ func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outco
 			g.newest = max(g.newest, o.Newest)
 		}
 	}
-	var list []*together
+	var list []*jobGroup
 	for _, g := range groups {
 		if g.bad > 0 {
 			list = append(list, g)
 		}
 	}
-	slices.SortFunc(list, func(a, b *together) int {
+	slices.SortFunc(list, func(a, b *jobGroup) int {
 		return cmp.Or(rankOf(a.states...)-rankOf(b.states...), cmp.Compare(b.newest, a.newest))
 	})
 	for _, g := range list[min(len(list), maxProblems):] {
@@ -80,17 +79,16 @@ func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outco
 func rankOf(states ...jobs.State) int {
 	for _, state := range states {
 		if state == jobs.Stopped || state == jobs.NeedsDecision {
-			return asks
+			return needsDecision
 		}
 	}
 	return failed
 }
 
-// groups adds lines for jobs that belong together and returns the jobs that
-// submitted some.
-func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list []*together) (map[int64]bool, error) {
+// groups adds lines for groups of jobs and returns the jobs that submitted some.
+func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list []*jobGroup) (map[int64]bool, error) {
 	ids := []int64{}
-	heads := map[int64]bool{} // whether they are among the singles
+	heads := map[int64]bool{} // whether they are among the single jobs
 	var parents []int64
 	for _, g := range list {
 		ids = append(ids, g.newest)
@@ -117,7 +115,7 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 			continue // removed meanwhile
 		}
 		var t Problem
-		state, word := NotWell, "did not end well"
+		state, word := Unsuccessful, "did not end well"
 		if len(g.states) == 1 {
 			state, word = string(g.states[0]), words[g.states[0]]
 		}
@@ -148,12 +146,12 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 	return heads, nil
 }
 
-// words are states as the end of a sentence about jobs.
+// words maps states to the end of a sentence about jobs.
 var words = map[jobs.State]string{jobs.Failed: "failed", jobs.Stopped: "stopped",
 	jobs.NeedsDecision: "need a decision", jobs.DoneFailures: "done with failures"}
 
-// singles adds a line for each other job. heads are jobs that have one: true for
-// those that are counted in all.
+// singles adds a line for each other job. heads are jobs that submitted a group: true if they are counted in
+// all.
 func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all int, old bool,
 	heads map[int64]bool) error {
 	var list []*jobs.Job
@@ -188,7 +186,7 @@ func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all i
 	return nil
 }
 
-// why is the exit code and the message of a job, and what to do next.
+// why returns the exit code and the message of a job, and what to do next.
 func why(job *jobs.Job) string {
 	var list []string
 	if job.ExitCode != nil {
@@ -200,5 +198,5 @@ func why(job *jobs.Job) string {
 	return strings.Join(append(list, "next: "+job.Next()), "; ")
 }
 
-// short is a message for a list; the page of the job has all of it.
+// short shortens a message for a list; the job's page shows all of it.
 func short(text string) string { return human.Shorten(strings.Join(strings.Fields(text), " "), 240) }

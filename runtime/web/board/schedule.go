@@ -9,10 +9,10 @@ import (
 	"transect/runtime/jobs/schedule"
 )
 
-// ScheduleLink is the page of a schedule.
+// ScheduleLink returns the address of a schedule's page.
 func ScheduleLink(name string) string { return "/schedules/" + url.PathEscape(name) }
 
-// SchedulePage is one schedule.
+// SchedulePage is the data of a schedule's page.
 type SchedulePage struct {
 	*schedule.Listed
 	Slots []*schedule.Fired // newest first
@@ -24,7 +24,7 @@ const (
 	laterSlots  = 2
 )
 
-// ReadSchedule reads the page of a schedule.
+// ReadSchedule reads the data of a schedule's page.
 func ReadSchedule(ctx context.Context, store *jobs.Store, name string) (*SchedulePage, error) {
 	found, err := schedule.Get(ctx, store, name)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 
 const (
 	sameDirection = 25.0 // degrees between two steps along a strip
-	// wide is how many times the usual step leaves out a photo, wideStrips the same
-	// for the distance of strips.
+	// wide is how many times the usual step between photos counts as a gap, wideStrips the same for the
+	// distance of strips.
 	wide, wideStrips = 1.8, 1.6
 	still            = 0.5 // metres: the aircraft hovered
-	stripPhotos      = 4   // that make a strip
-	maxGaps          = 200 // that are reported
+	stripPhotos      = 4   // minimum photos of a strip
+	maxGaps          = 200 // limit of reported gaps
 )
 
 // strip is a straight part of a line.
@@ -24,7 +24,7 @@ type strip struct {
 	first     int    // photo
 }
 
-// walk goes along a line: it returns its strips, and the gaps in them.
+// walk follows a line and returns its strips, and the gaps in them.
 func walk(photos []Photo, m plane, line []int) (strips []strip, gaps []Gap) {
 	at := make([]vector, len(line))
 	var steps []float64
@@ -77,8 +77,8 @@ func walk(photos []Photo, m plane, line []int) (strips []strip, gaps []Gap) {
 	return strips, gaps
 }
 
-// straight reports whether the steps before and after step k go the same way, so
-// that it is no turn.
+// straight reports whether the steps before and after step k have the same direction, so that it is not a
+// turn.
 func straight(at []vector, k int) bool {
 	step := at[k].minus(at[k-1])
 	before, after := false, false
@@ -150,7 +150,7 @@ func between(photos []Photo, m plane, strips []strip) (gaps []Gap) {
 			if shared := overlap(aLow, aHigh, bLow, bHigh); d > still && shared > min(aHigh-aLow, bHigh-bLow)/2 {
 				pairs = append(pairs, pair{a, b, max(aLow, bLow), min(aHigh, bHigh), d})
 				distances = append(distances, d)
-				break // the next one beside it
+				break // the next neighbour
 			}
 		}
 	}

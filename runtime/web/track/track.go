@@ -1,6 +1,5 @@
-// Package track puts the photos of a survey into flight lines by their times, and
-// finds where photos are missing: along a line, and as a whole strip between two
-// others.
+// Package track groups the photos of a survey into flight lines by time, and finds gaps: missing photos in a
+// line, and whole missing strips between two others.
 package track
 
 import (
@@ -19,11 +18,11 @@ import (
 type Photo struct {
 	Name     string
 	Lon, Lat float64
-	Taken    time.Time // zero when unknown: it is in no line
+	Taken    time.Time // zero when unknown: such photos are in no line
 	Group    string    // photos of one group form lines: a camera, or a flight
 }
 
-// Gap is where photos are missing.
+// Gap is a place where photos are missing.
 type Gap struct {
 	From, To [2]float64 // longitude and latitude, in degrees
 	Photo    int        // the photo before the gap
@@ -31,7 +30,7 @@ type Gap struct {
 }
 
 const (
-	// longPause and manyIntervals end a line: an aircraft that landed.
+	// longPause and manyIntervals end a line: the aircraft landed.
 	longPause     = time.Minute
 	manyIntervals = 20
 )
@@ -62,7 +61,7 @@ func Find(photos []Photo) (lines [][]int, gaps []Gap) {
 	return lines, append(gaps, missingStrips(photos, plane, strips)...)
 }
 
-// split cuts photos in order of time where the aircraft paused.
+// split splits photos in order of time where the aircraft paused.
 func split(photos []Photo, list []int) (lines [][]int) {
 	var intervals []time.Duration
 	for k := 1; k < len(list); k++ {
