@@ -200,7 +200,8 @@ func noSource(function string) error {
 }
 
 // read gives the options of a run.
-func (in runOptions) read(c *module.Call, s *bindings.Callbacks, connection *client.Client) (o ingest.Options, err error) {
+func (in runOptions) read(c *module.Call, s *bindings.Callbacks, connection *client.Client) (o ingest.Options,
+	err error) {
 	if !in.filesGiven() && in.RetryFailed == "" {
 		return o, noSource(c.Name)
 	}

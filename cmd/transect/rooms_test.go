@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,6 +33,48 @@ var rooms = []struct {
 // leaves are packages every room may import. They import nothing but leaves.
 var leaves = []string{"client/fault", "client/wait", "client/human", "client/calendar", "client/atomicfile", "client/regular", "client/files", "client/sqlitefile", "client/transport/httpcore", "client/suggest", "client/schema", "client/formats", "client/semrange", "client/geojson", "client/geodesic", "runtime/jobs/setting",
 	"scripts"}
+
+// parts are packages that hang on the core: it does not import them.
+var parts = []string{"platform", "runtime/plan", "runtime/planrun", "runtime/suite", "runtime/local", "runtime/repl",
+	"runtime/lint", "runtime/reference", "runtime/complete", "runtime/luafmt", "runtime/lsp", "runtime/dap", "runtime/debug",
+	"runtime/mcp", "runtime/web", "runtime/unattended", "runtime/jobs/worker", "runtime/jobs/schedule", "bindings/ingest",
+	"client/ingest", "client/scan", "client/preflight", "client/reconcile", "client/verdict", "client/formats/raster",
+	"client/formats/vector", "client/formats/pointcloud", "client/formats/mesh", "client/formats/crs"}
+
+// TestCore measures what whoever runs a script links, and names the arrow that leads to a part. The number
+// falls as parts leave the core; it may not rise.
+func TestCore(t *testing.T) {
+	const most = 68_700
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{.Dir}} {{join .GoFiles " "}}; {{join .Imports " "}}`,
+		"transect/runtime").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		about, imports, _ := strings.Cut(line, ";")
+		words := strings.Fields(about)
+		from, own := strings.CutPrefix(words[0], "transect/")
+		if !own {
+			continue
+		}
+		for _, file := range words[2:] {
+			text, err := os.ReadFile(filepath.Join(words[1], file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += bytes.Count(text, []byte("\n"))
+		}
+		for _, to := range strings.Fields(imports) {
+			if to, own := strings.CutPrefix(to, "transect/"); own && slices.Contains(parts, to) {
+				t.Errorf("%s is reached from package runtime and imports the part %s", from, to)
+			}
+		}
+	}
+	if total > most {
+		t.Errorf("package runtime reaches %d lines, more than %d", total, most)
+	}
+}
 
 func TestArrowsPointDown(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "transect/...").Output()
