@@ -19,20 +19,21 @@ import (
 // Open opens a file for the script, like os.OpenFile. In a restricted sandbox it checks the canonical path
 // and follows no link that appeared since.
 func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileMode) (*os.File, error) {
+	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
+	asOnDisk := !writes && !s.Restricted() && (s.shadow == nil || !s.shadow.changed())
 	real := path
-	if s.Guarded() {
+	if s.Guarded() && !asOnDisk {
 		real = s.canonical(path)
 	}
-	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
 	if err := s.mayOpen(real, flag, writes); err != nil {
 		return nil, err
 	}
 	if s.sealed && !writes {
-		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		if info, err := os.Stat(real); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 			return nil, notPlanned(path) // the content is unknown to a plan
 		}
 	}
-	if s.effects != nil && !s.shadow.private(real) {
+	if s.effects != nil && !asOnDisk && !s.shadow.private(real) {
 		happens := !s.shadow.changed()
 		if writes {
 			var err error

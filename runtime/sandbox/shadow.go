@@ -42,7 +42,7 @@ func (s *shadow) private(path string) bool {
 	owns := slices.Clone(s.owns)
 	s.mu.Unlock()
 	full, err := filepath.Abs(path)
-	return err == nil && (Below(full, owns...) || Below(Canonical(full), owns...))
+	return len(owns) > 0 && err == nil && (Below(full, owns...) || Below(Canonical(full), owns...))
 }
 
 // changed reports whether anything was changed.
