@@ -45,12 +45,16 @@ func serveAnalytics() {
 
 // seedAnalytics inserts the analytics that the platform runs itself, exposed and enabled.
 func (p *Platform) seedAnalytics(t tx, now string) {
-	names := map[string]bool{}
+	names, n := map[string]bool{}, 2 // the company and the user are 1 and 2
+	next := func() string {
+		n++
+		return seedID(p.home, n)
+	}
 	for _, program := range analytic.BuiltIn() {
 		name := program.Definition.Name
 		doc := must(store.Decode(must(json.Marshal(program.Definition))))
 		maps.Copy(doc, store.Doc{
-			"_id": p.ids.Next(p.options.Now()), "company": p.secrets.Company, "creation_date": now,
+			"_id": next(), "company": p.secrets.Company, "creation_date": now,
 			"creation_user": p.secrets.UserID,
 			"algorithm": store.Doc{"docker_image": localImage + name + ":" + program.Definition.Version,
 				"docker_credentials_name": ""},
@@ -61,7 +65,7 @@ func (p *Platform) seedAnalytics(t tx, now string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		t.insert(analyticAccess, store.Doc{
-			"_id": p.ids.Next(p.options.Now()), "name": name, "company": p.secrets.Company,
+			"_id": next(), "name": name, "company": p.secrets.Company,
 			"exposed": true, "enabled": true, "creation_date": now,
 		})
 	}

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,7 @@ type secrets struct {
 }
 
 // openFolder returns the secrets of a folder, creating both when it is missing.
-func openFolder(ctx context.Context, dir string) (secrets, error) {
+func openFolder(ctx context.Context, dir string, home string) (secrets, error) {
 	if dir == "" {
 		return secrets{}, fault.Hinted(fault.Of(&fault.PlatformError{}, "no folder given for the local platform"),
 			"name one with --local-dir")
@@ -63,7 +64,7 @@ func openFolder(ctx context.Context, dir string) (secrets, error) {
 	s, err := readFolder(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		// Another process may be creating the folder, or was killed while it did.
-		s, err = makeFolder(ctx, dir)
+		s, err = makeFolder(ctx, dir, home)
 	}
 	return s, err
 }
@@ -114,7 +115,7 @@ func checkUnused(dir string) error {
 
 // makeFolder creates the folder, its stamp and its secrets, one process at a
 // time. It finishes what a killed process began.
-func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
+func makeFolder(ctx context.Context, dir string, home string) (s secrets, err error) {
 	if err := checkUnused(dir); err != nil {
 		return s, err
 	}
@@ -138,16 +139,32 @@ func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 	if err := writeFile(dir, stampFile, stamp{Folder: stampText, Version: folderVersion}); err != nil {
 		return s, err
 	}
-	var ids store.IDs
 	s = secrets{Credentials: Credentials{
 		User:         "local@transect.invalid",
 		Password:     randomText(),
 		ClientID:     randomText(),
 		ClientSecret: randomText(),
-		Company:      ids.Next(time.Now()),
-	}, UserID: ids.Next(time.Now()), Key: make([]byte, 32)}
+		Company:      seedID(home, 1),
+	}, UserID: seedID(home, 2), Key: make([]byte, 32)}
 	rand.Read(s.Key)
 	return s, writeFile(dir, secretsFile, s)
+}
+
+// Exists reports whether a folder holds a local platform.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, stampFile))
+	return err == nil
+}
+
+// seedID returns the n-th ID of what a new platform in a folder holds. It follows from the folder's path, so that
+// a plan made before the platform is there can be carried out by it. It sorts by n and before the IDs of records.
+func seedID(folder string, n int) string {
+	if full, err := filepath.Abs(folder); err == nil {
+		folder = full
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", folder, n))
+	const early = 1_577_836_800 // 2020-01-01, in seconds
+	return fmt.Sprintf("%08x%08x%x", early, n, sum[:4])
 }
 
 // readFile reads a value from a file with JSON.

@@ -39,7 +39,8 @@ import (
 type Options struct {
 	// Dir is the folder of all data; it is created when it is missing.
 	Dir string
-	// Memory uses a temporary folder, deleted by Close, instead of Dir.
+	// Memory uses a temporary folder, deleted by Close, instead of Dir. With Dir it has
+	// the IDs that a new platform in Dir has.
 	Memory bool
 	// Logger may be nil.
 	Logger *slog.Logger
@@ -68,6 +69,7 @@ type Platform struct {
 	store        *store.Store
 	blobs        *blob.Store
 	ids          store.IDs
+	home         string   // folder that the IDs of a new platform follow from
 	issued       sync.Map // callers by the hash of their token, when Alone
 	handler      http.Handler
 	workers      *workers
@@ -90,6 +92,7 @@ type Platform struct {
 // version or foreign it returns a fault.PlatformError and changes nothing.
 func Open(ctx context.Context, options Options) (*Platform, error) {
 	options.fill()
+	home := options.Dir
 	if options.Memory {
 		dir, err := os.MkdirTemp("", "transect-platform-")
 		if err != nil {
@@ -97,7 +100,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		}
 		options.Dir = dir
 	}
-	p := &Platform{options: options, log: options.Logger, maxTime: formats.MaxTime}
+	p := &Platform{options: options, log: options.Logger, home: cmp.Or(home, options.Dir), maxTime: formats.MaxTime}
 	if err := p.open(ctx); err != nil {
 		if options.Memory {
 			os.RemoveAll(options.Dir)
@@ -126,7 +129,7 @@ func (o *Options) fill() {
 // open creates or checks the folder and opens its blobs and database.
 func (p *Platform) open(ctx context.Context) (err error) {
 	dir := p.options.Dir
-	if p.secrets, err = openFolder(ctx, dir); err != nil {
+	if p.secrets, err = openFolder(ctx, dir, p.home); err != nil {
 		return err
 	}
 	if p.blobs, err = blob.Open(dir, p.options.Memory); err != nil {

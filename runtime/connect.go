@@ -79,7 +79,7 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		if c.backend == nil {
 			return nil, fault.Of(&fault.ConfigError{}, "this program has no local platform")
 		}
-		login, answers, err := c.backend.Open(ctx, named.LocalDir, options.Logger)
+		login, answers, err := c.backend.Open(ctx, named.LocalDir, c.job.DryRun, options.Logger)
 		if err != nil {
 			return nil, err
 		}

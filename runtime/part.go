@@ -49,8 +49,10 @@ type Backend interface {
 	Address() string
 	// Folder is where it keeps its data: the given folder, else the default.
 	Folder(dir string) (string, error)
-	// Open returns the login to the platform in a folder, the default when "", and what answers its requests.
-	Open(ctx context.Context, dir string, log *slog.Logger) (login client.Settings, answers http.RoundTripper, err error)
+	// Open returns the login to the platform in a folder, the default when "", and what answers its requests. For
+	// a dry run a platform that is not there is not made: an empty one answers.
+	Open(ctx context.Context, dir string, dryRun bool, log *slog.Logger) (login client.Settings,
+		answers http.RoundTripper, err error)
 	// Close ends it. Opening it again is an error.
 	Close() error
 }

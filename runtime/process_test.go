@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"transect/bindings"
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/platform"
 )
@@ -34,6 +36,7 @@ func newMemory(t *testing.T, env map[string]string) *memory {
 		Signals:    m.signals,
 		Exit:       func(code int) { m.exited <- code },
 		Backend:    func(p *Process) Backend { return &testBackend{dir: p.Dir} },
+		Extensions: []bindings.Extension{ingest.Module},
 	}
 	return m
 }
@@ -97,7 +100,7 @@ type testBackend struct {
 func (*testBackend) Address() string               { return platform.Address }
 func (*testBackend) Folder(string) (string, error) { return "", nil }
 
-func (b *testBackend) Open(ctx context.Context, dir string, _ *slog.Logger) (s client.Settings, t http.RoundTripper, err error) {
+func (b *testBackend) Open(ctx context.Context, dir string, _ bool, _ *slog.Logger) (s client.Settings, t http.RoundTripper, err error) {
 	if b.opened, err = platform.Open(ctx, platform.Options{Dir: filepath.Join(b.dir, dir)}); err != nil {
 		return s, nil, err
 	}

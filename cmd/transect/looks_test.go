@@ -153,3 +153,20 @@ func lookAround(t *testing.T, h *home, script string) {
 		t.Errorf("the editor's server: %v\n%s", err, out)
 	}
 }
+
+// A plan on a machine without a local platform makes none, and can be carried out by the one that apply makes.
+func TestPlanMakesNoPlatform(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 2, flightgen.Options{})
+	h.settings = []string{"TRANSECT_LOCAL=1"}
+	if stdout, stderr, code := h.run("plan", h.survey, "flight", "-o", "s.plan"); code != runtime.ExitPlanned {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "platform")); !os.IsNotExist(err) {
+		t.Errorf("planning made the local platform: %v", err)
+	}
+	h.must("apply", "s.plan")
+	if out := h.must("ls", "Surveys"); !strings.Contains(out, "flight") {
+		t.Errorf("the plan was not carried out:\n%s", out)
+	}
+}

@@ -68,8 +68,8 @@ func (b *backend) Address() string { return platform.Address }
 
 func (b *backend) Folder(dir string) (string, error) { return Dir(b.process, dir) }
 
-func (b *backend) Open(ctx context.Context, dir string, log *slog.Logger) (s client.Settings, answers http.RoundTripper,
-	err error) {
+func (b *backend) Open(ctx context.Context, dir string, dryRun bool, log *slog.Logger) (s client.Settings,
+	answers http.RoundTripper, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -84,6 +84,7 @@ func (b *backend) Open(ctx context.Context, dir string, log *slog.Logger) (s cli
 			if o.Dir, err = Dir(b.process, dir); err != nil {
 				return s, nil, err
 			}
+			o.Memory = dryRun && !platform.Exists(o.Dir)
 		}
 		if b.opened, err = platform.Open(ctx, o); err != nil {
 			return s, nil, err
