@@ -87,6 +87,8 @@ func OnError(path func(string) string, show func(*Stop)) *Debugger {
 	return d
 }
 
+var _ interface{ Prepare(*vm.Options) } = (*Debugger)(nil) // a part of runs
+
 // Prepare adds the debugger's hooks to the options of an interpreter.
 func (d *Debugger) Prepare(opt *vm.Options) {
 	opt.Raised = d.Raised

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -22,6 +23,26 @@ import (
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
+)
+
+// A method whose signature is another would not be called.
+var (
+	_ interface {
+		runtime.Preparer
+		runtime.Maker
+		runtime.Linker
+		runtime.Checker
+		io.Closer
+		runtime.Ender
+	} = (*Rehearsal)(nil)
+	_ interface {
+		runtime.Preparer
+		runtime.Maker
+		runtime.Beginner
+		runtime.Linker
+		runtime.Checker
+		runtime.Finisher
+	} = (*Carrying)(nil)
 )
 
 // logins are the platforms and users that a plan is for, each looked up once.
