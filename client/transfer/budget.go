@@ -25,7 +25,7 @@ const (
 	slotsPerConnection = 256
 	// instant is a time: what the line carries in it may be under way besides, so that
 	// a fast line is filled without trials.
-	instant = 500 * time.Millisecond
+	instant = 250 * time.Millisecond
 )
 
 // Budget is a number of connections shared by all transfers: files, parts and
