@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"transect/client/formats/crs"
 	"transect/client/formats/tiff"
@@ -164,8 +165,10 @@ func gridOf(text string) (g georeference, found bool) {
 
 // epsgNames are the names of EPSG systems in GML; only plain ones have the longitude and
 // the easting first, whatever the register says.
-var epsgNames = regexp.MustCompile(
-	`^(?:urn:ogc:def:crs:EPSG:[\d.]*:|https?://www\.opengis\.net/def/crs/EPSG/[\d.]+/|(EPSG:))(\d{4,6})$`)
+var epsgNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(?:urn:ogc:def:crs:EPSG:[\d.]*:|https?://www\.opengis\.net/def/crs/EPSG/[\d.]+/|(EPSG:))(\d{4,6})$`)
+})
 
 // georeference returns the place of a grid with its sides along the axes. The vectors tell
 // the order of the axes.
@@ -185,7 +188,7 @@ func (in *grid) georeference() (g georeference, found bool) {
 	}
 	g = georeference{to: affine{origin[0] - (right[0]+down[0])/2, right[0], down[0],
 		origin[1] - (right[1]+down[1])/2, right[1], down[1]}}
-	m := epsgNames.FindStringSubmatch(name)
+	m := epsgNames().FindStringSubmatch(name)
 	if m == nil {
 		g.noSystem = fmt.Errorf("the reference system %q of its GML is not known here", shortened(name))
 		return g, true
