@@ -43,9 +43,9 @@ func ExitCode(err error) int {
 	}
 	if own, ok := errors.AsType[interface {
 		error
-		ExitCode() int
+		ExitCodeOfRun() int // not ExitCode, which errors of programs that were started have
 	}](err); ok {
-		return own.ExitCode()
+		return own.ExitCodeOfRun()
 	}
 	response, _ := errors.AsType[*fault.ResponseError](err)
 	switch {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/plan"
 	"transect/runtime/vm"
 )
 
@@ -48,6 +50,8 @@ func TestExitCode(t *testing.T) {
 		{"time limit", stopReason(&timeoutError{time.Second}), 10},
 		{"interrupted", &Interrupted{os.Interrupt}, 130},
 		{"terminated", fmt.Errorf("x: %w", &Interrupted{syscall.SIGTERM}), 143},
+		{"drift", fmt.Errorf("x: %w", &plan.Drift{}), ExitDrift},
+		{"a program that failed", fault.Of(&fault.ConfigError{}, "no: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), 2},
 		{"internal", vm.Internal("broken"), 1},
 		{"unnamed", errors.New("x"), 1},
 	} {

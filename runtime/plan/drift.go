@@ -28,8 +28,8 @@ type Drift struct {
 	Changes []string // the first ones
 }
 
-// ExitCode returns the exit code of a run that ends with the error.
-func (d *Drift) ExitCode() int { return 9 }
+// ExitCodeOfRun returns the exit code of a run that ends with the error; see runtime.ExitDrift.
+func (d *Drift) ExitCodeOfRun() int { return 9 }
 
 // drifted makes the error of a plan that no longer holds.
 func (p *Plan) drifted(changes []string) error {
