@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/paulmach/orb"
@@ -172,7 +173,7 @@ func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) 
 }
 
 // isWKT matches the beginning of a well-known text, which not every projection file has.
-var isWKT = regexp.MustCompile(`^\s*[A-Z_]{6,}\s*\[`)
+var isWKT = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[A-Z_]{6,}\s*\[`) })
 
 // maxProjection is how long a projection file may be.
 const maxProjection = 1 << 16
@@ -190,7 +191,7 @@ func ProjectionBeside(ctx context.Context, cloud, projection File) (text string)
 			return err
 		}
 		b, err := io.ReadAll(projection.Reader(ctx))
-		if isWKT.Match(b) && utf8.Valid(b) {
+		if isWKT().Match(b) && utf8.Valid(b) {
 			text = strings.TrimSpace(string(b))
 		}
 		return err
