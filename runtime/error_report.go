@@ -94,7 +94,7 @@ func (r *ErrorReport) text(c colours) string {
 		if i > 0 {
 			lead = "  from "
 		}
-		fmt.Fprintf(&b, "%s%s%s%s", lead, c.position, line, c.off)
+		fmt.Fprintf(&b, "%s%s%s%s", lead, c.position, human.Line(line.String()), c.off)
 		if line.Text != "" {
 			fmt.Fprintf(&b, ": %s", human.Line(line.Text))
 		}

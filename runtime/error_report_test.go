@@ -105,3 +105,14 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+// A chunk's name is the script's to choose: it is shown, and moves no cursor.
+func TestPositionsAreVisible(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, nil)
+	job := Job{Code: `loadstring("error('boom')", "@a\27[2K\rb")()`}
+	Report(&m.Process, Output{}, Run(t.Context(), &m.Process, job))
+	if got := m.err.String(); strings.ContainsAny(got, "\x1b\r") || !strings.Contains(got, `a\x1b[2K`) {
+		t.Errorf("printed %q", got)
+	}
+}

@@ -87,7 +87,8 @@ func (a *app) checkScripts(args, path, allowed []string, asJSON bool) error {
 		if p.Hint != "" {
 			text += " (" + p.Hint + ")"
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s:%d:%d: %s [%s]\n", p.File, p.Line, p.Column, text, p.Rule)
+		_, err = fmt.Fprintf(a.stdout, "%s:%d:%d: %s [%s]\n", human.Line(p.File), p.Line, p.Column,
+			human.Line(text), p.Rule)
 	}
 	if err != nil || bad == 0 && !unread {
 		return err
@@ -138,7 +139,8 @@ func (a *app) format(args []string, check bool) error {
 	code := runtime.ExitOK
 	for _, file := range files {
 		if to := a.process.Outside(file); file.Err == nil && to != "" {
-			fmt.Fprintf(a.process.Stderr, "%s is left as it is: it is a link to %s, outside of %s\n", file.Name, to, file.Folder)
+			fmt.Fprintf(a.process.Stderr, "%s is left as it is: it is a link to %s, outside of %s\n",
+				human.Line(file.Name), human.Line(to), human.Line(file.Folder))
 			continue
 		}
 		changed, err := a.formatOne(file, check)
@@ -174,7 +176,7 @@ func (a *app) formatOne(file runtime.ScriptFile, check bool) (changed bool, err 
 			err = cannotWrite(atomicfile.Write(a.process.Path(file.Name), formatted, 0o666))
 		}
 		if err == nil && (check || !a.output.Quiet) {
-			_, err = fmt.Fprintln(a.stdout, file.Name)
+			_, err = fmt.Fprintln(a.stdout, human.Line(file.Name))
 		}
 	}
 	return changed, err
