@@ -6,13 +6,13 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"transect/bindings"
 	"transect/bindings/ingest"
 	"transect/client"
-	"transect/client/declare"
 	"transect/platform"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -25,18 +25,18 @@ import (
 type world struct {
 	in       *vm.Interp
 	platform *platform.Platform
-	links    []declare.Interceptor // of the connection, once it is opened
-	recorder *plan.Recorder        // of what is planned, once it is set
+	links    []client.Link  // of the connection, once it is opened
+	recorder *plan.Recorder // of what is planned, once it is set
 	out      bytes.Buffer
 }
 
-func newWorld(t testing.TB, links ...declare.Interceptor) *world {
+func newWorld(t testing.TB, links ...client.Link) *world {
 	t.Helper()
 	return newWorldIn(t, t.TempDir(), nil, links...)
 }
 
 // newWorldIn makes a world whose script lives in a folder and has arguments.
-func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interceptor) *world {
+func newWorldIn(t testing.TB, dir string, args []string, links ...client.Link) *world {
 	t.Helper()
 	return newWorldWith(t, dir, args, client.Settings{}, links...)
 }
@@ -48,7 +48,7 @@ func newWorldOf(t testing.TB, s client.Settings) *world {
 	return newWorldWith(t, t.TempDir(), nil, s)
 }
 
-func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, links ...declare.Interceptor) *world {
+func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, links ...client.Link) *world {
 	t.Helper()
 	ctx := context.Background()
 	p, err := platform.Open(ctx, platform.Options{Memory: true})
@@ -184,9 +184,10 @@ if err.name == "ResponseError" then assert(err.status == 404, err.status) end
 func (w *world) plans(t testing.TB, o *client.Options) {
 	var over *platform.Overlay
 	o.Rehearses = true
-	o.Last = w.recorder.Link("local", func(ctx context.Context, dataset, component, path, sum string, size int64) error {
+	plan := w.recorder.Link("local", func(ctx context.Context, dataset, component, path, sum string, size int64) error {
 		return over.Upload(ctx, dataset, component, path, sum, size)
 	})
+	o.Links = append(slices.Clone(o.Links), client.At(client.PlacePlan, plan))
 	o.Over = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 		var err error
 		over, err = platform.NewOverlay(below, base)

@@ -57,8 +57,8 @@ func benchWrites(b *testing.B, dir string, sync bool, tasks, n int) {
 			b.Fatal(err)
 		}
 		defer l.Close()
-		options.Ledger = &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Sync: sync,
-			Platform: time.Now} // else it is the local platform, for which nothing waits for the disk
+		options.Links = []client.Link{recovery.Link(recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Sync: sync,
+			Platform: time.Now})} // else it is the local platform, for which nothing waits for the disk
 	}
 	in := luastd.New(b.Context(), vm.Options{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Dir: ".", Progress: vm.ProgressQuiet, Env: environment(b.TempDir())})
 	defer in.Close()

@@ -201,9 +201,9 @@ func (r *lostRun) start(die death, at int) error {
 	bindings.Open(in, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
 		c := r.platform.Credentials()
 		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
-			client.Options{RoundTripper: r, Links: []declare.Interceptor{r.watch}, Sleep: r.sleep, Ledger: &recovery.Options{
+			client.Options{RoundTripper: r, Sleep: r.sleep, Links: []client.Link{client.At(client.PlaceObserve, r.watch), recovery.Link(recovery.Options{
 				Ledger: func() (*ledger.Ledger, error) { return r.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil },
-				Platform: r.now, Settle: 30 * time.Second, Stats: r.tally}})
+				Platform: r.now, Settle: 30 * time.Second, Stats: r.tally})}})
 	}, ingest.Module)
 	if _, err = in.RunString("example", r.code); err != nil {
 		err = vm.Failure(err).Err

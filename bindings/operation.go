@@ -12,7 +12,6 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/lookup"
-	"transect/client/recovery"
 	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/profile"
@@ -40,7 +39,7 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		defer end()
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(recovery.InTask(ctx, task), client.TransferOptions{Progress: moved})
+			ctx = client.WithTransfers(declare.InTask(ctx, task), client.TransferOptions{Progress: moved})
 			if err = names.Resolve(ctx, s, args.Values); err == nil {
 				value, err = s.Invoke(ctx, args)
 			}

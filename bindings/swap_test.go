@@ -141,7 +141,8 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 	bindings.Open(s.script, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
-			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, gate.Charge, called},
+			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []client.Link{client.At(client.PlacePermit, gate.Intercept),
+				client.At(client.PlaceCharge, gate.Charge), client.At(client.PlacePlan, called)},
 				Tree: files.Tree{View: s.script}, Folder: s.script.Receive})
 	}, ingest.Module)
 	return s

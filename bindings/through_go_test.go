@@ -125,7 +125,7 @@ func TestExamplesThroughGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.links = []declare.Interceptor{throughGo(t, c)}
+		w.links = []client.Link{client.At(client.PlaceObserve, throughGo(t, c))}
 		w.lua(t, code)
 	})
 }

@@ -91,7 +91,7 @@ func TestTwins(t *testing.T) {
 					}
 					return next(ctx, call)
 				}
-				w = newWorld(t, link)
+				w = newWorld(t, client.At(client.PlaceObserve, link))
 				code := fmt.Sprintf(setup+`
 local found, created = sdk.%s.find_or_create{ name = "Twin" %s }
 print(found.id, created)`, things, map[string]string{"missions": ", project = project"}[things])

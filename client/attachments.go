@@ -13,7 +13,6 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/recovery"
 )
 
 // annotationFiles are local files to be attached to an annotation.
@@ -56,7 +55,7 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	images := map[Path]bool{}
 	for _, a := range annotations { // before anything is sent: a wrong path must not leave datasets behind
 		for _, path := range a.files {
-			kind, err := recovery.Remember(ctx, "image "+filepath.Base(string(path)), func() (string, error) {
+			kind, err := declare.Remember(ctx, "image "+filepath.Base(string(path)), func() (string, error) {
 				image, err := c.isImage(string(path))
 				return strconv.FormatBool(image), err
 			})

@@ -17,7 +17,6 @@ import (
 	"transect/client/declare"
 	"transect/client/files"
 	"transect/client/journal"
-	"transect/client/recovery"
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/client/wait"
@@ -73,7 +72,8 @@ type Client struct {
 	log       *slog.Logger
 	revision  int
 	rehearses bool
-	planned   bool // its writes are those of a plan
+	planned   bool   // its writes are those of a plan
+	account   string // platform and login
 	sleep     func(ctx context.Context, d time.Duration) error
 	unserved  sync.Once // warns of tiles that nothing serves
 }
@@ -92,12 +92,8 @@ type Options struct {
 	// Wrap lays something over what sends requests to the network. Optional.
 	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
 	// Over makes what answers in place of the platform at base; see transport.Options. Optional.
-	Over  func(base string, below http.RoundTripper) (http.RoundTripper, error)
-	Links []declare.Interceptor // added to the chain of every call, before sending
-	// of the run, for what it does not know of the connection; writes are not noted when nil
-	Ledger      *recovery.Options
-	Charge      declare.Interceptor // counts what is sent; calls that the ledger answers are marked
-	Last        declare.Interceptor // the last link, of a plan: it notes writes, or passes planned ones; optional
+	Over        func(base string, below http.RoundTripper) (http.RoundTripper, error)
+	Links       []Link              // of the chain of every call, sorted by place before use
 	Rehearses   bool                // writes do not reach the platform: Over answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
 	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
@@ -168,44 +164,22 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, tree: o.Tree,
-		rehearses: o.Rehearses, planned: o.Last != nil}
+		rehearses: o.Rehearses, account: strings.Join([]string{t.BaseURL(), s.User, s.ClientID}, "\n")}
+	if t.Local() {
+		c.account += "\n" + s.Password // each local platform has its own
+	}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth,
 		Journal: o.Journal,
 		Tree:    o.Tree, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger,
 		Sleep: o.Sleep})
-	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
-	if o.Ledger != nil {
-		links = append(links, c.recovery(*o.Ledger, s).Intercept)
-	}
-	if o.Charge != nil {
-		links = append(links, o.Charge)
-	}
-	if o.Last != nil {
-		links = append(links, o.Last)
+	links := []declare.Interceptor{warnDeprecated(o.Logger), spellSearch}
+	for _, link := range slices.SortedStableFunc(slices.Values(o.Links), byPlace) {
+		c.planned = c.planned || link.place == PlacePlan
+		links = append(links, link.make(c))
 	}
 	c.engine = &declare.Engine{Links: links, Send: c.send, Log: o.Logger}
 	c.bind()
 	return c, nil
-}
-
-// recovery completes the link of the ledger.
-func (c *Client) recovery(o recovery.Options, s Settings) *recovery.Recovery {
-	o.Scope = strings.Join([]string{c.BaseURL(), s.User, s.ClientID}, "\n")
-	if c.transport.Local() {
-		o.Scope += "\n" + s.Password // each local platform has its own
-	}
-	if o.Platform == nil {
-		o.Platform = c.transport.PlatformTime
-		if c.transport.Local() {
-			o.Settle, o.Sync = 0, false // nothing is under way after its process has died
-		}
-	}
-	o.Manager, o.Sleep, o.MD5, o.Log = c.Manager, c.sleep, c.fileMD5, c.log
-	o.User = func(ctx context.Context) (string, error) {
-		user, err := c.Users.Describe(ctx, UserRef{})
-		return user.ID, err
-	}
-	return recovery.New(o)
 }
 
 // Managers lists every manager with its operations, in reading order.
@@ -235,6 +209,15 @@ func Declarations() []*declare.Manager {
 
 // BaseURL is the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
+
+// Account identifies the platform and the login; two local platforms have different ones. It is not for display.
+func (c *Client) Account() string { return c.account }
+
+// Local reports whether the platform answers inside the process.
+func (c *Client) Local() bool { return c.transport.Local() }
+
+// PlatformTime returns the time of the platform's clock.
+func (c *Client) PlatformTime() time.Time { return c.transport.PlatformTime() }
 
 // Rehearses reports whether writes do not reach the platform.
 func (c *Client) Rehearses() bool { return c.rehearses }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/recovery"
 	"transect/client/schema"
 )
 
@@ -79,7 +79,7 @@ func (n byName[T]) findOrCreate(ctx context.Context, c *Client) (Found[T], error
 // foundBefore finds what is there already. A run that is started again finds what
 // its first start found: nothing, also when the resource was created then.
 func (n byName[T]) foundBefore(ctx context.Context, c *Client) (found []T, err error) {
-	id, err := recovery.Remember(ctx, "found", func() (string, error) {
+	id, err := declare.Remember(ctx, "found", func() (string, error) {
 		if found, err = Settled(ctx, c, n.find, T.JSON); err != nil || len(found) == 0 {
 			return "", err
 		}
@@ -141,7 +141,7 @@ func (c *Client) findOrCreateMission(ctx context.Context, in FindOrCreateMission
 // missionOf creates the mission that was not found.
 func (c *Client) missionOf(ctx context.Context, in FindOrCreateMission) (Mission, error) {
 	if in.SurveyDate == "" {
-		now, err := recovery.Remember(ctx, "survey date",
+		now, err := declare.Remember(ctx, "survey date",
 			func() (string, error) { return time.Now().UTC().Format(schema.DateForm), nil })
 		if err != nil {
 			return Mission{}, err

@@ -207,7 +207,7 @@ func TestTooLargePagesShrink(t *testing.T) {
 			return next(ctx, call)
 		}
 		c, err := New(t.Context(), Settings{URL: "http://large.invalid", User: "ann", Password: "secret"}, Options{RoundTripper: server,
-			Logger: slog.New(slog.NewTextHandler(&log, nil)), Links: []declare.Interceptor{count},
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Links: []Link{At(PlaceObserve, count)},
 			Sleep: func(context.Context, time.Duration) error { return nil }})
 		if err != nil {
 			t.Fatal(err)

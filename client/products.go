@@ -15,7 +15,6 @@ import (
 	"transect/client/checksum"
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/recovery"
 	"transect/client/transfer"
 )
 
@@ -65,7 +64,7 @@ func (in OrderAnalytic) Validate() error {
 func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, error) {
 	args := declare.Running(ctx)
 	if in.Name != "" {
-		id, err := recovery.Remember(ctx, "version", func() (string, error) {
+		id, err := declare.Remember(ctx, "version", func() (string, error) {
 			a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
 			return a.ID, err
 		})

@@ -85,8 +85,8 @@ func (in UploadFile) upload() transfer.Upload {
 	return u
 }
 
-// fileMD5 is the MD5 of a file that a call uploads.
-func (c *Client) fileMD5(ctx context.Context, call *declare.Call, path string) (string, error) {
+// FileMD5 returns the MD5 of a file that a call uploads; a following upload of the unchanged file reuses it.
+func (c *Client) FileMD5(ctx context.Context, call *declare.Call, path string) (string, error) {
 	u := transfer.Upload{Multipart: true}
 	if in, ok := call.In.(UploadFile); ok {
 		u = in.upload()

@@ -14,7 +14,6 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/recovery"
 )
 
 // Twins are resources of one name that were created at the same moment: several runs looked
@@ -56,7 +55,7 @@ func created(record []byte) time.Time {
 // choice is noted before anything is deleted: a run that dies in between makes no other.
 func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], error) {
 	own := made.ResourceID()
-	choice, err := recovery.Remember(ctx, "oldest", func() (string, error) {
+	choice, err := declare.Remember(ctx, "oldest", func() (string, error) {
 		oldest, err := n.oldest(made)
 		if err != nil || oldest == own {
 			return own, err

@@ -4,18 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"transect/bindings"
 	"transect/client"
-	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/files"
 	"transect/client/journal"
@@ -27,32 +24,27 @@ import (
 
 // connector opens the connections of a run when the script asks for them.
 type connector struct {
-	process      *Process
-	job          *Job
-	named        Connection // by the command line and the environment
-	in           *vm.Interp
-	policy       *sandbox.Policy // nil without a sandbox
-	backend      Backend         // nil in a program without one
-	interceptors []declare.Interceptor
-	stats        *transfer.Stats  // shared by all connections
-	journal      *journal.Journal // of uploads
-	ledger       *runLedger       // nil without a run ID
-	leased       func() error     // waits until a job is; nil of other runs
+	process *Process
+	job     *Job
+	parts   []Part
+	named   Connection // by the command line and the environment
+	in      *vm.Interp
+	policy  *sandbox.Policy  // nil without a sandbox
+	backend Backend          // nil in a program without one
+	stats   *transfer.Stats  // shared by all connections
+	journal *journal.Journal // of uploads
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
 }
 
-func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connector {
-	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, backend: job.Backend,
+func newConnector(p *Process, job *Job, parts []Part, named Connection, in *vm.Interp) *connector {
+	c := &connector{process: p, job: job, parts: parts, named: named, in: in, policy: job.policy, backend: job.Backend,
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
 	}
 	if c.backend == nil && p.Backend != nil {
 		c.backend = p.Backend(p)
-	}
-	if job.Hooks.Interceptor != nil {
-		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
 	}
 	return c
 }
@@ -106,15 +98,12 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	if err := c.restrict(own, settings, &options); err != nil {
 		return nil, err
 	}
-	if c.leased != nil {
-		holdBack(c.leased, &options)
-	}
-	for part := range partsOf[Linker](c.job) {
+	for part := range partsOf[Linker](c.parts) {
 		part.Link(settings.URL, &options)
 	}
 	c.measure(&options)
 	connection, err := client.New(ctx, settings, options)
-	for part := range partsOf[Checker](c.job) {
+	for part := range partsOf[Checker](c.parts) {
 		if err == nil {
 			err = part.Check(ctx, connection, settings.URL)
 		}
@@ -185,7 +174,7 @@ func (c *connector) label() string {
 
 func (c *connector) close() error {
 	var err error
-	for part := range partsOf[io.Closer](c.job) {
+	for part := range partsOf[io.Closer](c.parts) {
 		err = errors.Join(err, part.Close())
 	}
 	if c.job.Backend != nil || c.backend == nil { // its owner closes it
@@ -194,34 +183,15 @@ func (c *connector) close() error {
 	return errors.Join(err, c.backend.Close())
 }
 
-// wouldDo prints a write of a dry run.
-func (c *connector) wouldDo(text, call string) {
-	out := c.in.Options()
-	switch {
-	case c.job.Output.JSON:
-		out.Logger.Info("dry run: "+text, "call", call)
-	case c.job.Output.Verbose && call != "":
-		fmt.Fprintf(out.Stderr, "dry run: %s: %s\n", text, call)
-	default:
-		fmt.Fprintf(out.Stderr, "dry run: %s\n", text)
-	}
-}
-
 func (c *connector) options() client.Options {
 	out := c.in.Options()
 	t := c.job.Transfers
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget,
 		Stats:     c.stats,
 		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearses: c.job.DryRun}
-	options.Links = slices.Clone(c.interceptors)
-	if c.ledger != nil {
-		options.Ledger = c.ledger.options()
-		if c.job.DryRun {
-			options.Ledger.Would = func(text string) { c.wouldDo(text, "") }
-		}
-	}
 	if c.policy != nil {
-		options.Links, options.Charge = append(options.Links, c.policy.Intercept), c.policy.Charge
+		options.Links = []client.Link{client.At(client.PlacePermit, c.policy.Intercept),
+			client.At(client.PlaceCharge, c.policy.Charge)}
 		options.Sending, options.Plan, options.Room = c.policy.Sending, c.policy.Plan, c.policy.Room
 	}
 	if c.in.Guarded() {

@@ -25,9 +25,9 @@ func (x *Execution) eval() error {
 	}
 	values, err := x.Interp.RunString(evalName, code)
 	if err != nil || len(values) == 0 {
-		return WithSource(evalName, x.job.Code, x.complete(err))
+		return WithSource(evalName, x.job.Code, x.complete(nil, err))
 	}
-	return x.complete(x.Interp.NewSession().Do(func(L *lua.LState) error {
+	return x.complete(nil, x.Interp.NewSession().Do(func(L *lua.LState) error {
 		texts := make([]string, len(values))
 		for i, v := range values {
 			texts[i] = v.String()

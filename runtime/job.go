@@ -1,29 +1,25 @@
 package runtime
 
 import (
-	"context"
 	"io"
 	"log/slog"
+	"regexp"
+	"sync"
 	"time"
 
-	"transect/client/declare"
-	"transect/runtime/jobs"
-	"transect/runtime/jobs/link"
+	"transect/client/fault"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
 // Job is one script to run and its settings.
 type Job struct {
-	Run    RunID         // of the run; nothing is noted without one
-	Link   *link.Child   // with the worker that started the process for a job, else nil
-	Jobs   Jobs          // that the script submits
-	Settle time.Duration // how long after it was sent a lost request may still arrive; 30 s when 0
-	Script string        // path of the script; "-" is standard input
-	Code   string        // Lua source to run when Script is empty
-	Args   []string      // arguments of the script
-	Stdin  io.Reader     // read by the script; the input of the process when nil
-	Path   []string      // additional folders for require
+	Run    RunID     // has a ledger unless empty
+	Script string    // path of the script; "-" is standard input
+	Code   string    // Lua source to run when Script is empty
+	Args   []string  // arguments of the script
+	Stdin  io.Reader // read by the script; the input of the process when nil
+	Path   []string  // additional folders for require
 
 	Connection Connection // from the command line
 	Transfers  Transfers
@@ -35,8 +31,7 @@ type Job struct {
 	DryRun     bool // plan writes instead of sending them
 	Trace      bool // print each request and response
 	Output     Output
-	Version    string // of the program, for the User-Agent
-	Hooks      Hooks
+	Version    string                      // of the program, for the User-Agent
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
 	Parts      []Part                      // features that take part in the run
 	Backend    Backend                     // answers local connections; one of the process when nil, closed with the run
@@ -44,24 +39,26 @@ type Job struct {
 	Profile Profile // what of the run is measured
 
 	policy *sandbox.Policy // nil without a sandbox
-
 }
 
-// Jobs says where the jobs are that a script submits, and what they have in common.
-type Jobs struct {
-	URL string // see runtime/jobs
-	// Template is a job of a script with its arguments, as transect submit would
-	// make it with the flags of this run. Optional.
-	Template func(script string, args []string) (jobs.Spec, error)
+// RunID names a run, which may have several starts.
+type RunID struct {
+	ID    string
+	Known bool // it was given by the user or has earlier starts
 }
 
-// Hooks let a caller follow a run.
-type Hooks struct {
-	Stdout, Stderr io.Writer                               // receive a copy of the output
-	Before         func(context.Context, *Execution) error // runs when the settings are valid, before the script
-	After          func(*Execution)                        // runs at the end, also when the script hangs
-	Interceptor    declare.Interceptor                     // of every call to the platform
-	Attach         func(name string) (string, error)       // what the prompt shows of a running script
+// runIDForm matches at most maxRunID characters; a count in the pattern would slow every start.
+var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
+
+const maxRunID = 100
+
+// CheckRunID returns an error for what cannot be the name of a run.
+func CheckRunID(id string) error {
+	if len(id) <= maxRunID && runIDForm().MatchString(id) {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id),
+		"use letters, digits, dots, dashes and underscores, at most 100")
 }
 
 // Output selects the amount and the form of what goes to standard error.

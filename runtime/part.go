@@ -12,9 +12,12 @@ import (
 )
 
 // Part is a feature that takes part in a run. It implements what it needs of Preparer, Maker, Beginner, Linker,
-// Checker, Finisher, io.Closer and Ender. The parts of a job are called in the order of Job.Parts. A part that is
-// made for one run belongs to that run; a listed one may be shared by several.
+// Checker, Finisher, io.Closer and Ender; one that implements none of them holds settings of another. First those of
+// Process.Parts are called, then those of Job.Parts, in their order.
 type Part any
+
+// NewPart makes the part of a run, nil when the job does not need it.
+type NewPart func(p *Process, job *Job) Part
 
 // Preparer completes the options of the interpreter before it is made.
 type Preparer interface{ Prepare(o *vm.Options) }
@@ -37,11 +40,15 @@ type Checker interface {
 	Check(ctx context.Context, c *client.Client, address string) error
 }
 
-// Finisher decides about a script that has ended without an error.
-type Finisher interface{ Finish() error }
+// Finisher sees the error of a script that has ended, nil for none, and returns the error of the run. Connections are
+// still open.
+type Finisher interface {
+	Finish(ctx context.Context, err error) error
+}
 
-// Ender sees the error of a run, nil for none, once everything that the run has opened is closed.
-type Ender interface{ End(err error) }
+// Ender sees the error of a run, nil for none, once everything that the run has opened is closed, and returns the
+// one that is reported.
+type Ender interface{ End(err error) error }
 
 // Backend answers requests inside the process, in a platform's place.
 type Backend interface {
@@ -57,10 +64,10 @@ type Backend interface {
 	Close() error
 }
 
-// partsOf yields the parts of a job that implement an interface.
-func partsOf[T any](job *Job) iter.Seq[T] {
+// partsOf yields the parts that implement an interface.
+func partsOf[T any](parts []Part) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, part := range job.Parts {
+		for _, part := range parts {
 			if p, ok := part.(T); ok && !yield(p) {
 				return
 			}
@@ -68,9 +75,9 @@ func partsOf[T any](job *Job) iter.Seq[T] {
 	}
 }
 
-// PartOf returns the part of a job that has a type, the zero value when there is none.
-func PartOf[T Part](job *Job) (found T) {
-	for part := range partsOf[T](job) {
+// PartOf returns the first part of a type, the zero value when there is none.
+func PartOf[T Part](parts []Part) (found T) {
+	for part := range partsOf[T](parts) {
 		return part
 	}
 	return found

@@ -37,6 +37,7 @@ type Process struct {
 	Exit           func(code int)           // exits at once
 	Backend        func(p *Process) Backend // makes the backend of a run; nil for a program without one
 	Extensions     []bindings.Extension     // modules of parts that use the client
+	Parts          []NewPart                // take part in every run
 
 	waiting *atomic.Int32 // how many read Signals
 }

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"transect/bindings"
 	"transect/client/fault"
-	"transect/client/ledger"
-	"transect/client/recovery"
 	"transect/client/suggest"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
 	"transect/stdlib"
@@ -36,9 +37,6 @@ func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	draining := make(chan error, 1)
 	ctx, release := p.cancelOnSignal(ctx, job.Timeout, job.Grace, func(reason error) { draining <- reason })
 	defer release()
-	if job.Link != nil {
-		defer whenStopped(job.Link, stop)()
-	}
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
@@ -59,9 +57,6 @@ func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 		}
 	}()
 	defer x.clearStatus()
-	if job.Hooks.After != nil {
-		defer job.Hooks.After(x)
-	}
 	done := make(chan error, 1)
 	go func() { done <- x.run(ctx, work) }()
 	for {
@@ -96,8 +91,9 @@ type Execution struct {
 	Interp    *vm.Interp
 	process   *Process
 	job       *Job
+	parts     []Part
 	connector *connector
-	jobs      *scriptJobs
+	returned  []lua.LValue
 }
 
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
@@ -110,9 +106,15 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Limits:  job.Limits,
 		Strict:  job.Strict,
 		Profile: job.Profile.begin(),
-		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
-	for part := range partsOf[Preparer](job) {
+	x := &Execution{process: p, job: job}
+	for _, make := range p.Parts {
+		if part := make(p, job); part != nil {
+			x.parts = append(x.parts, part)
+		}
+	}
+	x.parts = append(x.parts, job.Parts...)
+	for part := range partsOf[Preparer](x.parts) {
 		part.Prepare(&opt)
 	}
 	if job.Stdin != nil {
@@ -121,35 +123,25 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	if job.policy != nil {
 		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
 	}
-	var leased func() error
-	if job.Link != nil {
-		leased = func() error { return job.Link.Gate(ctx) }
-		opt.Leased = leased
-	}
-	x := &Execution{process: p, job: job}
-	x.jobs = &scriptJobs{process: p, job: job, packed: map[string]*packed{}, numbers: map[[32]byte]int{}}
-	opt.Jobs = x.jobs.forScripts()
-	var notes *runLedger
-	if job.Run.ID != "" && (!job.DryRun || job.Run.Known && p.hasLedger(job.Run.ID)) {
-		notes = newRunLedger(p, job, opt.Agreed)
-		opt.InRun = notes.forScripts(p, job.Run.ID, job.Run.Known)
-	}
-	in := luastd.New(ctx, opt)
-	x.Interp, x.jobs.in, x.jobs.notes = in, in, notes
-	x.connector = newConnector(p, job, named, in)
-	x.connector.leased = leased
-	if notes != nil {
-		notes.log = in.Options().Logger
-		x.connector.ledger = notes
-	}
-	for part := range partsOf[Maker](job) {
+	x.Interp = luastd.New(ctx, opt)
+	x.connector = newConnector(p, job, x.parts, named, x.Interp)
+	for part := range partsOf[Maker](x.parts) {
 		part.Made(x)
 	}
 	return x
 }
 
-// Ledger opens the ledger of the run.
-func (x *Execution) Ledger() (*ledger.Ledger, error) { return x.connector.ledger.open() }
+// Parts lists the parts of the run.
+func (x *Execution) Parts() []Part { return x.parts }
+
+// Policy returns what the script may access, nil without a sandbox.
+func (x *Execution) Policy() *sandbox.Policy { return x.job.policy }
+
+// Returned lists the values that the script returned; none when it failed.
+func (x *Execution) Returned() []lua.LValue { return x.returned }
+
+// Stop ends the run with an error.
+func (x *Execution) Stop(cause error) { x.job.Limits.Exceeded(cause) }
 
 // Backend returns what answers the local connections of the run.
 func (x *Execution) Backend() Backend { return x.connector.backend }
@@ -162,21 +154,6 @@ func (x *Execution) Transferred() (sent, received int64) {
 // OpenTransfers are the files that are uploaded or downloaded at the moment.
 func (x *Execution) OpenTransfers() []string { return x.connector.stats.Files() }
 
-// Writes counts the writes of the start; nil when the run has noted none.
-func (x *Execution) Writes() *recovery.Counts {
-	l := x.connector.ledger
-	if l == nil {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.noted {
-		return nil
-	}
-	counts := l.counts
-	return &counts
-}
-
 // run does the work and releases what it used.
 func (x *Execution) run(ctx context.Context, work func(*Execution, context.Context) error) (err error) {
 	defer func() {
@@ -185,8 +162,8 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		}
 	}()
 	defer func() {
-		for part := range partsOf[Ender](x.job) {
-			part.End(err)
+		for part := range partsOf[Ender](x.parts) {
+			err = part.End(err)
 		}
 	}()
 	defer func() {
@@ -194,39 +171,18 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = failed
 		}
 		x.Interp.Close()
-		x.jobs.close()
 		if failed := x.connector.close(); err == nil {
 			err = failed
 		}
-		if x.connector.ledger != nil {
-			if failed := x.connector.ledger.end(err == nil); err == nil {
-				err = failed
-			}
-		}
 	}()
-	if x.job.Run.Known && x.connector.ledger != nil {
-		if _, err := x.connector.ledger.open(); err != nil { // another process may work on it
-			return err
-		}
-	}
-	for part := range partsOf[Beginner](x.job) {
+	for part := range partsOf[Beginner](x.parts) {
 		if done, err := part.Begin(ctx); done || err != nil {
 			return err
 		}
 	}
-	if before := x.job.Hooks.Before; before != nil {
-		if err := before(ctx, x); err != nil {
-			return err
-		}
-	}
 	err = work(x, ctx)
-	for part := range partsOf[Finisher](x.job) {
-		if err == nil {
-			err = part.Finish()
-		}
-	}
-	if x.connector.ledger != nil && ctx.Err() == nil && !fault.Transient(err) {
-		x.connector.ledger.lookAgain(ctx)
+	for part := range partsOf[Finisher](x.parts) {
+		err = part.Finish(ctx, err)
 	}
 	return err
 }
@@ -243,7 +199,7 @@ func (x *Execution) Open() *bindings.Binding {
 	return bindings.Open(x.Interp, x.connector.connect, x.process.Extensions...)
 }
 
-func (x *Execution) script(ctx context.Context) error {
+func (x *Execution) script(context.Context) error {
 	x.Open()
 	switch name := x.job.Script; {
 	case name == "":
@@ -254,26 +210,29 @@ func (x *Execution) script(ctx context.Context) error {
 			return err
 		}
 		values, err := x.Interp.RunString(name, string(code))
-		return x.complete(x.keepResult(ctx, values, err))
+		return x.complete(values, err)
 	case name == "-":
 		code, err := io.ReadAll(x.process.Stdin)
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
 		}
 		values, err := x.Interp.RunString(StdinName, string(code))
-		return WithSource(StdinName, string(code), x.complete(x.keepResult(ctx, values, err)))
+		return WithSource(StdinName, string(code), x.complete(values, err))
 	}
 	if _, err := os.Stat(x.process.Path(x.job.Script)); errors.Is(err, os.ErrNotExist) {
 		_, err := x.process.ScriptCode(x.job.Script)
 		return err
 	}
 	values, err := x.Interp.RunFile(x.job.Script)
-	return x.complete(x.keepResult(ctx, values, err))
+	return x.complete(values, err)
 }
 
 // complete is the error of a script that has ended: a partial failure when items
 // failed that the script has said nothing of, none after os.exit(0).
-func (x *Execution) complete(err error) error {
+func (x *Execution) complete(values []lua.LValue, err error) error {
+	if err == nil {
+		x.returned = values
+	}
 	if failed := x.Interp.Unaccounted(); err == nil && failed > 0 {
 		items := x.Interp.Items()
 		x.Interp.Options().Logger.Warn(fmt.Sprintf("finished, but %d of %d items failed", failed, items.Done+items.Failed))

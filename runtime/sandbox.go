@@ -21,7 +21,7 @@ type Sandbox struct {
 	Rules      sandbox.Rules  // of the command line
 	NoManifest bool           // ignore the manifest beside the script
 	Learn      bool           // write the manifest from what the script accesses
-	beside     []string       // folders that stand for that of the manifest
+	Beside     []string       // folders that stand for that of the manifest
 	Within     *sandbox.Rules // of the worker that runs the job; nil without one
 }
 
@@ -56,7 +56,7 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	path := p.AbsPath(sandbox.ManifestOf(script))
 	switch file := script != "" && script != "-" && !scripts.IsRef(script); {
 	case file && !s.NoManifest:
-		own, found, err := sandbox.ReadManifest(path, s.beside...)
+		own, found, err := sandbox.ReadManifest(path, s.Beside...)
 		if err != nil {
 			return nil, err
 		}

@@ -37,6 +37,38 @@ func Position(ctx context.Context) string {
 	return position
 }
 
+type taskKey struct{}
+
+// InTask returns a context whose calls belong to a task of the script.
+func InTask(ctx context.Context, task uint64) context.Context {
+	return context.WithValue(ctx, taskKey{}, task)
+}
+
+// Task returns the task of the script that the calls of a context belong to, 0 when unknown.
+func Task(ctx context.Context) uint64 {
+	task, _ := ctx.Value(taskKey{}).(uint64)
+	return task
+}
+
+// Memory returns a recorded value by its name, or calls find and records its result.
+type Memory func(name string, find func() (string, error)) (string, error)
+
+type memoryKey struct{}
+
+// WithMemory returns a context whose composed operation remembers what it finds.
+func WithMemory(ctx context.Context, m Memory) context.Context {
+	return context.WithValue(ctx, memoryKey{}, m)
+}
+
+// Remember returns the value that a composed operation found at an earlier start of its run under this name,
+// or calls find and records its result. Without a memory it calls find.
+func Remember(ctx context.Context, name string, find func() (string, error)) (string, error) {
+	if m, ok := ctx.Value(memoryKey{}).(Memory); ok {
+		return m(name, find)
+	}
+	return find()
+}
+
 // Sender sends one request and returns the answer's body.
 type Sender func(ctx context.Context, req Request) ([]byte, error)
 

@@ -33,8 +33,8 @@ func plainly(times int) workflow {
 		}
 		defer notes.Close()
 		tally := &recovery.WriteStats{}
-		w.ledger = &recovery.Options{Stats: tally, Ledger: func() (*ledger.Ledger, error) { return notes, nil },
-			Key: func() ([]byte, error) { return []byte("key"), nil }, Settle: 30 * time.Second}
+		w.ledger = []client.Link{recovery.Link(recovery.Options{Stats: tally, Ledger: func() (*ledger.Ledger, error) { return notes, nil },
+			Key: func() ([]byte, error) { return []byte("key"), nil }, Settle: 30 * time.Second})}
 		s, err := w.connect(ctx)
 		if err != nil {
 			return nil, err

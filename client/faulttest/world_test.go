@@ -11,7 +11,6 @@ import (
 
 	"transect/client"
 	"transect/client/journal"
-	"transect/client/recovery"
 	"transect/client/transfer"
 	"transect/platform"
 	"transect/testdata/flightgen"
@@ -31,7 +30,7 @@ type world struct {
 	proxied  bool // uploads go through the platform
 	keyless  bool // the platform does not know Idempotency-Key
 	hastens  bool // waiting lets time pass at the platform
-	ledger   *recovery.Options
+	ledger   []client.Link
 	effects  effects
 	told     int    // creations that a run told were done twice
 	repeated func() // called before each repeat
@@ -75,7 +74,7 @@ func (w *world) connect(ctx context.Context) (*session, error) {
 	login := w.platform.Credentials()
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Env: w.env, Sleep: w.hurried, Ledger: w.ledger, Journal: journal.New(filepath.Join(w.disk, "state"), nil), Stall: w.stall, Budget: transfer.NewBudget(4)})
+		Env: w.env, Sleep: w.hurried, Links: w.ledger, Journal: journal.New(filepath.Join(w.disk, "state"), nil), Stall: w.stall, Budget: transfer.NewBudget(4)})
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	if err != nil {
 		return declare.Value{}, err
 	}
-	task, _ := ctx.Value(taskKey{}).(uint64)
-	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: outer, Task: task, Since: r.Platform(),
+	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: outer, Task: declare.Task(ctx), Since: r.Platform(),
 		Fresh: ctx.Value(againKey{}) != nil}
 	if r.Would != nil {
 		return a.rehearse(ctx, w)
@@ -135,7 +134,8 @@ func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 
 // within returns the context for the steps of a composed call.
 func (a *attempt) within(ctx context.Context) context.Context {
-	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.id, ledger: a.ledger, steps: map[string]int{}})
+	p := &parent{row: a.row, print: a.id, ledger: a.ledger, steps: map[string]int{}}
+	return declare.WithMemory(context.WithValue(ctx, parentKey{}, p), p.remember)
 }
 
 // send passes the call on and records its outcome.

@@ -12,13 +12,8 @@ import (
 	"transect/client/schema"
 )
 
-// Remember returns the value that a composed operation found at an earlier start of its run under this name,
-// or calls find and records its result. Without a ledger it calls find.
-func Remember(ctx context.Context, name string, find func() (string, error)) (string, error) {
-	p, _ := ctx.Value(parentKey{}).(*parent)
-	if p == nil {
-		return find()
-	}
+// remember records what the composed operation of a parent finds.
+func (p *parent) remember(name string, find func() (string, error)) (string, error) {
 	v, err := p.ledger.Keep(fmt.Sprintf("%d %s", p.row.Seq, name), func() ([]byte, error) {
 		text, err := find()
 		return []byte(text), err

@@ -239,7 +239,8 @@ func newPrinter(t *testing.T) *printer {
 	p := &printer{T: t, dir: t.TempDir()}
 	var err error
 	p.c, err = client.New(context.Background(), client.Settings{URL: "http://platform.example", AccessToken: "t"}, client.Options{RoundTripper: p,
-		Ledger: &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return p.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }}})
+		Links: []client.Link{recovery.Link(recovery.Options{Ledger: func() (*ledger.Ledger, error) { return p.ledger, nil },
+			Key: func() ([]byte, error) { return []byte("key"), nil }})}})
 	if err != nil {
 		t.Fatal(err)
 	}

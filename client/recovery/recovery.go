@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/ledger"
 )
@@ -45,6 +46,28 @@ type Options struct {
 	Taken func(operation string)
 	Log   *slog.Logger
 	Stats *WriteStats // shared by the connections of a run
+}
+
+// Link returns the link of a run in the chain of each of its connections.
+func Link(o Options) client.Link {
+	return client.AtWith(client.PlaceRecord, func(c *client.Client) declare.Interceptor { return New(o.on(c)).Intercept })
+}
+
+// on completes options for a connection.
+func (o Options) on(c *client.Client) Options {
+	o.Scope = c.Account()
+	if o.Platform == nil {
+		o.Platform = c.PlatformTime
+		if c.Local() {
+			o.Settle, o.Sync = 0, false // nothing is under way after its process has died
+		}
+	}
+	o.Manager, o.Sleep, o.MD5 = c.Manager, c.Pause, c.FileMD5
+	o.User = func(ctx context.Context) (string, error) {
+		user, err := c.Users.Describe(ctx, client.UserRef{})
+		return user.ID, err
+	}
+	return o
 }
 
 // Recovery is the interceptor of one connection.
@@ -82,13 +105,7 @@ func Outside(ctx context.Context) context.Context {
 type (
 	labelKey struct{}
 	againKey struct{}
-	taskKey  struct{}
 )
-
-// InTask returns a context whose writes belong to one of the run's tasks.
-func InTask(ctx context.Context, task uint64) context.Context {
-	return context.WithValue(ctx, taskKey{}, task)
-}
 
 // Labelled returns a context whose writes are distinguished from equal ones elsewhere by a label.
 func Labelled(ctx context.Context, label string) context.Context {

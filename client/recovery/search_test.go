@@ -53,7 +53,8 @@ func TestLooksSideBySide(t *testing.T) {
 		stats := &recovery.WriteStats{}
 		c, err := client.New(t.Context(), client.Settings{URL: "http://platform.example", AccessToken: "t"}, client.Options{
 			RoundTripper: network, Sleep: func(context.Context, time.Duration) error { return nil }, MaxOutage: new(time.Duration),
-			Ledger: &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Stats: stats}})
+			Links: []client.Link{recovery.Link(recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil },
+				Key: func() ([]byte, error) { return []byte("key"), nil }, Stats: stats})}})
 		if err != nil {
 			t.Fatal(err)
 		}

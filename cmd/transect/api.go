@@ -17,6 +17,7 @@ import (
 	"transect/runtime"
 	"transect/runtime/mcp"
 	"transect/runtime/reference"
+	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended"
 )
@@ -132,7 +133,7 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 	rules := sandbox.NewPolicy(job.Sandbox.Rules, "", false)
 	record, end := unattended.Serving(a.process, "mcp", version())
 	err = mcp.Serve(ctx, mcp.Options{Program: []string{program}, Folder: folder, State: a.process.StateDir(),
-		Key:     func() ([]byte, error) { return ledger.FindKey(a.process.LedgerFolder()) },
+		Key:     func() ([]byte, error) { return ledger.FindKey(runledger.Folder(a.process)) },
 		Connect: given(cmd.Flags(), onCall), Run: sandboxFlags(cmd.Flags(), job, folder), Apply: apply,
 		Version: version(), Permit: rules.PermitOperation,
 		Record: record}, io.NopCloser(a.process.Stdin), keepOpen{a.process.Stdout})

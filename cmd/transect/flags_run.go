@@ -6,10 +6,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/jobs/setting"
 	"transect/runtime/planrun"
+	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended"
 	"transect/runtime/vm"
@@ -99,7 +101,7 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "run", kind: "ID", where: onRun | looking, parse: toRunID(job),
 			doc: "name the run, to start it again: writes that an earlier start of it made are not repeated"},
 		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob | inPlan,
-			parse: toDuration(&job.Settle),
+			parse: toSettle(job),
 			doc:   "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
 		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron",
 			parse: toString(&o.Job)},
@@ -222,6 +224,17 @@ func carriedVariables(flags *pflag.FlagSet) (names []string) {
 		}
 	})
 	return names
+}
+
+// toSettle sets how long a lost request may still arrive.
+func toSettle(job *runtime.Job) func(string) error {
+	return func(text string) error {
+		d, err := calendar.Duration(text)
+		if err == nil {
+			*job = runtime.Without[runledger.Settle](*job).With(runledger.Settle(d))
+		}
+		return err
+	}
 }
 
 // toRunID names the run.

@@ -75,8 +75,7 @@ without a prompt, up to the first error.
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
-			job.Hooks.Attach = a.attach
-			return repl.Run(cmd.Context(), a.process, job)
+			return repl.Run(cmd.Context(), a.process, job.With(repl.Attach(a.attach)))
 		},
 	}
 	a.addRunOptions(cmd.Flags(), &job, &unattended.Options{}, onCall|onLua)

@@ -20,7 +20,9 @@ import (
 	"transect/bindings/ingest"
 	"transect/runtime"
 	"transect/runtime/debug"
+	"transect/runtime/jobrun"
 	"transect/runtime/local"
+	"transect/runtime/runledger"
 	"transect/runtime/vm"
 )
 
@@ -35,6 +37,7 @@ func newProcess() *runtime.Process {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
 		Exit: os.Exit, Backend: local.Backend, Extensions: []bindings.Extension{ingest.Module},
+		Parts: []runtime.NewPart{jobrun.New, runledger.New},
 	}
 	p.Relay(signals)
 	return p

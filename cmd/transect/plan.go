@@ -15,6 +15,7 @@ import (
 	"transect/client/ledger"
 	"transect/runtime"
 	"transect/runtime/plan"
+	"transect/runtime/runledger"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 )
@@ -176,7 +177,7 @@ func (a *app) outputFlags() (words []string) {
 // loadPlan reads a plan, which may be anybody's. Its options are those that a plan
 // carries, with values that they take.
 func (a *app) loadPlan(file string) (*plan.Plan, error) {
-	key, err := ledger.FindKey(a.process.LedgerFolder())
+	key, err := ledger.FindKey(runledger.Folder(a.process))
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/runtime"
+	"transect/runtime/runledger"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 	"transect/scripts"
@@ -204,7 +205,7 @@ func (a *app) setAside(id string) error {
 	if id == "" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "--again needs the ID of a run"), "add --run ID")
 	}
-	dir := a.process.LedgerFolder()
+	dir := runledger.Folder(a.process)
 	l, err := ledger.OpenToRead(dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -10,11 +10,13 @@ import (
 	"transect/runtime"
 	"transect/runtime/dap"
 	"transect/runtime/debug"
+	"transect/runtime/jobrun"
 	"transect/runtime/unattended"
 )
 
 func (a *app) run() *cobra.Command {
-	a.job = &runtime.Job{}
+	submitting := &jobrun.Settings{}
+	a.job = &runtime.Job{Parts: []runtime.Part{submitting}}
 	job := a.job
 	var options unattended.Options
 	var resume resumption
@@ -80,11 +82,11 @@ or begins a new one, as a job of cron does each day.
 				return a.startAgain(again, folder)
 			}
 			job.Script, job.Args = args[0], args[1:]
-			job.Jobs.Template = a.partOfRun(cmd.Flags())
-			if err := noPasswordInFlag(cmd, "jobs", job.Jobs.URL); err != nil {
+			submitting.Template = a.partOfRun(cmd.Flags())
+			if err := noPasswordInFlag(cmd, "jobs", submitting.URL); err != nil {
 				return err
 			}
-			if err := runtime.FromWorker(a.process, job); err != nil {
+			if err := jobrun.FromWorker(a.process, job); err != nil {
 				return err
 			}
 			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
@@ -107,7 +109,7 @@ or begins a new one, as a job of cron does each day.
 	cmd.MarkFlagsMutuallyExclusive("run", "resume")
 	cmd.MarkFlagsMutuallyExclusive("resume", "again")
 	exclusiveManifest(cmd)
-	a.jobsFlag(cmd, &job.Jobs.URL)
+	a.jobsFlag(cmd, &submitting.URL)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"transect/client/human"
 	"transect/client/transport"
 	"transect/client/verdict"
+	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/history"
@@ -202,7 +203,7 @@ func (a *app) attach(name string) (string, error) {
 // jobs, of others in the history.
 func (a *app) recordOf(ctx context.Context, name, jobsURL string) (run *history.Summary, output string, err error) {
 	if job := jobs.JobOfRun(name); job > 0 {
-		store, err := a.process.OpenJobs(ctx, jobsURL)
+		store, err := jobrun.OpenJobs(ctx, a.process, jobsURL)
 		if err != nil {
 			return nil, "", err
 		}

@@ -16,7 +16,9 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/ledger"
+	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
+	"transect/runtime/runledger"
 	"transect/runtime/unattended/history"
 )
 
@@ -40,7 +42,7 @@ type noted struct {
 
 // writesOf reads the ledger of a run; nil when it wrote nothing.
 func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err error) {
-	err = a.process.ReadLedger(ctx, jobsURL, run, func(l *ledger.Ledger) error {
+	err = jobrun.ReadLedger(ctx, a.process, jobsURL, run, func(l *ledger.Ledger) error {
 		w = &writes{Starts: l.Starts()}
 		return l.All(func(i ledger.Intent, r *ledger.Result) error {
 			n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since,
@@ -90,7 +92,7 @@ func (a *app) ledgerOf(name string) (string, error) {
 	if jobs.JobOfRun(name) > 0 {
 		return name, nil
 	}
-	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil &&
+	if _, err := os.Stat(filepath.Join(runledger.Folder(a.process), name+ledger.Suffix)); err == nil &&
 		filepath.Base(name) == name {
 		return name, nil
 	}
@@ -133,7 +135,7 @@ and shall be sent.`,
 				return fault.Of(&fault.UsageError{}, "write %d of the run %s is %s: there is nothing to decide", n.Number, run,
 					n.State)
 			}
-			err = a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error {
+			err = jobrun.EditLedger(cmd.Context(), a.process, jobsURL, run, func(l *ledger.Ledger) error {
 				if send {
 					return l.Decide(n.Number, ledger.Refused, nil)
 				}
@@ -183,7 +185,7 @@ one is forgotten, such as one whose result was deleted since.`,
 				if err != nil {
 					return err
 				}
-				return a.process.EditLedger(cmd.Context(), jobsURL, run,
+				return jobrun.EditLedger(cmd.Context(), a.process, jobsURL, run,
 					func(l *ledger.Ledger) error { return l.Decide(n.Number, ledger.Refused, nil) })
 			}
 			if job := jobs.JobOfRun(args[0]); job > 0 {
@@ -194,7 +196,7 @@ one is forgotten, such as one whose result was deleted since.`,
 			if err != nil {
 				return err
 			}
-			err = ledger.Remove(a.process.LedgerFolder(), run)
+			err = ledger.Remove(runledger.Folder(a.process), run)
 			if errors.Is(err, fs.ErrNotExist) {
 				return fault.Of(&fault.UsageError{}, "the run %s has noted no writes", run)
 			}

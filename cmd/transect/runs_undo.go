@@ -10,8 +10,10 @@ import (
 
 	"transect/client/human"
 	"transect/runtime"
+	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
+	"transect/runtime/undo"
 	"transect/runtime/vm"
 )
 
@@ -25,9 +27,9 @@ stays, and is named. A second undo does nothing. --dry-run shows what would be
 done; at a terminal that is shown first, with a question. Platform and login are
 those of the run unless others are named.`,
 		`  transect runs undo --dry-run nightly-1122
-  transect runs undo nightly-1122`, runtime.Undo,
-		[]string{runtime.OutcomeDeleted, runtime.OutcomeRestored, runtime.OutcomeGone, runtime.OutcomeKept,
-			runtime.OutcomeFailed})
+  transect runs undo nightly-1122`, undo.Undo,
+		[]string{undo.OutcomeDeleted, undo.OutcomeRestored, undo.OutcomeGone, undo.OutcomeKept,
+			undo.OutcomeFailed})
 }
 
 func (a *app) runsVerify() *cobra.Command {
@@ -36,18 +38,19 @@ func (a *app) runsVerify() *cobra.Command {
 something is missing, or is there that the run deleted. The files of its ingests
 are not compared: transect verify FOLDER does that. Platform and login are those of
 the run unless others are named.`,
-		`  transect runs verify nightly-1122`, runtime.Verify,
-		[]string{runtime.OutcomeThere, runtime.OutcomeGone, runtime.OutcomeMissing, runtime.OutcomeFailed})
+		`  transect runs verify nightly-1122`, undo.Verify,
+		[]string{undo.OutcomeThere, undo.OutcomeGone, undo.OutcomeMissing, undo.OutcomeFailed})
 }
 
 // overWrites goes through the writes of a run on the platform.
-type overWrites func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error
+type overWrites func(context.Context, *runtime.Process, runtime.Job, string, string, func(undo.Finding)) error
 
 // overWrites is a command that does so.
 func (a *app) overWrites(name, short, long, example string,
 	do overWrites, outcomes []string) *cobra.Command {
 	var job runtime.Job
 	var asJSON, yes bool
+	var jobsURL string
 	cmd := &cobra.Command{
 		Use: name + " [flags] RUN", Short: short, Long: long, Example: example, Args: exactArgs(1, "RUN"),
 		ValidArgsFunction: a.completeRuns,
@@ -59,24 +62,24 @@ func (a *app) overWrites(name, short, long, example string,
 			if err != nil {
 				return err
 			}
-			if err := noPasswordInFlag(cmd, "jobs", job.Jobs.URL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
 			if job.Connection == (runtime.Connection{}) {
-				job.Connection = a.connectionOf(cmd.Context(), run, job.Jobs.URL)
+				job.Connection = a.connectionOf(cmd.Context(), run, jobsURL)
 			}
 			if cmd.Flags().Lookup("yes") != nil && !yes && !job.DryRun && a.process.IsTerminal(a.process.Stdin) {
-				if agreed, err := a.agreesTo(cmd.Context(), job, run, do); err != nil || !agreed {
+				if agreed, err := a.agreesTo(cmd.Context(), job, jobsURL, run, do); err != nil || !agreed {
 					return err
 				}
 			}
 			counts := map[string]int{}
-			err = do(cmd.Context(), a.process, job, run, func(f runtime.Finding) {
+			err = do(cmd.Context(), a.process, job, jobsURL, run, func(f undo.Finding) {
 				counts[f.Outcome]++
 				switch {
 				case asJSON:
 					_ = a.printJSON(f, "") // the first error is kept
-				case f.Outcome != runtime.OutcomeThere && f.Outcome != runtime.OutcomeGone:
+				case f.Outcome != undo.OutcomeThere && f.Outcome != undo.OutcomeGone:
 					a.printFinding(f, job.DryRun)
 				}
 			})
@@ -95,14 +98,14 @@ func (a *app) overWrites(name, short, long, example string,
 				}
 				fmt.Fprintf(a.stdout, "%s: %s\n", run, strings.Join(parts, ", "))
 			}
-			if counts[runtime.OutcomeFailed]+counts[runtime.OutcomeMissing] > 0 {
+			if counts[undo.OutcomeFailed]+counts[undo.OutcomeMissing] > 0 {
 				return &vm.Exit{Code: runtime.ExitPartial}
 			}
 			return nil
 		},
 	}
 	a.callFlags(cmd.Flags(), &job)
-	a.jobsFlag(cmd, &job.Jobs.URL)
+	a.jobsFlag(cmd, &jobsURL)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
 	if name == "undo" {
 		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -115,11 +118,11 @@ const mostShown = 50
 
 // agreesTo shows what would be done to what a run has written, and asks whether it shall
 // be.
-func (a *app) agreesTo(ctx context.Context, job runtime.Job, run string, do overWrites) (bool, error) {
+func (a *app) agreesTo(ctx context.Context, job runtime.Job, jobsURL, run string, do overWrites) (bool, error) {
 	job.DryRun = true
 	n := 0
-	err := do(ctx, a.process, job, run, func(f runtime.Finding) {
-		if f.Outcome == runtime.OutcomeDeleted || f.Outcome == runtime.OutcomeRestored {
+	err := do(ctx, a.process, job, jobsURL, run, func(f undo.Finding) {
+		if f.Outcome == undo.OutcomeDeleted || f.Outcome == undo.OutcomeRestored {
 			if n++; n <= mostShown {
 				a.printFinding(f, true)
 			}
@@ -142,13 +145,13 @@ func (a *app) agreesTo(ctx context.Context, job runtime.Job, run string, do over
 
 // wouldBe words an outcome of a dry run.
 func wouldBe(outcome string, dryRun bool) string {
-	if dryRun && (outcome == runtime.OutcomeDeleted || outcome == runtime.OutcomeRestored) {
+	if dryRun && (outcome == undo.OutcomeDeleted || outcome == undo.OutcomeRestored) {
 		return "would be " + outcome
 	}
 	return outcome
 }
 
-func (a *app) printFinding(f runtime.Finding, dryRun bool) {
+func (a *app) printFinding(f undo.Finding, dryRun bool) {
 	outcome := wouldBe(f.Outcome, dryRun)
 	text := fmt.Sprintf("%s: %s %s", outcome, f.Operation, f.ID)
 	if f.Write > 0 {
@@ -167,7 +170,7 @@ func (a *app) printFinding(f runtime.Finding, dryRun bool) {
 // history does not know.
 func (a *app) connectionOf(ctx context.Context, id, jobsURL string) runtime.Connection {
 	if n := jobs.JobOfRun(id); n > 0 {
-		store, err := a.process.OpenJobs(ctx, jobsURL)
+		store, err := jobrun.OpenJobs(ctx, a.process, jobsURL)
 		if err != nil {
 			return runtime.Connection{} // the ledger cannot be read either
 		}

@@ -77,7 +77,8 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(way, func(b *testing.B) {
 			o := client.Options{RoundTripper: atOnce{}}
 			if way == "planned" {
-				o.Last, _ = agreed(b, b.N)
+				gate, _ := agreed(b, b.N)
+				o.Links = []client.Link{client.At(client.PlacePlan, gate)}
 			}
 			c, err := client.New(b.Context(), client.Settings{URL: "http://platform.example", AccessToken: "t"}, o)
 			if err != nil {

@@ -20,6 +20,7 @@ import (
 	"transect/platform"
 	"transect/runtime"
 	"transect/runtime/plan"
+	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
@@ -113,7 +114,7 @@ func (r *Rehearsal) Made(x *runtime.Execution) {
 
 // Link lays an overlay over the platform, which answers the writes.
 func (r *Rehearsal) Link(address string, o *client.Options) {
-	o.Last = r.recorder.Link(address, r.upload(address))
+	o.Links = append(o.Links, client.At(client.PlacePlan, r.recorder.Link(address, r.upload(address))))
 	o.Over = func(base string, below http.RoundTripper) (http.RoundTripper, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -161,18 +162,18 @@ func (r *Rehearsal) Close() error {
 }
 
 // End prints what the run would have written, unless its caller does.
-func (r *Rehearsal) End(err error) {
+func (r *Rehearsal) End(err error) error {
 	p, out := r.recorder.Plan(), r.x.Interp.Options()
 	// An error says enough of a run that did nothing.
 	if _, exit := errors.AsType[*vm.Exit](err); !r.prints || err != nil && !exit && p.Empty() {
-		return
+		return err
 	}
 	if r.x.Job().Output.JSON {
 		for _, w := range p.Writes {
 			out.Logger.Info(fmt.Sprintf("dry run: write %d", w.Number), "operation", w.Operation, "arguments", w.Arguments)
 		}
 		out.Logger.Info("dry run: nothing was sent", "totals", p.Totals)
-		return
+		return err
 	}
 	fmt.Fprintln(out.Stderr, "dry run, nothing was sent:")
 	if r.x.Job().Output.Verbose {
@@ -181,6 +182,7 @@ func (r *Rehearsal) End(err error) {
 		}
 	}
 	p.Print(out.Stderr)
+	return err
 }
 
 // Carrying carries out a plan: what is not in it is not sent.
@@ -210,7 +212,7 @@ func (c *Carrying) Made(x *runtime.Execution) {
 // Begin compares script and files that are yet to be sent with those of the plan.
 // done reports that an earlier start has carried out all of it, and ended well.
 func (c *Carrying) Begin(context.Context) (done bool, err error) {
-	notes, err := c.x.Ledger()
+	notes, err := runledger.Of(c.x).Open()
 	if err != nil {
 		return false, err
 	}
@@ -240,7 +242,9 @@ func (c *Carrying) code(name string) ([]byte, error) {
 }
 
 // Link lets writes pass the gate only.
-func (c *Carrying) Link(address string, o *client.Options) { o.Last = c.Gate.Link(address) }
+func (c *Carrying) Link(address string, o *client.Options) {
+	o.Links = append(o.Links, client.At(client.PlacePlan, c.Gate.Link(address)))
+}
 
 // Check finds whether the plan still holds on a platform.
 func (c *Carrying) Check(ctx context.Context, connection *client.Client, address string) error {
@@ -264,4 +268,9 @@ func (c *Carrying) Check(ctx context.Context, connection *client.Client, address
 }
 
 // Finish reports what was planned and not asked for by the script.
-func (c *Carrying) Finish() error { return c.Gate.End() }
+func (c *Carrying) Finish(_ context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.Gate.End()
+}

@@ -12,6 +12,9 @@ import (
 // promptName is the source name of code typed at the prompt.
 const promptName = "prompt"
 
+// Attach is the part of a job whose prompt shows running scripts: it shows the one of a name.
+type Attach func(name string) (string, error)
+
 // Run reads Lua from standard input and runs it as it arrives: interactively
 // on a terminal, else as a filter that stops at the first error. On a terminal
 // the timeout applies to each input, and Ctrl-C cancels the input only.
@@ -76,7 +79,7 @@ func serve(ctx context.Context, x *runtime.Execution, cfg Config, started *atomi
 		out.IsTerminal = func(any) bool { return p.IsTerminal(p.Stderr) }
 		runtime.Report(&out, job.Output, runtime.WithSource(cfg.Name, source, err))
 	}
-	cfg.Trace, cfg.Attach = connections.Trace, job.Hooks.Attach
+	cfg.Trace, cfg.Attach = connections.Trace, runtime.PartOf[Attach](job.Parts)
 	cfg.Profiles, cfg.Profile = connections.Profiles, connections.Use
 	session := newSession(cfg)
 	started.Store(session)

@@ -17,6 +17,8 @@ import (
 	"transect/client/human"
 	"transect/client/recovery"
 	"transect/runtime"
+	"transect/runtime/jobrun"
+	"transect/runtime/runledger"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
 )
@@ -50,12 +52,16 @@ func (c *calls) all() map[string]history.Calls {
 	return maps.Clone(c.named)
 }
 
-// count reads the counters of a run, even of an unfinished one.
-func (r *run) count(x *runtime.Execution) {
+// count reads the counters of a run, even of one that hangs.
+func (r *run) count() {
+	x := r.x
+	if x == nil {
+		return
+	}
 	items := x.Interp.Items()
 	r.result.ItemsDone, r.result.ItemsFailed, r.result.Files = items.Done, items.Failed, items.Verdicts
 	r.result.Sent, r.result.Received = x.Transferred()
-	r.result.Writes = x.Writes()
+	r.result.Writes = runledger.Of(x).Writes()
 }
 
 // end reports and records how the run ended, once, and sends its notifications.
@@ -140,7 +146,7 @@ func (r *run) print(err error, code int) {
 func (r *run) offerResumption(code int) {
 	w := r.result.Writes
 	if code == runtime.ExitOK || w == nil || w.Sent+w.Taken+w.Adopted+w.Open == 0 ||
-		r.job.Link != nil || // a worker resumes jobs
+		jobrun.Link(r.job) != nil || // a worker resumes jobs
 		!strings.HasPrefix(r.summary.Command, "transect run ") {
 		return
 	}
@@ -213,7 +219,7 @@ func (r *run) close() {
 	if r.entry != nil {
 		_ = r.entry.End(r.summary) // an error of the history does not fail the run
 	}
-	if r.entry != nil && r.job.Link == nil {
+	if r.entry != nil && jobrun.Link(r.job) == nil {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}

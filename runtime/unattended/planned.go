@@ -16,8 +16,10 @@ import (
 	"transect/client/human"
 	"transect/client/ledger"
 	"transect/runtime"
+	"transect/runtime/jobrun"
 	"transect/runtime/plan"
 	"transect/runtime/planrun"
+	"transect/runtime/runledger"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -44,7 +46,7 @@ type Agreed struct{ File, Sum string }
 
 // load reads the plan if it is still the approved one.
 func (a Agreed) load(p *runtime.Process) (*plan.Plan, error) {
-	key, err := ledger.FindKey(p.LedgerFolder())
+	key, err := ledger.FindKey(runledger.Folder(p))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) 
 
 // show prints a plan and stores it.
 func show(made *plan.Plan, p *runtime.Process, o Planning) error {
-	key, err := ledger.Key(p.LedgerFolder())
+	key, err := ledger.Key(runledger.Folder(p))
 	if err != nil && (o.JSON || o.Keep+o.Renew.File != "") {
 		return err
 	}
@@ -171,11 +173,11 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	// The effects of ready scripts are harmless.
 	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)}
 	job = planrun.CarryOut(job, gate)
-	if job.Link == nil { // a job has its own run
+	if jobrun.Link(&job) == nil { // a job has its own run
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
 	err := Run(ctx, p, job, options)
-	if !gate.Rest() || job.Link != nil {
+	if !gate.Rest() || jobrun.Link(&job) != nil {
 		return err
 	}
 	if agreed.Stage > 0 && gate.Result().Done == 0 {
@@ -207,7 +209,7 @@ func restOf(file string, stage int) string {
 
 // gate returns the gate of a run that carries out a plan, else nil.
 func (r *run) gate() *plan.Gate {
-	if c := runtime.PartOf[*planrun.Carrying](r.job); c != nil {
+	if c := runtime.PartOf[*planrun.Carrying](r.job.Parts); c != nil {
 		return c.Gate
 	}
 	return nil
@@ -236,7 +238,7 @@ func (r *run) gated(err error) error {
 	}
 	r.announce(result.Text(), "")
 	switch {
-	case result.Rest && r.job.Link == nil:
+	case result.Rest && jobrun.Link(r.job) == nil:
 		return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 	case err == nil && len(result.Missing)+len(result.Undone) > 0:
 		return &vm.Exit{Code: runtime.ExitPartial}

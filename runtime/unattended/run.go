@@ -23,9 +23,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"transect/client"
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/debug"
+	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
@@ -93,12 +95,11 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		r.buffer = &logfile.Buffer{Max: maxBuffer}
 		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
 	}
-	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count,
-		Interceptor: r.calls.intercept}
-	if options.DebugOnError && runtime.PartOf[*debug.Debugger](&job) == nil {
+	if options.DebugOnError && runtime.PartOf[*debug.Debugger](job.Parts) == nil {
 		job = job.With(debug.OnError(p.AbsPath, r.keepFrames))
 	}
-	err := r.gated(runtime.Run(ctx, &inner, job))
+	err := r.gated(runtime.Run(ctx, &inner, job.With(r)))
+	r.count()
 	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
 	defer release()
@@ -112,7 +113,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 // forWorker removes the secrets of a job from its output: its worker, which does not know them, stores the
 // output for others. flush prints unterminated lines.
 func (r *run) forWorker(p *runtime.Process) (flush func()) {
-	if r.job.Link == nil {
+	if jobrun.Link(r.job) == nil {
 		return func() {}
 	}
 	out := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stdout}}
@@ -141,6 +142,7 @@ func (r *run) rehearse() {
 type run struct {
 	process *runtime.Process
 	job     *runtime.Job
+	x       *runtime.Execution // nil before its settings are valid
 	options Options
 	redact  *redactor
 	summary *history.Summary
@@ -208,9 +210,9 @@ func (r *run) open() error {
 		}
 		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
 	}
-	if r.job.Link != nil {
+	if link := jobrun.Link(r.job); link != nil {
 		starting := *r.summary
-		r.entry = &jobs.Recorder{Linked: jobs.Linked{Link: r.job.Link}, Record: jobs.Record{Summary: &starting}}
+		r.entry = &jobs.Recorder{Linked: jobs.Linked{Link: link}, Record: jobs.Record{Summary: &starting}}
 	} else if runs, _ := retention(p); runs > 0 && !r.options.NoHistory {
 		log := &logfile.Deferred{}
 		r.lines.Stamped = append(r.lines.Stamped, log)
@@ -306,7 +308,20 @@ func retention(p *runtime.Process) (runs int, age time.Duration) {
 	return runs, age
 }
 
-// start runs once the settings are valid: it takes the lock and announces the run.
+// Prepare copies the output.
+func (r *run) Prepare(o *vm.Options) { o.OutCopy, o.ErrCopy = r.lines.Stream(), r.lines.Stream() }
+
+// Made receives the execution, whose counters are read at the end.
+func (r *run) Made(x *runtime.Execution) { r.x = x }
+
+// Link counts the calls.
+func (r *run) Link(_ string, o *client.Options) {
+	o.Links = append(o.Links, client.At(client.PlaceObserve, r.calls.intercept))
+}
+
+// Begin takes the lock and announces the run.
+func (r *run) Begin(ctx context.Context) (done bool, err error) { return false, r.start(ctx, r.x) }
+
 func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 	if name := r.summary.Lock; name != "" {
 		l, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(r.process.StateDir()), Name: name,

@@ -1,4 +1,6 @@
-package runtime
+// Package runledger keeps the ledger of a run: writes are recorded, and a further start takes their results from it.
+// Its part hangs the interceptor of client/recovery on each connection.
+package runledger
 
 import (
 	"bytes"
@@ -13,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,25 +24,14 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
-// RunID names a run, which may have several starts.
-type RunID struct {
-	ID    string
-	Known bool // it was given by the user or has earlier starts: its ledger is opened at the start
-}
-
 // settleAfter is how long after it was sent a request of a dead process may still
 // arrive at a platform, unless the user says otherwise.
-const settleAfter = 30 * time.Second
-
-// runIDForm is that of at most maxRunID characters; a count in the pattern would
-// slow every start.
-var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
-
-const maxRunID = 100
+const settleAfter = Settle(30 * time.Second)
 
 // madeUpRunID is the form of an ID that nobody chose: of a time and a random number, it
 // is there once.
@@ -50,20 +42,30 @@ var madeUpRunID = sync.OnceValue(func() *regexp.Regexp {
 // noteOfIngests is what the ledger of a run with another ID keeps the IDs of its ingests under.
 const noteOfIngests = "ingests"
 
-// CheckRunID refuses what cannot be the name of a run.
-func CheckRunID(id string) error {
-	if len(id) <= maxRunID && runIDForm().MatchString(id) {
-		return nil
-	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id),
-		"use letters, digits, dots, dashes and underscores, at most 100")
+// MadeUp reports whether nobody chose an ID.
+func MadeUp(id string) bool { return madeUpRunID().MatchString(id) }
+
+// Ingests lists the ingests of a run whose ID was chosen.
+func Ingests(l *ledger.Ledger) []string { return strings.Fields(string(l.Kept(noteOfIngests))) }
+
+// Folder returns the folder of this user's run ledgers.
+func Folder(p *runtime.Process) string { return filepath.Join(p.StateDir(), "runs") }
+
+// Settle is how long after it was sent a lost request may still arrive; the part of a job that sets it.
+type Settle time.Duration
+
+// Elsewhere is the part of a job whose ledger is not a file of this machine.
+type Elsewhere struct {
+	Remote    ledger.Remote
+	TakenOver bool   // from a start whose end was not seen
+	Files     string // folder of the run's files, "" for that of a ledger on this machine
 }
 
-// LedgerFolder is where the ledgers of this user's runs are.
-func (p *Process) LedgerFolder() string { return filepath.Join(p.StateDir(), "runs") }
-
-// runLedger is the ledger of a run, opened at its first write.
-type runLedger struct {
+// Part keeps the ledger of a run, which is opened at the first write.
+type Part struct {
+	process   *runtime.Process
+	job       *runtime.Job
+	x         *runtime.Execution
 	open      func() (*ledger.Ledger, error)
 	key       func() ([]byte, error)
 	stats     recovery.WriteStats
@@ -82,24 +84,26 @@ type runLedger struct {
 	noted  bool            // it holds writes, at the end
 }
 
-func newRunLedger(p *Process, job *Job, plan bool) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), plan: plan,
-		folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
-	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
-	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
+// Of returns the ledger of a run, nil when it keeps none.
+func Of(x *runtime.Execution) *Part { return runtime.PartOf[*Part](x.Parts()) }
+
+// New returns the ledger of a run that has an ID. A dry run only reads an existing one.
+func New(p *runtime.Process, job *runtime.Job) runtime.Part {
+	if job.Run.ID == "" || job.DryRun && !(job.Run.Known && exists(p, job.Run.ID)) {
+		return nil
+	}
+	folder := Folder(p)
+	r := &Part{process: p, job: job, began: p.Now(), dry: job.DryRun, folder: ledger.Folder(folder, job.Run.ID),
+		settle: time.Duration(cmp.Or(runtime.PartOf[Settle](job.Parts), settleAfter))}
+	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(folder) })
+	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(folder, job.Run.ID, s) }
 	if job.DryRun {
-		r.dry = true
-		begin = func(ledger.Start) (*ledger.Ledger, error) { return ledger.OpenToRead(p.LedgerFolder(), job.Run.ID) }
+		begin = func(ledger.Start) (*ledger.Ledger, error) { return ledger.OpenToRead(folder, job.Run.ID) }
 	}
-	if job.Link != nil {
-		r.takenOver, r.folder = job.Link.TakenOver, cmp.Or(job.Link.Files, r.folder)
+	if other := runtime.PartOf[*Elsewhere](job.Parts); other != nil {
+		r.takenOver, r.folder = other.TakenOver, cmp.Or(other.Files, r.folder)
 		r.key = sync.OnceValues(r.sharedKey)
-		begin = func(s ledger.Start) (*ledger.Ledger, error) {
-			return ledger.OpenRemote(job.Run.ID, job.Link.Ledger(context.Background()), s)
-		}
-	}
-	for part := range partsOf[interface{ TakenFromLedger(operation string) }](job) {
-		r.taken = part.TakenFromLedger
+		begin = func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRemote(job.Run.ID, other.Remote, s) }
 	}
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
 		host, _ := os.Hostname() // not all systems have a name
@@ -112,13 +116,54 @@ func newRunLedger(p *Process, job *Job, plan bool) *runLedger {
 		defer r.mu.Unlock()
 		r.opened = l
 		r.announce(l)
-		return l, spent(job.policy, l)
+		return l, spent(r.x.Policy(), l)
 	})
 	return r
 }
 
+// Open opens the ledger.
+func (r *Part) Open() (*ledger.Ledger, error) { return r.open() }
+
+// Prepare lets scripts keep values in the ledger.
+func (r *Part) Prepare(o *vm.Options) { o.InRun = r.forScripts(r.job.Run.ID, r.job.Run.Known) }
+
+// Made completes the part once the interpreter is made.
+func (r *Part) Made(x *runtime.Execution) {
+	r.x, r.log, r.plan = x, x.Interp.Options().Logger, x.Interp.Options().Agreed
+	if part := runtime.PartOf[interface{ TakenFromLedger(operation string) }](x.Parts()); part != nil {
+		r.taken = part.TakenFromLedger
+	}
+}
+
+// Begin opens the ledger of a run that may have been begun before: another process may work on it.
+func (r *Part) Begin(context.Context) (done bool, err error) {
+	if r.job.Run.Known {
+		_, err = r.open()
+	}
+	return false, err
+}
+
+// Link adds the ledger to the chain of a connection.
+func (r *Part) Link(_ string, o *client.Options) {
+	o.Links = append(o.Links, recovery.Link(r.options()))
+}
+
+// Writes counts the writes of the start; nil when the run has recorded none.
+func (r *Part) Writes() *recovery.Counts {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.noted {
+		return nil
+	}
+	counts := r.counts
+	return &counts
+}
+
 // codeHash identifies the text of the script.
-func codeHash(p *Process, job *Job) string {
+func codeHash(p *runtime.Process, job *runtime.Job) string {
 	code := []byte(job.Code)
 	if job.Script != "" && job.Script != "-" {
 		var err error
@@ -158,7 +203,7 @@ func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
 }
 
 // announce says what is different in a further start.
-func (r *runLedger) announce(l *ledger.Ledger) {
+func (r *Part) announce(l *ledger.Ledger) {
 	starts := l.Starts()
 	n := len(starts)
 	if r.dry {
@@ -180,24 +225,36 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 	}
 }
 
-func (r *runLedger) options() *recovery.Options {
-	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Stats: &r.stats}
-	o.Taken = r.taken
+func (r *Part) options() recovery.Options {
+	o := recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Stats: &r.stats, Taken: r.taken,
+		Log: r.log}
+	if r.dry {
+		o.Would = r.would
+	}
 	if r.takenOver {
 		o.TakenOver = r.began
 	}
 	return o
 }
 
-// hasLedger reports whether a run has noted writes on this machine.
-func (p *Process) hasLedger(run string) bool {
-	_, err := os.Stat(filepath.Join(p.LedgerFolder(), run+ledger.Suffix))
+// would prints what a dry run would take from the ledger.
+func (r *Part) would(text string) {
+	if r.job.Output.JSON {
+		r.log.Info("dry run: "+text, "call", "")
+		return
+	}
+	fmt.Fprintf(r.x.Interp.Options().Stderr, "dry run: %s\n", text)
+}
+
+// exists reports whether a run has recorded writes on this machine.
+func exists(p *runtime.Process, run string) bool {
+	_, err := os.Stat(filepath.Join(Folder(p), run+ledger.Suffix))
 	return err == nil
 }
 
 // ownKey is the key of the ledgers on this machine. A ledger that was written with
 // another one would know none of its writes.
-func (r *runLedger) ownKey(folder string) ([]byte, error) {
+func (r *Part) ownKey(folder string) ([]byte, error) {
 	key, err := ledger.Key(folder)
 	if err != nil {
 		return nil, err
@@ -218,7 +275,7 @@ func (r *runLedger) ownKey(folder string) ([]byte, error) {
 
 // sharedKey is the key of a run that may go on on another machine: its ledger
 // holds it.
-func (r *runLedger) sharedKey() ([]byte, error) {
+func (r *Part) sharedKey() ([]byte, error) {
 	l, err := r.open()
 	if err != nil {
 		return nil, err
@@ -231,7 +288,7 @@ func (r *runLedger) sharedKey() ([]byte, error) {
 }
 
 // forScripts is what scripts know of the run.
-func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
+func (r *Part) forScripts(id string, known bool) *vm.Run {
 	return &vm.Run{
 		ID: id,
 		Started: func() (time.Time, error) {
@@ -269,7 +326,7 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 			return err
 		},
 		Ingested: func(ingest string) error {
-			if r.dry || madeUpRunID().MatchString(id) {
+			if r.dry || MadeUp(id) {
 				return nil
 			}
 			l, err := r.open()

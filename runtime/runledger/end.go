@@ -1,4 +1,4 @@
-package runtime
+package runledger
 
 import (
 	"context"
@@ -11,12 +11,21 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/ledger"
 )
 
+// Finish searches again for writes that were sent again, unless the run may go on.
+func (r *Part) Finish(ctx context.Context, err error) error {
+	if ctx.Err() == nil && !fault.Transient(err) {
+		r.lookAgain(ctx)
+	}
+	return err
+}
+
 // lookAgain tells which writes that were sent again have been done twice: their
 // first request arrived after all.
-func (r *runLedger) lookAgain(ctx context.Context) {
+func (r *Part) lookAgain(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, longestLookAgain)
 	defer stop()
 	duplicates, err := r.stats.Duplicates(ctx)
@@ -38,9 +47,16 @@ func (r *runLedger) lookAgain(ctx context.Context) {
 // longestLookAgain bounds the look at the end of a run.
 const longestLookAgain = 30 * time.Second
 
-// end says what became of the writes, releases the ledger, and notes the end of
-// a start that was not cut short.
-func (r *runLedger) end(ok bool) error {
+// End reports the outcomes of the writes and closes the ledger.
+func (r *Part) End(err error) error {
+	if failed := r.end(err == nil); err == nil {
+		return failed
+	}
+	return err
+}
+
+// end records the end of a start that was not cut short.
+func (r *Part) end(ok bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.opened
@@ -67,7 +83,7 @@ func (r *runLedger) end(ok bool) error {
 }
 
 // summarize logs the writes of a start that differs from an undisturbed one.
-func (r *runLedger) summarize(l *ledger.Ledger) {
+func (r *Part) summarize(l *ledger.Ledger) {
 	c := r.counts
 	if r.plan {
 		c.Unused = 0

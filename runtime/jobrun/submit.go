@@ -1,4 +1,4 @@
-package runtime
+package jobrun
 
 import (
 	"context"
@@ -11,24 +11,24 @@ import (
 	"sync"
 	"sync/atomic"
 
-	lua "github.com/yuin/gopher-lua"
-
-	"transect/client/fault"
-	"transect/client/schema"
+	"transect/runtime"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
+	"transect/runtime/jobs/link"
+	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
 
-// scriptJobs is where the script of a run submits jobs: in the database, or
-// through the worker that started the process. It is opened at the first use.
-type scriptJobs struct {
-	process *Process
-	job     *Job
-	in      *vm.Interp
-	notes   *runLedger // nil where nothing is noted
+// part submits the jobs of a script to the database, or through the worker that started the process. The database
+// is opened at the first use.
+type part struct {
+	Settings
+	process *runtime.Process
+	job     *runtime.Job
+	link    *link.Child // nil for a run that no worker started
+	x       *runtime.Execution
 
 	mu      sync.Mutex
 	opened  jobs.Queue
@@ -44,7 +44,7 @@ type packed struct {
 }
 
 // forScripts is what the module jobs needs.
-func (q *scriptJobs) forScripts() *vm.Jobs {
+func (q *part) forScripts() *vm.Jobs {
 	last := atomic.Int64{}
 	return &vm.Jobs{
 		Submit:   q.submit,
@@ -72,15 +72,15 @@ func (q *scriptJobs) forScripts() *vm.Jobs {
 	}
 }
 
-func (q *scriptJobs) open(ctx context.Context) (jobs.Queue, error) {
+func (q *part) open(ctx context.Context) (jobs.Queue, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.opened != nil:
-	case q.job.Link != nil:
-		q.opened = jobs.Linked{Link: q.job.Link}
+	case q.link != nil:
+		q.opened = jobs.Linked{Link: q.link}
 	default:
-		store, err := q.process.OpenJobs(ctx, q.job.Jobs.URL)
+		store, err := OpenJobs(ctx, q.process, q.URL)
 		if err != nil {
 			return nil, err
 		}
@@ -89,25 +89,17 @@ func (q *scriptJobs) open(ctx context.Context) (jobs.Queue, error) {
 	return q.opened, nil
 }
 
-func (q *scriptJobs) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.store != nil {
-		q.store.Close()
-	}
-}
-
-func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error) {
+func (q *part) submit(ctx context.Context, r vm.JobRequest) (int64, error) {
 	part := jobs.Part{In: r.Delay}
-	if q.job.Link == nil && q.job.Jobs.Template != nil {
+	if q.link == nil && q.Template != nil {
 		var err error
-		if part.Spec, err = q.job.Jobs.Template(r.Script, r.Args); err != nil {
+		if part.Spec, err = q.Template(r.Script, r.Args); err != nil {
 			return 0, err
 		}
 	}
 	spec := &part.Spec
 	spec.Script, spec.Args, spec.Settings = r.Script, r.Args, r.Settings
-	if policy := q.job.policy; policy != nil && policy.Sandboxed() && !slices.Contains(spec.Run, "--sandbox=true") {
+	if policy := q.x.Policy(); policy != nil && policy.Sandboxed() && !slices.Contains(spec.Run, "--sandbox=true") {
 		spec.Run = append(spec.Run, "--sandbox=true")
 	}
 	queue, err := q.open(ctx)
@@ -127,7 +119,7 @@ func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error)
 			part.Bundle = nil
 		}
 	}
-	if policy := q.job.policy; policy != nil {
+	if policy := q.x.Policy(); policy != nil {
 		if err := policy.Submit(); err != nil {
 			return 0, err
 		}
@@ -141,7 +133,7 @@ func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error)
 	return id, err
 }
 
-func (q *scriptJobs) has(script *packed) bool {
+func (q *part) has(script *packed) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return script.sent
@@ -150,11 +142,12 @@ func (q *scriptJobs) has(script *packed) bool {
 // key tells a submission from all others of the run, the same in each start: by
 // what it says, and how many said the same before. The text of the script is no
 // part of it: a mended script is the same job.
-func (q *scriptJobs) key(p jobs.Part) (string, error) {
-	if q.notes == nil {
+func (q *part) key(p jobs.Part) (string, error) {
+	notes := runledger.Of(q.x)
+	if notes == nil {
 		return "", nil
 	}
-	l, err := q.notes.open()
+	l, err := notes.Open()
 	if err != nil {
 		return "", err
 	}
@@ -171,13 +164,13 @@ func (q *scriptJobs) key(p jobs.Part) (string, error) {
 }
 
 // pack packs a script with its modules, once in a run; nil for one of the binary.
-func (q *scriptJobs) pack(name string) (*packed, error) {
+func (q *part) pack(name string) (*packed, error) {
 	if scripts.IsRef(name) {
 		_, err := q.process.ScriptCode(name)
 		return nil, err
 	}
 	file := q.find(name)
-	if err := q.in.Permit(sandbox.Read, sandbox.Canonical(file)); err != nil {
+	if err := q.x.Interp.Permit(sandbox.Read, sandbox.Canonical(file)); err != nil {
 		return nil, err
 	}
 	q.mu.Lock()
@@ -199,7 +192,7 @@ func (q *scriptJobs) pack(name string) (*packed, error) {
 
 // find is the path of a script: from the current folder, or beside the running
 // script, with which it has travelled.
-func (q *scriptJobs) find(name string) string {
+func (q *part) find(name string) string {
 	path := q.process.AbsPath(name)
 	if _, err := os.Stat(path); err == nil || filepath.IsAbs(name) || q.job.Script == "" || q.job.Script == "-" ||
 		scripts.IsRef(q.job.Script) {
@@ -210,26 +203,4 @@ func (q *scriptJobs) find(name string) string {
 		return beside
 	}
 	return path
-}
-
-// keepResult keeps what the script of a job returned, unless that failed, as the
-// job's result.
-func (x *Execution) keepResult(ctx context.Context, values []lua.LValue, failed error) error {
-	if failed != nil || x.job.Link == nil || len(values) == 0 || values[0] == lua.LNil {
-		return failed
-	}
-	plain, err := vm.FromLua(nil, values[0])
-	if err == nil {
-		err = schema.CheckText(plain)
-	}
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(plain)
-	}
-	if err != nil {
-		return fault.Hinted(fault.Of(&fault.ParameterError{},
-			"what the script returned cannot be the result of its job: %w", err),
-			"return a table of strings, numbers and booleans, or nothing")
-	}
-	return jobs.Linked{Link: x.job.Link}.PutResult(ctx, text)
 }

@@ -1,4 +1,4 @@
-package runtime
+package jobrun
 
 import (
 	"cmp"
@@ -6,17 +6,19 @@ import (
 	"io/fs"
 
 	"transect/client/ledger"
+	"transect/runtime"
 	"transect/runtime/jobs"
+	"transect/runtime/runledger"
 )
 
 // ReadLedger calls f with the ledger of a run, which is that of a job in the
 // database of jobs. It fails with fs.ErrNotExist when the run has none.
-func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
+func ReadLedger(ctx context.Context, p *runtime.Process, jobsURL, run string, f func(*ledger.Ledger) error) error {
 	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) {
 		_, err := s.Get(ctx, job)
 		return s.Ledger(ctx, job, 0), err
 	}
-	return p.withLedger(ctx, jobsURL, run, ledger.OpenToRead, records, func(l *ledger.Ledger) error {
+	return withLedger(ctx, p, jobsURL, run, ledger.OpenToRead, records, func(l *ledger.Ledger) error {
 		if jobs.JobOfRun(run) > 0 && len(l.Starts()) == 0 {
 			return fs.ErrNotExist
 		}
@@ -26,18 +28,18 @@ func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*l
 
 // EditLedger is ReadLedger for decisions about writes of a run that is not in
 // progress.
-func (p *Process) EditLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
+func EditLedger(ctx context.Context, p *runtime.Process, jobsURL, run string, f func(*ledger.Ledger) error) error {
 	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) { return s.EditLedger(ctx, job) }
-	return p.withLedger(ctx, jobsURL, run, ledger.OpenToEdit, records, f)
+	return withLedger(ctx, p, jobsURL, run, ledger.OpenToEdit, records, f)
 }
 
 // withLedger opens the ledger of a run: a file, or the records of a job.
-func (p *Process) withLedger(ctx context.Context, jobsURL, run string,
+func withLedger(ctx context.Context, p *runtime.Process, jobsURL, run string,
 	file func(dir, run string) (*ledger.Ledger, error), records func(*jobs.Store, int64) (*jobs.Ledger, error),
 	f func(*ledger.Ledger) error) error {
-	open := func() (*ledger.Ledger, error) { return file(p.LedgerFolder(), run) }
+	open := func() (*ledger.Ledger, error) { return file(runledger.Folder(p), run) }
 	if job := jobs.JobOfRun(run); job > 0 {
-		s, err := p.OpenJobs(ctx, jobsURL)
+		s, err := OpenJobs(ctx, p, jobsURL)
 		if err != nil {
 			return err
 		}
@@ -60,6 +62,6 @@ func (p *Process) withLedger(ctx context.Context, jobsURL, run string,
 
 // OpenJobs opens the database of jobs at an address, else that of TRANSECT_JOBS or
 // of this user.
-func (p *Process) OpenJobs(ctx context.Context, url string) (*jobs.Store, error) {
+func OpenJobs(ctx context.Context, p *runtime.Process, url string) (*jobs.Store, error) {
 	return jobs.Open(ctx, jobs.Config{URL: cmp.Or(url, p.Getenv("TRANSECT_JOBS")), StateDir: p.StateDir()})
 }

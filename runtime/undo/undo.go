@@ -1,4 +1,5 @@
-package runtime
+// Package undo deletes what a run created and restores what it deleted, and verifies that it is still there.
+package undo
 
 import (
 	"cmp"
@@ -8,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -17,6 +17,9 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime"
+	"transect/runtime/jobrun"
+	"transect/runtime/runledger"
 )
 
 // Finding is what became of one thing that a run wrote, when the run is undone or
@@ -49,10 +52,10 @@ type written struct {
 }
 
 // Undo deletes what a run created, newest first, and restores what it deleted.
-func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
+func Undo(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string, report func(Finding)) error {
 	dry := job.DryRun
 	job.DryRun, job.Parts = false, nil // it asks the platform, and sends nothing
-	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written,
+	return overWrites(ctx, p, job, jobsURL, run, func(ctx context.Context, c *client.Client, rows []written,
 		ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})
 		if err != nil {
@@ -83,8 +86,9 @@ func Undo(ctx context.Context, p *Process, job Job, run string, report func(Find
 }
 
 // Verify compares what a run created and deleted with the platform.
-func Verify(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
-	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written, _ []string) error {
+func Verify(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string, report func(Finding)) error {
+	return overWrites(ctx, p, job, jobsURL, run, func(ctx context.Context, c *client.Client, rows []written,
+		_ []string) error {
 		deleted := map[string]bool{}
 		for _, w := range rows {
 			if w.spec.Effect == declare.Delete {
@@ -131,17 +135,13 @@ func Verify(ctx context.Context, p *Process, job Job, run string, report func(Fi
 }
 
 // overWrites connects, and calls f with the writes of a run that were done.
-func overWrites(ctx context.Context, p *Process, job Job, run string,
+func overWrites(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string,
 	f func(ctx context.Context, c *client.Client, rows []written, ingests []string) error) error {
-	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
-		c, err := x.connector.connect(ctx, nil)
-		if err != nil {
-			return err
-		}
+	return runtime.Connected(ctx, p, job, func(ctx context.Context, c *client.Client, _ string) error {
 		var rows []written
 		var ingests []string
-		err = p.ReadLedger(ctx, job.Jobs.URL, run, func(l *ledger.Ledger) error {
-			ingests = strings.Fields(string(l.Kept(noteOfIngests)))
+		err := jobrun.ReadLedger(ctx, p, jobsURL, run, func(l *ledger.Ledger) error {
+			ingests = runledger.Ingests(l)
 			return l.All(func(i ledger.Intent, r *ledger.Result) error {
 				if spec := c.Operation(i.Op); spec != nil && r != nil && r.State != ledger.Refused {
 					rows = append(rows, written{Intent: i, ids: r.IDs, spec: spec})
@@ -186,7 +186,7 @@ type undo struct {
 // notes are meant.
 func ingested(ctx context.Context, c *client.Client, run string, ingests []string) (ids []string, err error) {
 	filter := client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}
-	if !madeUpRunID().MatchString(run) {
+	if !runledger.MadeUp(run) {
 		if len(ingests) == 0 {
 			return nil, nil
 		}
