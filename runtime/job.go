@@ -53,12 +53,14 @@ var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 const maxRunID = 100
 
 // CheckRunID returns an error for what cannot be the name of a run.
-func CheckRunID(id string) error {
-	if len(id) <= maxRunID && runIDForm().MatchString(id) {
+func CheckRunID(id string) error { return checkName(id, "the ID of a run", maxRunID) }
+
+func checkName(name, what string, longest int) error {
+	if len(name) <= longest && runIDForm().MatchString(name) {
 		return nil
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id),
-		"use letters, digits, dots, dashes and underscores, at most 100")
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be %s", name, what),
+		"use letters, digits, dots, dashes and underscores, at most %d", longest)
 }
 
 // Output selects the amount and the form of what goes to standard error.

@@ -9,7 +9,6 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/transport"
-	"transect/runtime/timetable"
 )
 
 // longestName is the most of what a login keeps without secrets, in bytes.
@@ -24,7 +23,7 @@ func Login(ctx context.Context, p *Process, job Job, kind string) error {
 	}
 	profile, file := job.Connection.Profile, client.LoginFile(p.Path(job.Connection.Config))
 	if profile != "" {
-		if err := timetable.CheckName(profile); err != nil {
+		if err := checkName(profile, "the name of a profile", 64); err != nil {
 			return fault.In("--profile", err)
 		}
 	}

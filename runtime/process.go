@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"transect/bindings"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -37,6 +38,7 @@ type Process struct {
 	Exit           func(code int)           // exits at once
 	Backend        func(p *Process) Backend // makes the backend of a run; nil for a program without one
 	Extensions     []bindings.Extension     // modules of parts that use the client
+	Library        func() []*module.Module  // modules that do not use the client
 	Parts          []NewPart                // take part in every run
 
 	waiting *atomic.Int32 // how many read Signals

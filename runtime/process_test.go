@@ -15,6 +15,7 @@ import (
 	"transect/bindings/ingest"
 	"transect/client"
 	"transect/platform"
+	"transect/stdlib"
 )
 
 // memory is a process in memory, with what it wrote.
@@ -37,6 +38,7 @@ func newMemory(t *testing.T, env map[string]string) *memory {
 		Exit:       func(code int) { m.exited <- code },
 		Backend:    func(p *Process) Backend { return &testBackend{dir: p.Dir} },
 		Extensions: []bindings.Extension{ingest.Module},
+		Library:    stdlib.Modules,
 	}
 	return m
 }

@@ -20,7 +20,6 @@ import (
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/scripts"
-	"transect/stdlib"
 )
 
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
@@ -195,7 +194,9 @@ func (x *Execution) Job() *Job { return x.job }
 
 // Open makes the toolbox and the client available to scripts.
 func (x *Execution) Open() *bindings.Binding {
-	module.Preload(x.Interp, stdlib.Modules()...)
+	if x.process.Library != nil {
+		module.Preload(x.Interp, x.process.Library()...)
+	}
 	return bindings.Open(x.Interp, x.connector.connect, x.process.Extensions...)
 }
 

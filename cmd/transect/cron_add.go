@@ -14,6 +14,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/scriptargs"
 	"transect/runtime/timetable"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
@@ -129,7 +130,11 @@ func (a *app) newCronJob(ctx context.Context, name, expression, folder string, e
 	if err := noPassword("in the crontab", append(env, rest...)); err != nil {
 		return nil, err
 	}
-	if err := runtime.Preflight(ctx, p, *job); err != nil {
+	err = runtime.Preflight(ctx, p, *job)
+	if err == nil {
+		err = scriptargs.Check(p, *job)
+	}
+	if err != nil {
 		return nil, a.withoutSecrets(err)
 	}
 	for _, flag := range []string{"report", "metrics", "log-file"} {

@@ -156,9 +156,9 @@ func (l *looker) visit(path string) string {
 }
 
 func (l *looker) process(words []string, out io.Writer) *runtime.Process {
-	return &runtime.Process{Args: words, Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Now: time.Now, Dir: l.dir,
+	return equip(&runtime.Process{Args: words, Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Now: time.Now, Dir: l.dir,
 		Env:        func(name string) (string, bool) { v, ok := l.env[name]; return v, ok },
-		IsTerminal: func(any) bool { return false }, Exit: func(int) { panic("exit") }}
+		IsTerminal: func(any) bool { return false }, Exit: func(int) { panic("exit") }})
 }
 
 // run runs the program, and returns what it printed.

@@ -16,6 +16,7 @@ import (
 	"transect/runtime/jobs/bundle"
 	"transect/runtime/jobs/setting"
 	"transect/runtime/sandbox"
+	"transect/runtime/scriptargs"
 	"transect/runtime/unattended"
 	"transect/scripts"
 )
@@ -83,10 +84,13 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 		return none, nil, err
 	}
 	isFlag := func(name string) bool { return flags.Lookup(name) != nil }
-	if err := runtime.MisplacedFlag(a.process, words[0], words[1:], f.cmd.CommandPath(), isFlag); err != nil {
+	if err := scriptargs.MisplacedFlag(a.process, words[0], words[1:], f.cmd.CommandPath(), isFlag); err != nil {
 		return none, nil, err
 	}
 	if _, err := runtime.PreflightScript(a.process, f.job); err != nil {
+		return none, nil, err
+	}
+	if err := scriptargs.Check(a.process, f.job); err != nil {
 		return none, nil, err
 	}
 	folder, err := filepath.Abs(a.process.Dir)

@@ -51,7 +51,7 @@ func TestLogin(t *testing.T) {
 	}
 	for _, name := range []string{"../night", "a\x1b[31m", "a\u202eb", "a\nb", " ", "-x", strings.Repeat("x", 65)} {
 		_, told := run(2, "login", at.URL, "--user", at.User, "--password-file", "password.txt", "--profile="+name)
-		if !strings.Contains(told, "is not a valid name") || strings.Contains(told, "\x1b") {
+		if !strings.Contains(told, "cannot be the name of a profile") || strings.Contains(told, "\x1b") {
 			t.Errorf("the profile %q: %s", name, told)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"transect/runtime/local"
 	"transect/runtime/runledger"
 	"transect/runtime/vm"
+	"transect/stdlib"
 )
 
 func main() { os.Exit(execute(newProcess())) }
@@ -36,10 +37,17 @@ func newProcess() *runtime.Process {
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
-		Exit: os.Exit, Backend: local.Backend, Extensions: []bindings.Extension{ingest.Module},
-		Parts: []runtime.NewPart{jobrun.New, runledger.New},
+		Exit: os.Exit,
 	}
 	p.Relay(signals)
+	return equip(p)
+}
+
+// equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, what
+// an unattended run does. jobrun needs runledger, planrun needs both and the local platform.
+func equip(p *runtime.Process) *runtime.Process {
+	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module}
+	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
 	return p
 }
 

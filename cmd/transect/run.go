@@ -11,6 +11,7 @@ import (
 	"transect/runtime/dap"
 	"transect/runtime/debug"
 	"transect/runtime/jobrun"
+	"transect/runtime/scriptargs"
 	"transect/runtime/unattended"
 )
 
@@ -90,7 +91,7 @@ or begins a new one, as a job of cron does each day.
 				return err
 			}
 			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
-			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
+			if err := scriptargs.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
 			if a.debugger != nil {
