@@ -30,16 +30,16 @@ func (c *connector) ask(ctx context.Context, s *client.Settings) error {
 		return err
 	}
 	out := c.in.Options().Stderr // standard output belongs to the script
-	if s.URL, err = p.ask(ctx, out, "Platform address", found.URL, false); err != nil {
+	if s.URL, err = p.Ask(ctx, out, "Platform address", found.URL, false); err != nil {
 		return err
 	}
-	if s.User, err = p.ask(ctx, out, "User", found.User, false); err != nil {
+	if s.User, err = p.Ask(ctx, out, "User", found.User, false); err != nil {
 		return err
 	}
 	if found.User != s.User {
 		found.Password = "" // of another user
 	}
-	if s.Password, err = p.ask(ctx, out, "Password", found.Password, true); err != nil {
+	if s.Password, err = p.Ask(ctx, out, "Password", found.Password, true); err != nil {
 		return err
 	}
 	s.AccessToken = ""
@@ -58,10 +58,10 @@ func (c *connector) defaults(s client.Settings) (client.Settings, error) {
 	return found, nil
 }
 
-// ask asks for a text, a secret without echo; known is the default. It waits for
+// Ask asks for a text, a secret without echo; known is the default. It waits for
 // the answer or the end of ctx: the read itself cannot be cancelled and is
 // abandoned.
-func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
+func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
 	switch {
 	case known != "" && secret:
 		text += " [unchanged]"
@@ -132,7 +132,7 @@ func readLine(in io.Reader) (string, error) {
 
 // Confirm asks a yes/no question; the default is no.
 func (p *Process) Confirm(ctx context.Context, text string) (bool, error) {
-	answer, err := p.ask(ctx, p.Stderr, text+" (yes/no)", "no", false)
+	answer, err := p.Ask(ctx, p.Stderr, text+" (yes/no)", "no", false)
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", err
 }

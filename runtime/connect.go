@@ -111,6 +111,23 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	return connection, err
 }
 
+// Connected connects like a script does and calls work with the client, until
+// work returns or a signal comes. label names the platform.
+func Connected(ctx context.Context, p *Process, job Job,
+	work func(ctx context.Context, c *client.Client, label string) error) error {
+	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+		c, err := x.connector.connect(ctx, nil)
+		if err != nil {
+			return err
+		}
+		label := x.connector.label()
+		if x.connector.named.Local {
+			label = "local platform"
+		}
+		return work(ctx, c, label)
+	})
+}
+
 // Connections lets a prompt name, trace and replace the connection of its run.
 type Connections struct {
 	connector *connector

@@ -175,7 +175,7 @@ func (c *Connection) dropLogin(over Connection) {
 // given with flags or in the environment is for the platform that they name, or else for
 // that of the configuration file.
 func CheckPlanned(p *Process, flags Connection, address string) error {
-	named, err := resolveConnection(p, flags)
+	named, err := ResolveConnection(p, flags)
 	if err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func CheckPlanned(p *Process, flags Connection, address string) error {
 		human.Line(address))
 }
 
-// resolveConnection merges the command line with the environment.
-func resolveConnection(p *Process, flags Connection) (Connection, error) {
+// ResolveConnection merges the command line with the environment.
+func ResolveConnection(p *Process, flags Connection) (Connection, error) {
 	if err := flags.check(asFlag); err != nil {
 		return flags, err
 	}

@@ -53,9 +53,10 @@ var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 const maxRunID = 100
 
 // CheckRunID returns an error for what cannot be the name of a run.
-func CheckRunID(id string) error { return checkName(id, "the ID of a run", maxRunID) }
+func CheckRunID(id string) error { return CheckName(id, "the ID of a run", maxRunID) }
 
-func checkName(name, what string, longest int) error {
+// CheckName returns an error for what cannot be a name in files and on command lines; what says of what.
+func CheckName(name, what string, longest int) error {
 	if len(name) <= longest && runIDForm().MatchString(name) {
 		return nil
 	}

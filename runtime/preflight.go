@@ -13,7 +13,7 @@ import (
 // Preflight returns an error for a job that cannot work: settings that do not resolve, a script that needs a
 // platform when none is named. It sends nothing and changes nothing.
 func Preflight(ctx context.Context, p *Process, job Job) error {
-	named, err := resolveConnection(p, job.Connection)
+	named, err := ResolveConnection(p, job.Connection)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/client"
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/runtime/luastd"
@@ -39,7 +40,7 @@ func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
-	named, err := resolveConnection(p, job.Connection)
+	named, err := ResolveConnection(p, job.Connection)
 	if err != nil {
 		return err
 	}
@@ -138,6 +139,21 @@ func (x *Execution) Policy() *sandbox.Policy { return x.job.policy }
 
 // Returned lists the values that the script returned; none when it failed.
 func (x *Execution) Returned() []lua.LValue { return x.returned }
+
+// Named returns the connection that command line and environment name.
+func (x *Execution) Named() Connection { return x.connector.named }
+
+// Settings returns the settings of a connection, with the secrets of its files.
+func (x *Execution) Settings(named Connection) (s client.Settings, err error) {
+	return s, x.connector.fill(&s, named)
+}
+
+// Connect connects with settings, outside of the parts of the run.
+func (x *Execution) Connect(ctx context.Context, s client.Settings) (*client.Client, error) {
+	options := x.connector.options()
+	options.Links = nil
+	return client.New(ctx, s, options)
+}
 
 // Stop ends the run with an error.
 func (x *Execution) Stop(cause error) { x.job.Limits.Exceeded(cause) }

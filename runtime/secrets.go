@@ -64,7 +64,7 @@ func warnIfReadable(name, path string, info fs.FileInfo, log *slog.Logger) {
 // so that they can be redacted. Files that cannot be read are skipped: they are
 // reported when they are used.
 func Secrets(p *Process, job *Job) []string {
-	named, err := resolveConnection(p, job.Connection)
+	named, err := ResolveConnection(p, job.Connection)
 	if err != nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/runtime"
+	"transect/runtime/call"
 	"transect/runtime/mcp"
 	"transect/runtime/reference"
 	"transect/runtime/runledger"
@@ -58,7 +59,7 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 			if err != nil {
 				return err
 			}
-			req := runtime.Request{Manager: entry.Manager, Operation: entry.Operation}
+			req := call.Request{Manager: entry.Manager, Operation: entry.Operation}
 			if len(args) == 2 {
 				req.Arguments = []byte(args[1])
 			}
@@ -67,7 +68,7 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 					return fault.Of(&fault.UsageError{}, "cannot read the arguments from standard input: %w", err)
 				}
 			}
-			return runtime.Call(cmd.Context(), a.process, job, req)
+			return call.Call(cmd.Context(), a.process, job, req)
 		},
 	}
 	a.callFlags(cmd.Flags(), &job)

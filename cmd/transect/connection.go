@@ -11,6 +11,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime"
+	"transect/runtime/account"
 	"transect/runtime/unattended"
 )
 
@@ -56,7 +57,7 @@ then nothing is kept.`,
 			case byToken:
 				kind = "token"
 			}
-			return runtime.Login(cmd.Context(), a.process, job, kind)
+			return account.Login(cmd.Context(), a.process, job, kind)
 		},
 	}
 	cmd.Flags().BoolVar(&byClient, "client", false, "log in as an OAuth client: its id and secret")
@@ -82,7 +83,7 @@ system's keyring. Other settings of the file stay.`,
 		Args:              exactArgs(0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			return runtime.Logout(a.process, config, profile)
+			return account.Logout(a.process, config, profile)
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "", "configuration `FILE`, instead of the default one")
@@ -109,7 +110,7 @@ platform is named at all is said, too, and is no failure.`,
 		Args:              exactArgs(0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, files, unready := runtime.Explain(a.process, job.Connection)
+			settings, files, unready := account.Explain(a.process, job.Connection)
 			if files == nil {
 				return unready
 			}
@@ -156,7 +157,7 @@ platform is named at all is said, too, and is no failure.`,
 
 // fromEnvironment lists the flags of transect run that variables set, but for
 // those of the connection.
-func (a *app) fromEnvironment(flags *pflag.FlagSet) (settings []runtime.Setting) {
+func (a *app) fromEnvironment(flags *pflag.FlagSet) (settings []account.Setting) {
 	optionsOf(flags, func(_ *pflag.Flag, v *optionValue) {
 		if v.env == "" || v.resolved {
 			return
@@ -165,7 +166,7 @@ func (a *app) fromEnvironment(flags *pflag.FlagSet) (settings []runtime.Setting)
 			if v.where&secret != 0 {
 				value = "(set)"
 			}
-			settings = append(settings, runtime.Setting{Name: v.name, Value: value, From: "$" + v.env})
+			settings = append(settings, account.Setting{Name: v.name, Value: value, From: "$" + v.env})
 		}
 	})
 	return settings

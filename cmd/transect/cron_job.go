@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
-	"transect/runtime"
+	textedit "transect/runtime/editor"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
 )
@@ -190,7 +190,7 @@ func (a *app) edited(ctx context.Context, j *cron.Job, when string) (*cron.Job, 
 	if when == "" {
 		note := fmt.Sprintf("# The job %s runs in %s. The line below is its time and the arguments of transect run.\n",
 			j.Name, folder)
-		text, err := runtime.EditText(ctx, a.process, "job-*.txt", note+j.Expr+" "+cron.Join(rest)+"\n")
+		text, err := textedit.Edit(ctx, a.process, "job-*.txt", note+j.Expr+" "+cron.Join(rest)+"\n")
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"transect/runtime"
+	textedit "transect/runtime/editor"
 )
 
 // promptName is the source name of code typed at the prompt.
@@ -29,7 +30,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job) error {
 	} else {
 		cfg.Name = promptName
 		cfg.Colours = p.IsTerminal(p.Stdout) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"
-		cfg.Edit = func(text string) (string, error) { return runtime.EditText(ctx, p, "input-*.lua", text) }
+		cfg.Edit = func(text string) (string, error) { return textedit.Edit(ctx, p, "input-*.lua", text) }
 		if p.Stdin == os.Stdin && p.IsTerminal(p.Stdout) {
 			cfg.Input = editingInput()
 		}

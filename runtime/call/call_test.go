@@ -1,27 +1,45 @@
-package runtime
+package call
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/local"
 )
+
+// memory is a process whose output is kept.
+type memory struct {
+	runtime.Process
+	out bytes.Buffer
+}
+
+func newMemory(t *testing.T) *memory {
+	m := &memory{}
+	m.Process = runtime.Process{Stdin: strings.NewReader(""), Stdout: &m.out, Stderr: &bytes.Buffer{},
+		Env: func(string) (string, bool) { return "", false }, Now: time.Now, Dir: t.TempDir(),
+		IsTerminal: func(any) bool { return false }, Backend: local.Backend}
+	return m
+}
 
 // called calls an operation on a local platform that lives as long as the test.
 func called(t *testing.T, m *memory, operation, arguments string) (string, error) {
 	t.Helper()
 	m.out.Reset()
 	manager, name, _ := strings.Cut(operation, ".")
-	job := Job{Connection: Connection{Local: true, LocalDir: "local"}}
+	job := runtime.Job{Connection: runtime.Connection{Local: true, LocalDir: "local"}}
 	err := Call(context.Background(), &m.Process, job, Request{manager, name, []byte(arguments)})
 	return m.out.String(), err
 }
 
 func TestCall(t *testing.T) {
 	t.Parallel()
-	m := newMemory(t, nil)
+	m := newMemory(t)
 	must := func(operation, arguments string) string {
 		t.Helper()
 		text, err := called(t, m, operation, arguments)
@@ -80,7 +98,7 @@ func TestCall(t *testing.T) {
 
 func TestCallMistakes(t *testing.T) {
 	t.Parallel()
-	m := newMemory(t, nil)
+	m := newMemory(t)
 	for _, c := range []struct{ operation, arguments, name, message string }{
 		{"projects.search", `{"limt": 1}`, "ParameterError", "unknown argument limt"},
 		{"projects.search", `{"limit": 1.5}`, "ParameterError", "must be an integer"},
@@ -103,7 +121,7 @@ func TestCallMistakes(t *testing.T) {
 // On a terminal, what is printed is for people.
 func TestCallIndentsForPeople(t *testing.T) {
 	t.Parallel()
-	m := newMemory(t, nil)
+	m := newMemory(t)
 	m.IsTerminal = func(stream any) bool { return stream == m.Stdout }
 	text, err := called(t, m, "users.describe", "")
 	if err != nil || !strings.HasPrefix(text, "{\n  \"_id\"") {

@@ -1,10 +1,11 @@
-package runtime
+package account
 
 import (
 	"os"
 
 	"transect/client"
 	"transect/client/transport"
+	"transect/runtime"
 )
 
 // Setting is a setting in force: its value, without secrets, and where it is
@@ -17,8 +18,8 @@ type Setting struct {
 
 // Explain lists the settings of the connection that is in force, and the files
 // and folders that are used. The error says why it cannot connect.
-func Explain(p *Process, flags Connection) (settings, files []Setting, err error) {
-	named, err := resolveConnection(p, flags)
+func Explain(p *runtime.Process, flags runtime.Connection) (settings, files []Setting, err error) {
+	named, err := runtime.ResolveConnection(p, flags)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +95,7 @@ func ofFile(given, resolved client.Settings) (settings []Setting) {
 	return settings
 }
 
-func settingName(o Option) string {
+func settingName(o runtime.Option) string {
 	if o.Flag != "" {
 		return o.Flag
 	}

@@ -1,4 +1,5 @@
-package runtime
+// Package account keeps logins and lists the settings in force.
+package account
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/transport"
+	"transect/runtime"
 )
 
 // longestName is the most of what a login keeps without secrets, in bytes.
@@ -16,27 +18,26 @@ const longestName = 1000
 
 // Login asks for what a login lacks, tries it and keeps it. kind says what to
 // ask for: "user", "client" or "token"; "" takes it from what is given.
-func Login(ctx context.Context, p *Process, job Job, kind string) error {
+func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string) error {
 	if job.Connection.Local {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "the local platform needs no login"),
 			"leave out --local, or use it with any command")
 	}
 	profile, file := job.Connection.Profile, client.LoginFile(p.Path(job.Connection.Config))
 	if profile != "" {
-		if err := checkName(profile, "the name of a profile", 64); err != nil {
+		if err := runtime.CheckName(profile, "the name of a profile", 64); err != nil {
 			return fault.In("--profile", err)
 		}
 	}
 	job.Connection.Profile, job.Connection.Config = "", ""
-	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
-		c := x.connector
-		named := c.named
+	return runtime.Perform(ctx, p, &job, func(x *runtime.Execution, ctx context.Context) error {
+		named := x.Named()
 		named.Local, named.Config, named.Profile = false, "", ""
-		var login client.Settings
-		if err := c.fill(&login, named); err != nil {
+		login, err := x.Settings(named)
+		if err != nil {
 			return err
 		}
-		if err := c.askLogin(ctx, &login, kind); err != nil {
+		if err := ask(ctx, x, &login, kind); err != nil {
 			return err
 		}
 		for what, said := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
@@ -45,7 +46,7 @@ func Login(ctx context.Context, p *Process, job Job, kind string) error {
 					"not shown: %q", what, longestName, human.Shorten(said, 60)), "nothing was kept; type it by hand")
 			}
 		}
-		if err := c.try(ctx, login); err != nil {
+		if err := try(ctx, x, login); err != nil {
 			return err
 		}
 		inKeyring, err := client.KeepLogin(file, profile, login)
@@ -74,9 +75,9 @@ func account(s client.Settings) string {
 	return "the holder of a token"
 }
 
-// askLogin asks for what is missing on the terminal.
-func (c *connector) askLogin(ctx context.Context, s *client.Settings, kind string) error {
-	p := c.process
+// ask asks for what is missing on the terminal.
+func ask(ctx context.Context, x *runtime.Execution, s *client.Settings, kind string) error {
+	p := x.Process()
 	terminal := p.IsTerminal(p.Stdin) && p.IsTerminal(p.Stderr)
 	ask := func(text, flag string, to *string, secret bool) error {
 		if *to != "" {
@@ -86,7 +87,7 @@ func (c *connector) askLogin(ctx context.Context, s *client.Settings, kind strin
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask: %s", text), "give %s", flag)
 		}
 		var err error
-		*to, err = p.ask(ctx, c.in.Options().Stderr, text, "", secret)
+		*to, err = p.Ask(ctx, x.Interp.Options().Stderr, text, "", secret)
 		if err == nil && *to == "" {
 			err = fault.Of(&fault.UsageError{}, "%s is empty; nothing was kept", strings.ToLower(text))
 		}
@@ -118,10 +119,8 @@ func (c *connector) askLogin(ctx context.Context, s *client.Settings, kind strin
 
 // try logs in. A platform that lets the login in but does not describe its
 // user, such as a client's, has accepted it.
-func (c *connector) try(ctx context.Context, s client.Settings) error {
-	options := c.options()
-	options.Links = nil // a rehearsal logs in as well
-	cl, err := client.New(ctx, s, options)
+func try(ctx context.Context, x *runtime.Execution, s client.Settings) error {
+	cl, err := x.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (c *connector) try(ctx context.Context, s client.Settings) error {
 }
 
 // Logout forgets the login that Login kept.
-func Logout(p *Process, config, profile string) error {
+func Logout(p *runtime.Process, config, profile string) error {
 	file := client.LoginFile(p.Path(config))
 	gone, err := client.ForgetLogin(file, profile)
 	if err != nil {

@@ -1,4 +1,5 @@
-package runtime
+// Package editor lets the user edit a text.
+package editor
 
 import (
 	"cmp"
@@ -9,11 +10,12 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"transect/client/fault"
+	"transect/runtime"
 )
 
-// EditText lets the user edit a text in $VISUAL, $EDITOR or vi and returns the
+// Edit lets the user edit a text in $VISUAL, $EDITOR or vi and returns the
 // result. The pattern names the temporary file, as for os.CreateTemp.
-func EditText(ctx context.Context, p *Process, pattern, text string) (string, error) {
+func Edit(ctx context.Context, p *runtime.Process, pattern, text string) (string, error) {
 	f, err := os.CreateTemp("", pattern)
 	if err != nil {
 		return "", fault.Of(&fault.FileError{}, "cannot create a file for the editor: %w", fault.Reason(err))

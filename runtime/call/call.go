@@ -1,4 +1,5 @@
-package runtime
+// Package call calls one operation of the platform without Lua.
+package call
 
 import (
 	"bytes"
@@ -9,6 +10,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/runtime"
 )
 
 // Request is one call of an operation without Lua.
@@ -20,12 +22,12 @@ type Request struct {
 // Call calls one operation and prints the result as JSON: records as the
 // platform sent them, one per line for an iterator, nothing for an operation
 // that returns nothing.
-func Call(ctx context.Context, p *Process, job Job, req Request) error {
+func Call(ctx context.Context, p *runtime.Process, job runtime.Job, req Request) error {
 	args, err := jsonArguments(req.Arguments)
 	if err != nil {
 		return err
 	}
-	return Connected(ctx, p, job, func(ctx context.Context, c *client.Client, _ string) error {
+	return runtime.Connected(ctx, p, job, func(ctx context.Context, c *client.Client, _ string) error {
 		m := c.Manager(req.Manager)
 		if m == nil || m.Op(req.Operation) == nil {
 			return fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", req.Manager, req.Operation)
@@ -40,23 +42,6 @@ func Call(ctx context.Context, p *Process, job Job, req Request) error {
 			return nil
 		}
 		return out.value(ctx, value, args.Values["return_total"] == true)
-	})
-}
-
-// Connected connects like a script does and calls work with the client, until
-// work returns or a signal comes. label names the platform.
-func Connected(ctx context.Context, p *Process, job Job,
-	work func(ctx context.Context, c *client.Client, label string) error) error {
-	return Perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
-		c, err := x.connector.connect(ctx, nil)
-		if err != nil {
-			return err
-		}
-		label := x.connector.label()
-		if x.connector.named.Local {
-			label = "local platform"
-		}
-		return work(ctx, c, label)
 	})
 }
 
