@@ -34,7 +34,7 @@ func clocked(t *testing.T, text string, start time.Time) (*Bandwidth, *time.Time
 
 func limited(b *Bandwidth) bool { return b != nil && b.at(b.now()) > 0 }
 
-// taken is how many bytes pass in a stretch of virtual time.
+// taken returns how many bytes pass in a stretch of virtual time.
 func taken(t *testing.T, b *Bandwidth, now *time.Time, d time.Duration) (bytes int) {
 	t.Helper()
 	for end := now.Add(d); now.Before(end); {

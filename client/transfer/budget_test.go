@@ -27,7 +27,7 @@ type virtual struct {
 	workers int     // who want connections
 }
 
-// speed is the throughput of n connections in bytes per second.
+// speed returns the throughput of n connections in bytes per second.
 func (v virtual) speed(n int) float64 {
 	n = min(n, v.workers)
 	all := v.all

@@ -400,7 +400,7 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// fetchUntilKilled is the process that TestKilledDownloadIsResumed kills.
+// fetchUntilKilled returns the process that TestKilledDownloadIsResumed kills.
 func fetchUntilKilled(address, folder string) {
 	s := &testService{Server: &httptest.Server{URL: address}}
 	_, err := fast(s, Options{}).Download(context.Background(), Download{Path: "/f", TargetPath: folder, TargetName: "ortho.tif", Query: url.Values{}})
