@@ -51,7 +51,7 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 	}
 }
 
-// scale is the process that is measured.
+// scale returns the process that is measured.
 func scale(t *testing.T, what string) {
 	began := time.Now()
 	env := os.Getenv
