@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Verb says what an operation does to records. Rules of permissions name it after
-// the manager of the records: projects.search, datasets.delete.
+// Verb is what an operation does to records. Permission rules append it to the records' manager:
+// projects.search, datasets.delete.
 type Verb string
 
-// The verbs. A search can do what a describe does, which can do what a read does.
+// The verbs. A search includes the abilities of a describe, which includes those of a read.
 const (
 	Reads     Verb = "read"     // changes nothing
 	Searches  Verb = "search"   // lists records whose ids need not be known
-	Describes Verb = "describe" // answers with records by their ids
+	Describes Verb = "describe" // returns records by their ids
 	Creates   Verb = "create"   // makes records
 	Changes   Verb = "change"   // overwrites or adds something in records
-	Deletes   Verb = "delete"   // removes records, or something from them
+	Deletes   Verb = "delete"   // removes records, or parts of them
 )
 
 // Verbs lists the verbs in the order they are documented.
 var Verbs = []Verb{Reads, Searches, Describes, Creates, Changes, Deletes}
 
-// implies lists for a verb the one whose denial refuses it as well.
+// implies maps a verb to the one whose denial denies it as well.
 var implies = map[Verb]Verb{Searches: Describes, Describes: Reads}
 
-// Verb returns what the operation does, as its effect and its result say, or its tag does.
+// Verb returns the operation's verb, derived from effect and result unless a tag sets it.
 func (s *Spec) Verb() Verb {
 	switch {
 	case s.does != "":
@@ -44,7 +44,7 @@ func (s *Spec) Verb() Verb {
 	return Reads
 }
 
-// lists reports whether the result lists records that no argument names.
+// lists reports whether the result has records that no argument names.
 func (s *Spec) lists() bool {
 	switch s.Shape {
 	case ShapePage:
@@ -61,8 +61,7 @@ func (s *Spec) answersWithRecords() bool {
 	return s.Shape == ShapeResource || s.Shape == ShapeResources || s.Shape == ShapeSome
 }
 
-// AllowedBy lists the names by which a rule allows the operation: its own, and what it
-// does to records of its manager.
+// AllowedBy lists the names in rules that allow the operation: its own, and its verb on records of its manager.
 func (s *Spec) AllowedBy() []string {
 	names := s.names()
 	if s.Verb() == Creates && s.Makes != s.Manager {
@@ -78,9 +77,8 @@ func (s *Spec) AllowedBy() []string {
 	return names
 }
 
-// DeniedBy lists the names by which a rule denies the operation: those that name
-// something the operation can do. They include other operations that do the same, so
-// that none of them gets round the rule.
+// DeniedBy lists the names in rules that deny the operation: all names for something it can do.
+// They include other operations that do the same, so that none of them circumvents the rule.
 func (s *Spec) DeniedBy() []string {
 	names := s.names()
 	can := func(manager string, verb Verb) {
@@ -123,7 +121,7 @@ func (s *Spec) DeniedBy() []string {
 	return slices.Compact(names)
 }
 
-// sendsAs reports whether the operation sends all requests that another one sends.
+// sendsAs reports whether the operation can send all requests of another one.
 func (s *Spec) sendsAs(other *Spec) bool {
 	return s.Method == other.Method && len(other.Routes) > 0 && !slices.ContainsFunc(other.Routes,
 		func(route string) bool {
@@ -131,8 +129,8 @@ func (s *Spec) sendsAs(other *Spec) bool {
 		})
 }
 
-// plural returns a route without the endings that tell one record from several:
-// create-feature and create-features do the same.
+// plural returns a route without the endings that distinguish one record from several:
+// create-feature and create-features are the same.
 func plural(route string) string { return strings.ReplaceAll(route+"-", "s-", "-") }
 
 // names lists the full names of the operation, with its aliases and its manager's.
@@ -143,7 +141,7 @@ func (s *Spec) names() (names []string) {
 	return names
 }
 
-// called lists the full names of something of the manager.
+// called lists the full names for a name within the manager.
 func (m *Manager) called(name string) (names []string) {
 	for _, manager := range append([]string{m.Name}, m.Aliases...) {
 		names = append(names, manager+"."+name)
@@ -151,7 +149,7 @@ func (m *Manager) called(name string) (names []string) {
 	return names
 }
 
-// doing lists the names of the operations that do something to the manager's records.
+// doing lists the names of the operations with a verb on the manager's records.
 func (m *Manager) doing(verb Verb) (names []string) {
 	for _, s := range m.declared() {
 		if s.Verb() == verb {
@@ -161,13 +159,13 @@ func (m *Manager) doing(verb Verb) (names []string) {
 	return names
 }
 
-// declared lists all operations, those that the revision of the interface lacks included.
+// declared lists all operations, including those that the interface's revision lacks.
 func (m *Manager) declared() []*Spec {
 	m.Ops()
 	return m.ops
 }
 
-// among returns a manager of the same client.
+// among returns another manager of the same client.
 func (m *Manager) among(name string) *Manager {
 	for _, other := range m.all {
 		if other.Name == name {
