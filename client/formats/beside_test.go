@@ -14,7 +14,7 @@ import (
 	"transect/testdata/tiffgen"
 )
 
-// esriText is the text of a system that Esri's software writes.
+// esriText returns the text of a system that Esri's software writes.
 func esriText(meridian int) string {
 	return fmt.Sprintf(`PROJCS["Mine",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],`+
 		`PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],`+
