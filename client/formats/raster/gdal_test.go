@@ -15,7 +15,7 @@ import (
 	"transect/client/formats/raster"
 )
 
-// sharedRaster is the path of a raster of the shared data, or skips the test.
+// sharedRaster returns the path of a raster of the shared data, or skips the test.
 func sharedRaster(t testing.TB, name string) string {
 	t.Helper()
 	if path := filepath.Join("../../../../shared/data/raster", name); exists(path) {
@@ -89,7 +89,7 @@ func inColours(t testing.TB, r *raster.Raster, path string, kind string) string 
 	return to
 }
 
-// tileOf is the tile that GDAL draws.
+// tileOf returns the tile that GDAL draws.
 func tileOf(t testing.TB, path string, z, x, y int, resampling string, scale float64) *image.NRGBA {
 	dir := t.TempDir()
 	side := 2 * 20037508.342789244 / math.Exp2(float64(z))
@@ -138,7 +138,7 @@ func compare(a, b *image.NRGBA) (mean float64, n int) {
 	return sum / float64(3*max(n, 1)), n
 }
 
-// tileAt is the tile with the centre of a raster.
+// tileAt returns the tile with the centre of a raster.
 func tileAt(e raster.Extent, z int) (x, y int) {
 	lon, lat := (e.Outline[0][0]+lowerRight(e)[0])/2, (e.Outline[0][1]+lowerRight(e)[1])/2
 	n := math.Exp2(float64(z))
