@@ -135,7 +135,7 @@ func band(v any) string {
 	return strings.Join(names, ", ")
 }
 
-// acquired is the time expected: none of the files names a zone, blank and
+// acquired returns the time expected: none of the files names a zone, blank and
 // zero times count as none.
 func acquired(t *testing.T, want reading) time.Time {
 	t.Helper()
