@@ -110,7 +110,7 @@ func transform(t *testing.T, trials []trial) map[int][][2]float64 {
 	return results
 }
 
-// metres is the distance of two positions, for small ones.
+// metres returns the distance of two positions, for small ones.
 func metres(a, b [2]float64) float64 {
 	x := math.Remainder(a[0]-b[0], 360) * 111320 * math.Cos(b[1]*degree)
 	return math.Hypot(x, (a[1]-b[1])*111320)

@@ -39,7 +39,7 @@ func landscape(w, h int) []byte {
 	return b.Bytes()
 }
 
-// photo is what a camera makes of a picture: a record with a thumbnail in front, a
+// photo returns what a camera makes of a picture: a record with a thumbnail in front, a
 // second picture and bytes of its own behind.
 func photo(picture []byte) []byte {
 	thumbnail := append([]byte("Exif\x00\x00"), landscape(64, 48)...)
