@@ -194,7 +194,7 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 		if strings.Contains(deed, ".") {
 			s.Also = append(s.Also, deed)
 		} else {
-			s.does = Verb(deed)
+			s.verb = Verb(deed)
 		}
 	}
 	if err := s.parseUnknown(tag["unknown"]); err != nil {

@@ -141,7 +141,7 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 		}
 	}
 	v, err := call.Spec.result(body, many)
-	return v, call.Spec.unread(err)
+	return v, call.Spec.maybeDone(err)
 }
 
 func (call *Call) exchange(ctx context.Context, req Request, send Sender) ([]byte, error) {

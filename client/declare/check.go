@@ -58,7 +58,7 @@ func (s *Spec) Checked(a Args) (Args, error) {
 			if err := s.Undeclared(name); err != nil {
 				return out, err
 			}
-			if err := out.further(s, name, a.Values[name]); err != nil {
+			if err := out.addExtra(s, name, a.Values[name]); err != nil {
 				return out, err
 			}
 			continue
@@ -110,8 +110,8 @@ func (s *Spec) Unnamed(values map[string]any) (found []string) {
 	return found
 }
 
-// further adds an undeclared argument to the extra ones.
-func (a *Args) further(s *Spec, name string, v any) error {
+// addExtra adds an undeclared argument to the extra ones.
+func (a *Args) addExtra(s *Spec, name string, v any) error {
 	if v == nil {
 		return nil
 	}

@@ -28,8 +28,8 @@ var implies = map[Verb]Verb{Searches: Describes, Describes: Reads}
 // Verb returns the operation's verb, derived from effect and result unless a tag sets it.
 func (s *Spec) Verb() Verb {
 	switch {
-	case s.does != "":
-		return s.does
+	case s.verb != "":
+		return s.verb
 	case s.Effect == Create:
 		return Creates
 	case s.Effect == Set:
@@ -67,12 +67,12 @@ func (s *Spec) AllowedBy() []string {
 	if s.Verb() == Creates && s.Makes != s.Manager {
 		return names
 	}
-	names = append(names, s.manager.called(string(s.Verb()))...)
+	names = append(names, s.manager.fullNames(string(s.Verb()))...)
 	if s.Effect == Read {
-		names = append(names, s.manager.called(string(Reads))...)
+		names = append(names, s.manager.fullNames(string(Reads))...)
 	}
 	if s.Verb() == Searches {
-		names = append(names, s.manager.doing(Searches)...)
+		names = append(names, s.manager.withVerb(Searches)...)
 	}
 	return names
 }
@@ -82,11 +82,11 @@ func (s *Spec) AllowedBy() []string {
 func (s *Spec) DeniedBy() []string {
 	names := s.names()
 	can := func(manager string, verb Verb) {
-		m := s.manager.among(manager)
+		m := s.manager.sibling(manager)
 		for ; verb != ""; verb = implies[verb] {
-			names = append(names, m.called(string(verb))...)
+			names = append(names, m.fullNames(string(verb))...)
 			if verb == Searches || verb == Describes {
-				names = append(names, m.doing(verb)...)
+				names = append(names, m.withVerb(verb)...)
 			}
 		}
 	}
@@ -136,21 +136,21 @@ func plural(route string) string { return strings.ReplaceAll(route+"-", "s-", "-
 // names lists the full names of the operation, with its aliases and its manager's.
 func (s *Spec) names() (names []string) {
 	for _, name := range append([]string{s.Name}, s.Aliases...) {
-		names = append(names, s.manager.called(name)...)
+		names = append(names, s.manager.fullNames(name)...)
 	}
 	return names
 }
 
-// called lists the full names for a name within the manager.
-func (m *Manager) called(name string) (names []string) {
+// fullNames lists the full names for a name within the manager.
+func (m *Manager) fullNames(name string) (names []string) {
 	for _, manager := range append([]string{m.Name}, m.Aliases...) {
 		names = append(names, manager+"."+name)
 	}
 	return names
 }
 
-// doing lists the names of the operations with a verb on the manager's records.
-func (m *Manager) doing(verb Verb) (names []string) {
+// withVerb lists the names of the operations with a verb on the manager's records.
+func (m *Manager) withVerb(verb Verb) (names []string) {
 	for _, s := range m.declared() {
 		if s.Verb() == verb {
 			names = append(names, s.names()...)
@@ -165,8 +165,8 @@ func (m *Manager) declared() []*Spec {
 	return m.ops
 }
 
-// among returns another manager of the same client.
-func (m *Manager) among(name string) *Manager {
+// sibling returns another manager of the same client.
+func (m *Manager) sibling(name string) *Manager {
 	for _, other := range m.all {
 		if other.Name == name {
 			return other

@@ -78,7 +78,7 @@ type Spec struct {
 
 	generatorLimit int64
 	paged          bool // it iterates over the pages of a search
-	does           Verb // overrides the verb derived from the effect; "" for none
+	verb           Verb // overrides the verb derived from the effect; "" for none
 
 	invoke  func(ctx context.Context, a Args) (Value, error)
 	proceed func(ctx context.Context, a Args) (Value, error)

@@ -261,8 +261,8 @@ const (
 	mayBeDone = "it may have been done, its answer got lost: check whether it was before repeating it; " + readAgain
 )
 
-// unread completes the error for an unreadable answer: the request may have had its effect.
-func (s *Spec) unread(err error) error {
+// maybeDone completes the error for an unreadable answer, because the write may have been done.
+func (s *Spec) maybeDone(err error) error {
 	if f := fault.Find(err); f != nil && f.Facts().Hint == readAgain && s.Effect != Read {
 		f.Facts().Hint = mayBeDone
 	}

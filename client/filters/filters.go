@@ -46,9 +46,9 @@ func Mistakes(s *declare.Spec, values map[string]any) (found []Mistake) {
 		return meant != ""
 	}
 	if values["filter"] != nil && searches(s) {
-		record, asked := client.RecordTypeOf(s.Manager), askedFor(values["filter"])
+		record, tested := client.RecordTypeOf(s.Manager), existsFields(values["filter"])
 		each(values["filter"], func(name string, condition any) {
-			if asked[name] || misspelt("filter", name) || record == nil {
+			if tested[name] || misspelt("filter", name) || record == nil {
 				return
 			}
 			if text, hint := impossible(record.Field(name), condition); text != "" {
@@ -94,14 +94,14 @@ func each(filter any, visit func(field string, condition any)) {
 	}
 }
 
-// askedFor returns the fields that a filter tests with $exists, which are accepted even if undocumented.
-func askedFor(filter any) map[string]bool {
-	asked := map[string]bool{}
+// existsFields returns the fields that a filter tests with $exists, which are accepted even if undocumented.
+func existsFields(filter any) map[string]bool {
+	tested := map[string]bool{}
 	each(filter, func(name string, condition any) {
 		operators, _ := condition.(map[string]any)
-		asked[name] = asked[name] || operators["$exists"] == true
+		tested[name] = tested[name] || operators["$exists"] == true
 	})
-	return asked
+	return tested
 }
 
 // compared are the operators whose operands are values of the field, or lists of them.
@@ -157,7 +157,7 @@ func wrongValue(f *client.RecordField, v any) (text, hint string) {
 			return "is an id, got " + shown, ""
 		case f.Name == "project" || f.Name == "mission": // names are resolved
 		case !declare.IsIdentifier(written) && !schema.IsPlannedID(written):
-			return "is an id, got " + shown, lookUp(f.Name, written)
+			return "is an id, got " + shown, idHint(f.Name, written)
 		}
 	case "boolean":
 		if !isBool {
@@ -190,10 +190,10 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 	if values["filter"] == nil || !searches(s) || record == nil {
 		return ""
 	}
-	asked := askedFor(values["filter"])
+	tested := existsFields(values["filter"])
 	each(values["filter"], func(name string, condition any) {
 		switch f := record.Field(name); {
-		case why != "" || asked[name] || name == "search": // it searches several fields
+		case why != "" || tested[name] || name == "search": // it searches several fields
 		case f == nil:
 			why = client.UnknownField(s.Manager, name)
 		case strings.Contains(compareText(condition), "*") || strings.HasPrefix(compareText(condition), "^"):
@@ -236,8 +236,8 @@ func described(f *client.RecordField) string {
 	return f.Doc + ": " + strings.Join(f.Choices, ", ")
 }
 
-// lookUp returns the hint how to find the id for a name.
-func lookUp(field, name string) string {
+// idHint returns the hint how to find the id for a name.
+func idHint(field, name string) string {
 	for _, m := range client.Declarations() {
 		r := client.RecordTypeOf(m.Name)
 		if declare.Singular(m.Name) == field && m.Op("search") != nil && r.Field("name") != nil {
@@ -261,11 +261,11 @@ func Doubtful(s *declare.Spec, values map[string]any, emptyMeant bool) (why stri
 	if object, ok := schema.AsObject(filter); ok && len(object) == 0 && !emptyMeant {
 		return "its filter is empty, as is one whose values are nil"
 	}
-	asked := askedFor(filter)
+	tested := existsFields(filter)
 	each(filter, func(name string, condition any) {
 		operators, _ := condition.(map[string]any)
 		negated := operators["$ne"] != nil || operators["$nin"] != nil || operators["$exists"] == false
-		if negated && !asked[name] && record.Field(name) == nil && why == "" {
+		if negated && !tested[name] && record.Field(name) == nil && why == "" {
 			why = fmt.Sprintf("%s is not known as a field of a %s, so that it differs from any value", name,
 				declare.Singular(s.Manager))
 		}

@@ -26,7 +26,7 @@ func Damage(ctx context.Context, main File) (damage string, err error) {
 		if err == nil || isUndecided(ctx, err) {
 			return err
 		}
-		damage = plain(err).Error()
+		damage = rephrase(err).Error()
 		return nil
 	})
 	return damage, err

@@ -37,7 +37,7 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 		}
 	}
 	if failed != nil {
-		return nil, plain(failed)
+		return nil, rephrase(failed)
 	}
 	picture, err := decode(ctx, f.Reader(ctx), whole, view.Progressive)
 	if err != nil && ctx.Err() == nil {
@@ -48,7 +48,7 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 		}
 	}
 	if err != nil {
-		return nil, plain(err)
+		return nil, rephrase(err)
 	}
 	return turn(stretch(Shrink(picture, side)), view.Orientation), nil
 }
@@ -138,8 +138,8 @@ func decode(ctx context.Context, r io.Reader, c image.Config, progressive bool) 
 	return picture, err
 }
 
-// plain rephrases the errors of decoders.
-func plain(err error) error {
+// rephrase rephrases the errors of decoders.
+func rephrase(err error) error {
 	switch {
 	case errors.Is(err, image.ErrFormat):
 		return errors.New("the format is not supported")

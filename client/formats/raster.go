@@ -94,7 +94,7 @@ func (f *file) raster(ctx context.Context) (*raster.Raster, error) {
 	if err != nil {
 		return nil, err
 	}
-	place.give(r, content.Format)
+	place.applyTo(r, content.Format)
 	return r, nil
 }
 
@@ -204,8 +204,8 @@ func (f *file) position(ctx context.Context) (p placed) {
 	return p
 }
 
-// give sets a raster's position in GDAL's order of precedence, which depends on the format.
-func (p placed) give(r *raster.Raster, format string) {
+// applyTo sets a raster's position in GDAL's order of precedence, which depends on the format.
+func (p placed) applyTo(r *raster.Raster, format string) {
 	switch format {
 	case "tiff", "geotiff", "jpeg", "jp2", "j2k":
 		r.ReplacePosition(p.auxWorld, p.auxProjection)

@@ -65,7 +65,7 @@ func sniffText(f io.Reader, size int64, text, ext string) Content {
 		return Content{Kind: "vector", Format: "dxf"}
 	case ext == "mtl":
 		return Content{Kind: "file", Format: "mtl"}
-	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
+	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), isOBJ(text):
 		return Content{Kind: "mesh", Format: "obj"}
 	case (ext == "xyz" || ext == "pts" || ext == "ptx") && pointLines(text, int64(len(text)) < size):
 		return Content{Kind: "pcl", Format: ext}
@@ -73,8 +73,8 @@ func sniffText(f io.Reader, size int64, text, ext string) Content {
 	return Content{Kind: "file", Format: textFormats[ext]}
 }
 
-// looksOBJ requires several kinds of lines, because the extension is not conclusive.
-func looksOBJ(text string) bool {
+// isOBJ requires several kinds of lines, because the extension is not conclusive.
+func isOBJ(text string) bool {
 	return strings.Contains(text, "\nv ") && (strings.Contains(text, "\nmtllib ") || strings.HasPrefix(text, "mtllib ") ||
 		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine().FindAllStringIndex(text, 4)) == 4
 }

@@ -200,7 +200,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 		byKey[gjson.GetBytes(d.JSON(), "properties."+PropertyName+".key").String()] = d.ID
 	}
 	for i, it := range items {
-		it.created, it.known = true, time.Now()
+		it.created, it.checked = true, time.Now()
 		if it.dataset = byKey[it.key]; it.dataset == "" {
 			it.dataset = datasets[i].ID
 		}

@@ -41,12 +41,12 @@ func (r *run) alone(ctx context.Context, thorough bool) (bool, error) {
 		return false, nil
 	}
 	created := r.created.Load()
-	all, err := r.held(ctx, nil)
+	all, err := r.firstMatch(ctx, nil)
 	complete := all.Total == created
 	if err != nil || complete && !thorough {
 		return complete, err
 	}
-	others, err := r.held(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
+	others, err := r.firstMatch(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
 	if err != nil {
 		return false, err
 	}
@@ -56,8 +56,8 @@ func (r *run) alone(ctx context.Context, thorough bool) (bool, error) {
 	return len(others.Results) == 0 && (complete || !thorough), nil
 }
 
-// held returns the first dataset of the target that a filter selects, and their number.
-func (r *run) held(ctx context.Context, which client.Filter) (client.Page[client.Dataset], error) {
+// firstMatch returns the first dataset of the target that a filter selects, and their number.
+func (r *run) firstMatch(ctx context.Context, which client.Filter) (client.Page[client.Dataset], error) {
 	limit, filter := 1, r.options.Target.filter()
 	maps.Copy(filter, which)
 	return r.client.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
@@ -87,8 +87,8 @@ func (r *run) lookup(ctx context.Context, items []*item, others bool) (map[strin
 	return found, err
 }
 
-// described reads datasets by ID. Deleted ones are missing from the result.
-func described(ctx context.Context, c *client.Client, ids []string) (map[string]client.Dataset, error) {
+// datasetsByID reads datasets by ID. Deleted ones are missing from the result.
+func datasetsByID(ctx context.Context, c *client.Client, ids []string) (map[string]client.Dataset, error) {
 	found := make(map[string]client.Dataset, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -117,7 +117,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 	var own, skipped []*item
 	var discard []string
 	for _, it := range items {
-		decision := reconcile.Decide(reconcile.State{File: it.asCreated(), Datasets: found[it.key]})
+		decision := reconcile.Decide(reconcile.State{File: it.createdFile(), Datasets: found[it.key]})
 		if decision.Action == reconcile.Upload {
 			own = append(own, it)
 			continue
@@ -275,7 +275,7 @@ func (r *run) deleteDuplicates(ctx context.Context) error {
 }
 
 func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.Dataset) error {
-	state := reconcile.State{File: it.asCreated(), Datasets: others}
+	state := reconcile.State{File: it.createdFile(), Datasets: others}
 	state.Uploaded = true
 	decision := reconcile.Decide(state)
 	r.addOrphans(decision.Orphans)
@@ -297,8 +297,8 @@ func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.
 	return r.delete(ctx, []string{it.dataset})
 }
 
-// asCreated returns the item with its dataset created.
-func (it *item) asCreated() reconcile.File {
+// createdFile returns the item with its dataset created.
+func (it *item) createdFile() reconcile.File {
 	return reconcile.File{Kind: it.Kind, Name: it.Name, Key: it.key, Created: it.dataset}
 }
 
@@ -356,5 +356,5 @@ func (r *run) describeOrphans(ctx context.Context, orphans []reconcile.Orphan) (
 		ids = append(ids, o.ID, o.Survivor)
 	}
 	slices.Sort(ids)
-	return described(ctx, r.client, slices.Compact(ids))
+	return datasetsByID(ctx, r.client, slices.Compact(ids))
 }

@@ -41,9 +41,9 @@ func stopsRun(err error) bool {
 	return false
 }
 
-// named adds the operation's name to a fault before the fault cancels the requests in flight, which
+// withOperation adds the operation's name to a fault before the fault cancels the requests in flight, which
 // would add theirs.
-func named(err error) error {
+func withOperation(err error) error {
 	if fault.Find(err) == nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (r *run) finish(ctx context.Context) error {
 	if r.options.DryRun {
 		return r.resolveCandidates(ctx)
 	}
-	if err := inTurn(ctx, r.waitForOthers, r.resolveCandidates); err != nil {
+	if err := runSteps(ctx, r.waitForOthers, r.resolveCandidates); err != nil {
 		return err
 	}
 	// The platform reads the files while this run searches for duplicates.
@@ -25,18 +25,18 @@ func (r *run) finish(ctx context.Context) error {
 	defer end()
 	var ingestion errgroup.Group
 	ingestion.Go(func() error { return r.waitForIngestion(waiting, unread) })
-	err := inTurn(ctx, r.deleteDuplicates, r.deleteOrphans)
+	err := runSteps(ctx, r.deleteDuplicates, r.deleteOrphans)
 	if err != nil {
 		end()
 	}
 	if err = cmp.Or(err, ingestion.Wait()); err != nil {
 		return err
 	}
-	return inTurn(ctx, r.nameDatasets, func(context.Context) error { return r.noteUnread(unread) }, r.verify)
+	return runSteps(ctx, r.nameDatasets, func(context.Context) error { return r.recordUnread(unread) }, r.verify)
 }
 
-// inTurn runs steps until one fails.
-func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+// runSteps runs steps until one fails.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err

@@ -166,8 +166,8 @@ func (ix *index) at(offset int64) (d reconcile.Dataset, err error) {
 	return d, err
 }
 
-// named returns the datasets with the kind and name of an item.
-func (ix *index) named(kind, name string) ([]reconcile.Dataset, error) {
+// byName returns the datasets with the kind and name of an item.
+func (ix *index) byName(kind, name string) ([]reconcile.Dataset, error) {
 	identity := reconcile.Identity(kind, name)
 	list, err := ix.find(identity, ix.count)
 	return slices.DeleteFunc(list,

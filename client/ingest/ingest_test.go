@@ -74,7 +74,7 @@ func TestLoadsInPages(t *testing.T) {
 	}
 	defer ix.close()
 	for i := range list {
-		if found, err := ix.named("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
+		if found, err := ix.byName("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
 			t.Errorf("f%d: %+v, %v", i, found, err)
 		}
 	}

@@ -32,7 +32,7 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- sequencedItem) er
 // inspected returns the item if its dataset must be created or completed, else nil. It calls slow
 // before reading whole files.
 func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item, error) {
-	datasets, err := r.index.named(it.Kind, it.Name)
+	datasets, err := r.index.byName(it.Kind, it.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 		if err := r.deletePrevious(ctx, it); err != nil {
 			return nil, r.notReplaced(ctx, it, err)
 		}
-		r.judge(it, decision, found)
+		r.setVerdict(it, decision, found)
 		return nil, r.record(it.result())
 	case it.problem != nil:
 		it.verdict, it.remark, it.hint = it.problem.Verdict, it.problem.Cause, it.problem.Hint
@@ -81,9 +81,9 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 	return it, nil
 }
 
-// judge sets the verdict of an item on the platform: the problem recorded with its dataset, or that
+// setVerdict sets the verdict of an item on the platform: the problem recorded with its dataset, or that
 // it was uploaded before.
-func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Dataset) {
+func (r *run) setVerdict(it *item, decision reconcile.Decision, found reconcile.Dataset) {
 	renamed := found.Key != "" && found.Name != it.Name
 	switch {
 	case it.problem != nil:

@@ -63,8 +63,8 @@ func (o *Outcome) fail(err error) {
 	}
 }
 
-// leftOut returns the outcome of a file that the scan left out.
-func leftOut(s *scan.Skipped) Outcome {
+// skippedOutcome returns the outcome of a file that the scan left out.
+func skippedOutcome(s *scan.Skipped) Outcome {
 	return Outcome{Name: s.Name, Path: absolute(s.Path), Verdict: s.Verdict(), Cause: s.Why(), Hint: s.Hint(), err: s}
 }
 
@@ -237,7 +237,7 @@ func (r *run) record(o Outcome) error {
 		}
 	}
 	if err := r.outcomes.add(o); err != nil {
-		return named(err)
+		return withOperation(err)
 	}
 	if r.options.OnOutcome != nil {
 		return r.options.OnOutcome(o)

@@ -202,7 +202,7 @@ func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 
 // inBatches visits the selected elements in order, with the results of looking them up: in batches
 // of the size of one request, several requests concurrently.
-func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([]T) (F, error),
+func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, lookUp func([]T) (F, error),
 	visit func([]T, F) error) error {
 	var looks []chan error // of the batches being looked up, in order
 	var visits []func() error
@@ -225,7 +225,7 @@ func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([
 		looks, visits = append(looks, done), append(visits, func() error { return visit(batch, found) })
 		go func() {
 			var err error
-			found, err = look(batch)
+			found, err = lookUp(batch)
 			done <- err
 		}()
 		return nil

@@ -75,7 +75,7 @@ type item struct {
 	hint       string
 	resumed    bool               // its dataset existed before this run
 	foreign    bool               // and was created on another machine, which may still be sending it
-	known      time.Time          // when its file was last seen to be missing on the platform
+	checked    time.Time          // when its file was last seen to be missing on the platform
 	elsewhere  bool               // another run has sent one of its files meanwhile
 	created    bool               // its dataset was created by this run
 	sent       bool               // by this run
@@ -215,7 +215,7 @@ func (r *run) pipeline(ctx context.Context) error {
 				return err
 			}
 			r.checker.Add(scan.Item{}, nil, skipped)
-			return r.record(leftOut(skipped))
+			return r.record(skippedOutcome(skipped))
 		}, func(ctx context.Context, it *item) error {
 			if err := await(ctx); err != nil {
 				return err
@@ -277,7 +277,7 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	scanned := make(chan *item, scanAhead)
 	group.Go(func() error {
 		defer close(scanned)
-		return named(r.scan(inner, scanned, p, leftOut))
+		return withOperation(r.scan(inner, scanned, p, leftOut))
 	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
@@ -286,7 +286,7 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 					return fault.Stopped(inner)
 				}
 				if err := visit(inner, it); err != nil {
-					return named(err)
+					return withOperation(err)
 				}
 			}
 			return nil
@@ -299,9 +299,9 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	return err
 }
 
-// asBefore returns an item, or, when an earlier run sent its main file as kind file, each of its
+// splitAsBefore returns an item, or, when an earlier run sent its main file as kind file, each of its
 // files as an item of that kind.
-func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
+func (r *run) splitAsBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
 	if r.options.Source.Kind != "" || it.Kind == "file" || r.loaded == nil && r.index == nil {
 		return []scan.Item{it}, nil
 	}
@@ -312,11 +312,11 @@ func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
 			return nil, fault.Stopped(ctx)
 		}
 	}
-	known, err := r.index.named(it.Kind, it.Name)
+	known, err := r.index.byName(it.Kind, it.Name)
 	if err != nil || len(known) > 0 {
 		return []scan.Item{it}, err
 	}
-	sent, err := r.index.named("file", it.Name)
+	sent, err := r.index.byName("file", it.Name)
 	if err != nil || !slices.ContainsFunc(sent, func(d reconcile.Dataset) bool {
 		return d.Complete() && d.Size == it.Members[0].Size
 	}) {
@@ -358,7 +358,7 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 			case err != nil:
 			case keep:
 				var items []scan.Item
-				items, err = r.asBefore(ctx, found)
+				items, err = r.splitAsBefore(ctx, found)
 				for _, it := range items {
 					if err == nil {
 						p.Files.Add(1)

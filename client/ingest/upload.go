@@ -39,7 +39,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 			if r.breaker.fatal(ctx, err) {
 				return err
 			}
-			r.giveUp(ctx, it)
+			r.dropUnused(ctx, it)
 			return r.record(it.failed(it.sourceError(r.options.Source.Tree, err)))
 		}
 		it.sent = true
@@ -51,9 +51,9 @@ func (r *run) upload(ctx context.Context, it *item) error {
 	return r.record(it.result())
 }
 
-// giveUp deletes the dataset created for a file that has changed since: the next run would create
+// dropUnused deletes the dataset created for a file that has changed since: the next run would create
 // another one for the new content.
-func (r *run) giveUp(ctx context.Context, it *item) {
+func (r *run) dropUnused(ctx context.Context, it *item) {
 	info, err := r.options.Source.Tree.Stat(it.main().Path)
 	changed := err == nil && (info.Size() != it.main().Size || !info.ModTime().Round(0).Equal(it.main().ModTime))
 	if !it.created || !changed || slices.ContainsFunc(it.md5s, func(sum string) bool { return sum != "" }) {
@@ -111,10 +111,10 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 	}
 	elsewhere := false
 	how.Begin = func(ctx context.Context) error {
-		if time.Since(it.known) < staleAfter {
+		if time.Since(it.checked) < staleAfter {
 			return nil
 		}
-		it.known = time.Now()
+		it.checked = time.Now()
 		d, err := r.describe(ctx, it.dataset)
 		if c, _ := d.Component(m.Component); err == nil && c.Uploaded {
 			elsewhere = true
@@ -145,7 +145,7 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 		if !elsewhere && !contested(err, attempt) {
 			return sum, err
 		}
-		elsewhere, it.known = false, time.Time{}
+		elsewhere, it.checked = false, time.Time{}
 		how.New, how.Reserved = false, nil
 		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err

@@ -63,7 +63,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: skipped.Verdict(),
 			Cause: skipped.Why()})
 	}, func(ctx context.Context, it *item) error {
-		finding, err := v.judge(ctx, r, it)
+		finding, err := v.compareItem(ctx, r, it)
 		if err != nil {
 			return err
 		}
@@ -119,11 +119,11 @@ func (v *Verification) add(f Finding) error {
 	return nil
 }
 
-// judge finds the dataset of a local file and compares them.
-func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, error) {
+// compareItem finds the dataset of a local file and compares them.
+func (v *Verification) compareItem(ctx context.Context, r *run, it *item) (Finding, error) {
 	f := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing,
 		Cause: "there is no dataset for it"}
-	datasets, err := r.index.named(it.Kind, it.Name)
+	datasets, err := r.index.byName(it.Kind, it.Name)
 	if err != nil {
 		return f, err
 	}
@@ -152,7 +152,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 	}
 	switch {
 	case f.Verdict == verdict.AlreadyThere && decision.Action == reconcile.Skip:
-		r.judge(it, decision, found)
+		r.setVerdict(it, decision, found)
 		f.Verdict, f.Cause = it.verdict, it.remark
 	case it.problem != nil:
 		f.Verdict, f.Cause = it.problem.Verdict, it.problem.Cause+"; "+f.Cause
@@ -168,7 +168,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 		for i, d := range list {
 			ids[i] = d.ID
 		}
-		return described(ctx, r.client, ids)
+		return datasetsByID(ctx, r.client, ids)
 	}, func(list []reconcile.Dataset, found map[string]client.Dataset) error {
 		for _, known := range list {
 			d, exists := found[known.ID]
@@ -192,7 +192,7 @@ func compare(ctx context.Context, c *client.Client, tree files.Tree, list []Outc
 			ids = append(ids, o.Dataset)
 		}
 	}
-	found, err := described(ctx, c, ids)
+	found, err := datasetsByID(ctx, c, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ func (r *run) waitForIngestion(ctx context.Context, unread map[string]client.Dat
 	return err
 }
 
-// noteUnread records the findings of waitForIngestion: files that the platform cannot read are refused.
-func (r *run) noteUnread(unread map[string]client.Dataset) error {
+// recordUnread records the findings of waitForIngestion: files that the platform cannot read are refused.
+func (r *run) recordUnread(unread map[string]client.Dataset) error {
 	if !r.options.Wait || len(unread) == 0 && r.pending == 0 {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (f Finder) paths(ctx context.Context, word string, most int) ([]string, err
 	if err != nil || len(names) > 0 || !ok {
 		return names, err
 	}
-	found, err := f.named(ctx, "project", head, nil)
+	found, err := f.byName(ctx, "project", head, nil)
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}

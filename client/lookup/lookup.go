@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	listed = 10   // candidates in a message
-	known  = 1000 // names to search for a similar one
+	maxListed   = 10   // candidates in a message
+	maxSearched = 1000 // names to search for a similar one
 )
 
 // Finder looks up names on a platform.
@@ -65,14 +65,14 @@ func (f Finder) Project(ctx context.Context, text string, opts Options) (*Record
 	if r, err := f.byID(ctx, text, "project"); r != nil || err != nil {
 		return r, err
 	}
-	found, err := f.named(ctx, "project", text, nil)
+	found, err := f.byName(ctx, "project", text, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 && opts.MissingOK {
 		return nil, refuseFilePath(text)
 	}
-	return f.only(ctx, found, missing{kind: "project", name: text, otherwise: opts.Otherwise})
+	return f.single(ctx, found, missing{kind: "project", name: text, otherwise: opts.Otherwise})
 }
 
 // Mission finds a mission of a project by its name or id.
@@ -81,11 +81,11 @@ func (f Finder) Mission(ctx context.Context, project *Record, text, otherwise st
 		return r, err
 	}
 	within := equal("project", project.ID())
-	found, err := f.named(ctx, "mission", text, within)
+	found, err := f.byName(ctx, "mission", text, within)
 	if err != nil {
 		return nil, err
 	}
-	return f.only(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(),
+	return f.single(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(),
 		within: within, otherwise: otherwise})
 }
 
@@ -106,10 +106,10 @@ func (f Finder) byID(ctx context.Context, text string, kinds ...string) (*Record
 	return nil, nil
 }
 
-// named searches for records with an exact name.
-func (f Finder) named(ctx context.Context, kind, name string, within map[string]any) ([]*Record, error) {
+// byName searches for records with an exact name.
+func (f Finder) byName(ctx context.Context, kind, name string, within map[string]any) ([]*Record, error) {
 	find := func() ([]*Record, error) {
-		return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": listed + 1})
+		return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": maxListed + 1})
 	}
 	if kind == "project" || kind == "mission" && within != nil { // runs find or create these
 		return client.Settled(ctx, f.client, find, func(r *Record) []byte { return r.JSON })
@@ -152,8 +152,8 @@ type missing struct {
 	otherwise  string
 }
 
-// only returns the single record found, or the error about none or several.
-func (f Finder) only(ctx context.Context, found []*Record, m missing) (*Record, error) {
+// single returns the single record found, or the error about none or several.
+func (f Finder) single(ctx context.Context, found []*Record, m missing) (*Record, error) {
 	switch len(found) {
 	case 0:
 		return nil, f.notFound(ctx, m)
@@ -182,7 +182,7 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 		hint = "did you mean " + human.Line(near) + "?"
 	case len(names) == 0:
 		hint = fmt.Sprintf("there is no %s%s yet", m.kind, m.where)
-	case len(names) <= listed:
+	case len(names) <= maxListed:
 		slices.Sort(names)
 		hint = fmt.Sprintf("the %ss are: %s", m.kind, human.Line(strings.Join(names, ", ")))
 	}
@@ -198,7 +198,7 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 
 // names lists the distinct names of a kind.
 func (f Finder) names(ctx context.Context, kind string, within map[string]any) (names []string, err error) {
-	query := map[string]any{"fields": map[string]any{"include": []any{"name"}}, "limit": known}
+	query := map[string]any{"fields": map[string]any{"include": []any{"name"}}, "limit": maxSearched}
 	if within != nil {
 		query["filter"] = within
 	}
@@ -215,7 +215,7 @@ func (f Finder) names(ctx context.Context, kind string, within map[string]any) (
 func (f Finder) candidates(ctx context.Context, found []*Record, kinds bool) string {
 	var lines []string
 	for i, r := range found {
-		if i == listed {
+		if i == maxListed {
 			lines = append(lines, "…")
 			break
 		}

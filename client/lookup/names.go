@@ -19,7 +19,7 @@ type Names struct {
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	known map[[2]string]*found // by kind and name
+	found map[[2]string]*found // by kind and name
 }
 
 type found struct {
@@ -29,7 +29,7 @@ type found struct {
 
 // NewNames returns a resolver for a client's platform.
 func NewNames(c *client.Client, log *slog.Logger) *Names {
-	return &Names{finder: In(c), log: log, known: map[[2]string]*found{}}
+	return &Names{finder: In(c), log: log, found: map[[2]string]*found{}}
 }
 
 // Resolve replaces names in the arguments of an operation by ids.
@@ -107,10 +107,10 @@ func (n *Names) ID(ctx context.Context, kind, name string) (string, error) {
 		return name, nil
 	}
 	n.mu.Lock()
-	f := n.known[[2]string{kind, name}]
+	f := n.found[[2]string{kind, name}]
 	if f == nil {
 		f = new(found)
-		n.known[[2]string{kind, name}] = f
+		n.found[[2]string{kind, name}] = f
 	}
 	n.mu.Unlock()
 	f.mu.Lock()

@@ -48,7 +48,7 @@ func (f Finder) Target(ctx context.Context, text string, opts Options) (place Pl
 	}
 	place.Project = project
 	if opts.MissingOK {
-		found, err := f.named(ctx, "mission", rest, equal("project", project.ID()))
+		found, err := f.byName(ctx, "mission", rest, equal("project", project.ID()))
 		if err != nil || len(found) == 0 && !IsID(rest) {
 			place.NewMission = rest
 			return place, err
@@ -76,14 +76,14 @@ func (f Finder) newProject(ctx context.Context, text string, opts Options) (plac
 	if opts.MissingOK {
 		return Place{NewProject: first, NewMission: rest}, nil
 	}
-	missions, err := f.named(ctx, "mission", text, nil)
+	missions, err := f.byName(ctx, "mission", text, nil)
 	if err != nil {
 		return place, err
 	}
 	if len(missions) == 0 {
 		return place, f.notFound(ctx, missing{kind: "project", name: first, otherwise: opts.Otherwise})
 	}
-	mission, err := f.only(ctx, missions, missing{kind: "mission", name: text})
+	mission, err := f.single(ctx, missions, missing{kind: "mission", name: text})
 	if err != nil {
 		return place, err
 	}
@@ -121,9 +121,9 @@ func (f Finder) within(ctx context.Context, text string) (project *Record, rest 
 			return false
 		}
 		var found []*Record
-		if found, err = f.named(ctx, "project", head, nil); err == nil && len(found) > 0 {
+		if found, err = f.byName(ctx, "project", head, nil); err == nil && len(found) > 0 {
 			rest = tail
-			project, err = f.only(ctx, found, missing{kind: "project", name: head})
+			project, err = f.single(ctx, found, missing{kind: "project", name: head})
 		}
 		return project == nil && err == nil
 	}
@@ -136,12 +136,12 @@ func (f Finder) within(ctx context.Context, text string) (project *Record, rest 
 // AnyMission finds a mission by its path, its id, or a unique name.
 func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
 	if !IsID(text) {
-		found, err := f.named(ctx, "mission", text, nil)
+		found, err := f.byName(ctx, "mission", text, nil)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) > 0 || !strings.Contains(text, "/") {
-			return f.only(ctx, found, missing{kind: "mission", name: text})
+			return f.single(ctx, found, missing{kind: "mission", name: text})
 		}
 	}
 	place, err := f.Target(ctx, text, Options{})
@@ -171,7 +171,7 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	}
 	var found []*Record
 	for _, kind := range []string{"mission", "dataset", "analytic"} {
-		some, err := f.named(ctx, kind, text, nil)
+		some, err := f.byName(ctx, kind, text, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return f.behindMission(ctx, text)
+		return f.belowMission(ctx, text)
 	case 1:
 		return found[0], nil
 	}
@@ -192,8 +192,8 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 		"give the id, or a path such as PROJECT/MISSION")
 }
 
-// behindMission finds the record for a path that begins with a mission, or returns an error.
-func (f Finder) behindMission(ctx context.Context, text string) (*Record, error) {
+// belowMission finds the record for a path that begins with a mission, or returns an error.
+func (f Finder) belowMission(ctx context.Context, text string) (*Record, error) {
 	if found, err := f.under(ctx, text, nil); found != nil || err != nil {
 		return found, err
 	}
@@ -216,14 +216,14 @@ func (f Finder) behindMission(ctx context.Context, text string) (*Record, error)
 // project, or the newest product of an analytic.
 func (f Finder) inside(ctx context.Context, project *Record, rest string) (*Record, error) {
 	within := equal("project", project.ID())
-	missions, err := f.named(ctx, "mission", rest, within)
+	missions, err := f.byName(ctx, "mission", rest, within)
 	if err != nil || len(missions) > 0 {
 		return f.onlyOf(ctx, missions, "mission", rest, err)
 	}
 	if found, err := f.under(ctx, rest, within); found != nil || err != nil {
 		return found, err
 	}
-	datasets, err := f.named(ctx, "dataset", rest, within)
+	datasets, err := f.byName(ctx, "dataset", rest, within)
 	if err != nil || len(datasets) > 0 {
 		return f.onlyOf(ctx, datasets, "dataset", rest, err)
 	}
@@ -239,7 +239,7 @@ func (f Finder) onlyOf(ctx context.Context, found []*Record, kind, name string, 
 	if err != nil {
 		return nil, err
 	}
-	return f.only(ctx, found, missing{kind: kind, name: name})
+	return f.single(ctx, found, missing{kind: kind, name: name})
 }
 
 // under finds the record for a path below a mission: a dataset, or the newest product of an
@@ -247,11 +247,11 @@ func (f Finder) onlyOf(ctx context.Context, found []*Record, kind, name string, 
 func (f Finder) under(ctx context.Context, text string, within map[string]any) (found *Record, err error) {
 	splits(text, func(head, tail string) bool {
 		var missions []*Record
-		if missions, err = f.named(ctx, "mission", head, within); err != nil || len(missions) == 0 {
+		if missions, err = f.byName(ctx, "mission", head, within); err != nil || len(missions) == 0 {
 			return err == nil
 		}
 		var mission *Record
-		if mission, err = f.only(ctx, missions, missing{kind: "mission", name: head}); err == nil {
+		if mission, err = f.single(ctx, missions, missing{kind: "mission", name: head}); err == nil {
 			found, err = f.ofMission(ctx, mission, tail)
 		}
 		return false
@@ -262,7 +262,7 @@ func (f Finder) under(ctx context.Context, text string, within map[string]any) (
 // ofMission finds a dataset of a mission, or the newest product of an analytic.
 func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*Record, error) {
 	within := equal("mission", mission.ID())
-	datasets, err := f.named(ctx, "dataset", name, within)
+	datasets, err := f.byName(ctx, "dataset", name, within)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*R
 			return product, err
 		}
 	}
-	return f.only(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(),
+	return f.single(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(),
 		within: within})
 }
 
@@ -337,12 +337,12 @@ func (f Finder) productOrPlace(ctx context.Context, text string) (*Record, error
 		return nil, err
 	}
 	if project == nil {
-		missions, err := f.named(ctx, "mission", text, nil)
+		missions, err := f.byName(ctx, "mission", text, nil)
 		if err != nil || len(missions) > 0 {
 			return f.onlyOf(ctx, missions, "mission", text, err)
 		}
 	}
-	analytics, err := f.named(ctx, "analytic", text, nil)
+	analytics, err := f.byName(ctx, "analytic", text, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ func unset(t time.Time) bool {
 	return t.Year() < 2000 || t.Year() <= 2010 && t.YearDay() == 1
 }
 
-// believed returns the first and the last of sorted times, without the few far from all others,
+// plausibleRange returns the first and the last of sorted times, without the few far from all others,
 // from a clock that was reset to some day.
-func believed(times []int64, middle int64) (first, last time.Time) {
+func plausibleRange(times []int64, middle int64) (first, last time.Time) {
 	near := slices.DeleteFunc(slices.Clone(times), func(t int64) bool {
 		return time.Duration(t-middle).Abs() > longFlight
 	})
@@ -59,7 +59,7 @@ func (s *survey) checkDates(report *Report) {
 	}
 	slices.Sort(times)
 	middle := times[len(times)/2]
-	report.First, report.Last = believed(times, middle)
+	report.First, report.Last = plausibleRange(times, middle)
 	for _, p := range s.photos.All {
 		if !usable(p) {
 			continue

@@ -53,7 +53,7 @@ func (d *directory) fullName(name string) string {
 	if given, ok := d.origin.listed[name]; ok {
 		return Readable(given)
 	}
-	return Readable(path.Join(d.origin.beside, name))
+	return Readable(path.Join(d.origin.siblings, name))
 }
 
 // Readable replaces the bytes of a name that are not valid UTF-8 by %FF.
@@ -274,9 +274,9 @@ func (c *class) sortParts(main string) {
 	}
 }
 
-// beside returns a note naming the sidecar files that no component can hold and the caller did not
+// unsentNote returns a note naming the sidecar files that no component can hold and the caller did not
 // request; requested ones are items of their own.
-func (d *directory) beside(c *class) string {
+func (d *directory) unsentNote(c *class) string {
 	var names []string
 	for _, p := range c.parts {
 		if p.component == formats.NotSent && (p.entry < 0 || !d.requested(d.name(p.entry))) {
@@ -301,7 +301,7 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	if forced := d.w.source.Kind; forced != "" && forced != c.Kind {
 		item.Kind, item.Damage, component = forced, "", forced
 	}
-	item.Note = cmp.Or(item.Note, d.beside(c))
+	item.Note = cmp.Or(item.Note, d.unsentNote(c))
 	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
 	counts, next := map[string]int{}, map[string]int{}
 	for _, p := range c.parts {

@@ -16,11 +16,11 @@ import (
 
 // origin is a folder to read: completely, by a pattern, or as listed files.
 type origin struct {
-	dir     string
-	prefix  string            // prefix of names, "" or "folder"
-	pattern string            // relative to dir; "" matches all
-	listed  map[string]string // base names of listed files, with their names; nil reads all
-	beside  string            // prefix of the names of unlisted sidecar files
+	dir      string
+	prefix   string            // prefix of names, "" or "folder"
+	pattern  string            // relative to dir; "" matches all
+	listed   map[string]string // base names of listed files, with their names; nil reads all
+	siblings string            // prefix of the names of unlisted sidecar files
 }
 
 // newOrigins resolves the paths of a source. Listed files of one folder become
@@ -125,7 +125,7 @@ func groupFiles(root string, files []string) (groups []*origin) {
 		dir, base := filepath.Split(f)
 		o := byDir[dir]
 		if o == nil {
-			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, beside: path.Dir(name)}
+			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, siblings: path.Dir(name)}
 			byDir[dir] = o
 			groups = append(groups, o)
 		}

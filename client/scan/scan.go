@@ -105,7 +105,7 @@ func Kinds() []string { return []string{"image", "raster", "vector", "mesh", "pc
 func Items(ctx context.Context, s Source) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]bool{}, claimed: map[string]string{},
-			told: map[string]bool{}}
+			yielded: map[string]bool{}}
 		if err := w.run(); err != nil && err != errStopped {
 			yield(Item{}, err)
 		}

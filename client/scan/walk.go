@@ -23,7 +23,7 @@ type walk struct {
 	origins []*origin
 	entered map[string]bool   // real paths of folders read, when links are followed
 	claimed map[string]string // components of files that a mesh uses, by path
-	told    map[string]bool   // paths of the files yielded so far, of the current folder and its subfolders
+	yielded map[string]bool   // paths of the files yielded so far, of the current folder and its subfolders
 }
 
 // errStopped ends a scan when the consumer stops.
@@ -44,10 +44,10 @@ func (w *walk) run() (err error) {
 	return nil
 }
 
-// give yields an item to the consumer.
-func (w *walk) give(item Item) error {
+// emit yields an item to the consumer.
+func (w *walk) emit(item Item) error {
 	for _, m := range item.Members {
-		w.told[m.Path] = true
+		w.yielded[m.Path] = true
 	}
 	if !w.yield(item, nil) {
 		return errStopped
@@ -57,7 +57,7 @@ func (w *walk) give(item Item) error {
 
 // skip yields a file that is left out.
 func (w *walk) skip(s *Skipped) error {
-	w.told[s.Path] = true
+	w.yielded[s.Path] = true
 	if !w.yield(Item{}, s) {
 		return errStopped
 	}
@@ -154,11 +154,11 @@ func (w *walk) account(d *directory) error {
 		if d.entry(i) == folder || !d.requested(d.name(i)) {
 			continue
 		}
-		if !w.told[path] && !w.covered(d, d.name(i), false) {
+		if !w.yielded[path] && !w.covered(d, d.name(i), false) {
 			return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: nothing is known of the file %s", path),
 				"run it again, and report this with the names of the files beside it")
 		}
-		delete(w.told, path)
+		delete(w.yielded, path)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	case !passes || w.wrongSize(info) || !w.recent(d, i, info):
 		return skip(Filtered, nil)
 	case component == formats.NotSent:
-		return w.give(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
+		return w.emit(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
 			Members: []Member{{fileOf(d.path(name), d.fullName(name), info), "file"}}})
 	}
 	c := d.classify(i)
@@ -236,7 +236,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	if item.Note == "" && item.Kind == "file" && w.source.Kind != "file" && formats.NeedsMain(name) {
 		item.Note = "the file it belongs to is not there, so it is sent alone"
 	}
-	return w.give(item)
+	return w.emit(item)
 }
 
 func (w *walk) wrongSize(info fs.FileInfo) bool {

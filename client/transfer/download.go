@@ -90,7 +90,7 @@ func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, expect
 	if err != nil {
 		return "", err
 	}
-	t.unverified(expected, file.path)
+	t.warnUnverified(expected, file.path)
 	return file.path, nil
 }
 

@@ -16,22 +16,22 @@ type expectation struct {
 	component bool          // the platform was queried for md5, besides the answer's headers
 	guessed   bool          // md5 is an ETag, which need not be an MD5
 	page      bool          // the answer appears to be a page of a proxy
-	asked     <-chan string // receives the platform's checksum; nil when it was not queried
+	answer    <-chan string // receives the platform's checksum; nil when it was not queried
 }
 
 // expect begins to determine the MD5 of a download.
 func (t *Transfers) expect(ctx context.Context, d Download, given string) *expectation {
 	e := &expectation{md5: given}
 	if given == "" && d.Checksum != nil {
-		asked := make(chan string, 1)
+		answer := make(chan string, 1)
 		go func() {
 			sum, err := normalizeMD5(d.Checksum(ctx))
 			if err != nil {
 				sum = "" // not an MD5
 			}
-			asked <- sum
+			answer <- sum
 		}()
-		e.asked, e.component = asked, true
+		e.answer, e.component = answer, true
 	}
 	return e
 }
@@ -40,8 +40,8 @@ func (t *Transfers) expect(ctx context.Context, d Download, given string) *expec
 func (e *expectation) read(h http.Header) {
 	// The platform names its files; a page without a name comes from a proxy.
 	e.page = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/html") && h.Get("Content-Disposition") == ""
-	if e.asked != nil {
-		e.md5 = <-e.asked
+	if e.answer != nil {
+		e.md5 = <-e.answer
 	}
 	if e.md5 == "" && h.Get("Content-Encoding") == "" {
 		e.md5, e.guessed = headerMD5(h)
@@ -71,8 +71,8 @@ func headerMD5(h http.Header) (sum string, guessed bool) {
 	return sum, sum != ""
 }
 
-// unverified logs that a file could not be verified, if it has no checksum.
-func (t *Transfers) unverified(e *expectation, path string) {
+// warnUnverified logs that a file could not be verified, if it has no checksum.
+func (t *Transfers) warnUnverified(e *expectation, path string) {
 	switch {
 	case e.md5 != "":
 	case e.component:

@@ -93,7 +93,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 			case err != nil && broken:
 				return err // the break is counted
 			case err != nil:
-				return r.limited(w, err)
+				return r.limitRestarts(w, err)
 			}
 		}
 		checkEnd := to < 0 && !r.encoded && unknownLength(answer)
@@ -114,7 +114,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 		case r.file.broken() != nil:
 			return r.file.broken()
 		case errors.As(err, &over):
-			return r.limited(w, err)
+			return r.limitRestarts(w, err)
 		}
 		if w.received >= minProgress {
 			w.received, w.breaks = 0, 0
@@ -132,8 +132,8 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 	}
 }
 
-// limited returns err, replaced by a final error when the file was started over too often.
-func (r *receiver) limited(w *rangeWorker, err error) error {
+// limitRestarts returns err, replaced by a final error when the file was started over too often.
+func (r *receiver) limitRestarts(w *rangeWorker, err error) error {
 	var over startOver
 	if errors.As(err, &over) {
 		if w.breaks++; w.breaks > maxBreaks {

@@ -61,7 +61,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		}
 	}
 	defer up.sending(p.size)
-	defer up.hashed()
+	defer up.releaseSlots()
 	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -128,7 +128,7 @@ func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
 	err = up.hash(ctx, "")
-	up.hashed()
+	up.releaseSlots()
 	t.memory.release(src.buffer)
 	if err == nil {
 		err = src.unchanged()
@@ -180,7 +180,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 		buffer = u.memory.tryAllocate(u.plan.size)
 	}
 	if buffer == nil {
-		defer u.hashed()
+		defer u.releaseSlots()
 		var err error
 		u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
 		return err
@@ -194,9 +194,9 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	return nil
 }
 
-// hashed releases the hashing slots. A file in memory keeps its slot until it has a connection, so
+// releaseSlots releases the hashing slots. A file in memory keeps its slot until it has a connection, so
 // that no more files than slots wait there.
-func (u *upload) hashed() {
+func (u *upload) releaseSlots() {
 	u.hashing.slots.Release(u.slots)
 	u.slots = 0
 }
@@ -216,7 +216,7 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer c.Release()
-	u.hashed()
+	u.releaseSlots()
 	ctx = withConnection(ctx, c)
 	if err := u.begin(ctx); err != nil {
 		return err

@@ -147,7 +147,7 @@ func (k GeoKeys) projected() (*System, error) {
 	if d.code == 0 {
 		return s, nil
 	}
-	known, err := s.known()
+	known, err := s.registered()
 	if err != nil {
 		return nil, fmt.Errorf("the reference system %q cannot be used: %w", s.Name, err)
 	}

@@ -185,9 +185,9 @@ func (r row) parameters() (p parameters) {
 	return p
 }
 
-// known returns the register's system that differs only by name, or s if there is none. The error is
+// registered returns the register's system that differs only by name, or s if there is none. The error is
 // why it cannot be used.
-func (s *System) known() (*System, error) {
+func (s *System) registered() (*System, error) {
 	r := loaded()
 	for _, code := range r.similar[fmt.Sprint(s.datum.code, " ", s.method.code)] {
 		f := columns(r.systems[code])

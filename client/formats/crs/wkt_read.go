@@ -270,7 +270,7 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	if d.code == 0 {
 		return s, nil
 	}
-	return s.known()
+	return s.registered()
 }
 
 // extended returns the transformation in the PROJ parameters written by GDAL, nil without one.

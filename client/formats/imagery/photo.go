@@ -86,7 +86,7 @@ func Read(tree files.Tree, path string) (Photo, error) {
 // ReadFrom reads a photo of size bytes from r, with the errors of Read.
 func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	p, err := readSource(s)
 	if err != nil {
 		return p, problemOf("", err).fault(err)
@@ -109,7 +109,7 @@ func readFile(tree files.Tree, path string) (Photo, error) {
 	}
 	defer f.Close()
 	s := newSource(f, info.Size())
-	defer s.done()
+	defer s.release()
 	return readSource(s)
 }
 

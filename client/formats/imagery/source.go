@@ -24,8 +24,8 @@ type source struct {
 
 func newSource(r io.ReaderAt, size int64) *source { return &source{r: r, size: size} }
 
-// done releases the window.
-func (s *source) done() {
+// release releases the window.
+func (s *source) release() {
 	if s.window != nil {
 		windows.Put(s.window)
 		s.window, s.filled = nil, 0

@@ -18,7 +18,7 @@ func TestSourceReadsAsTheFile(t *testing.T) {
 		}
 		said := int64(len(content) + rapid.SampledFrom([]int{0, 0, 1, windowSize}).Draw(t, "missing"))
 		s := newSource(bytes.NewReader(content), said)
-		defer s.done()
+		defer s.release()
 		for range rapid.IntRange(1, 20).Draw(t, "reads") {
 			b := make([]byte, rapid.IntRange(1, windowSize).Draw(t, "asked"))
 			at := rapid.Int64Range(-1, said+1).Draw(t, "offset")

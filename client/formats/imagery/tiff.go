@@ -14,7 +14,7 @@ const maxDirectories = 256
 // CauseOf.
 func CheckTIFF(r io.ReaderAt, size int64) error {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	l, err := readTIFF(s)
 	switch {
 	case s.err != nil:

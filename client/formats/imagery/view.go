@@ -28,7 +28,7 @@ type View struct {
 // an upright view without pictures.
 func ViewOf(r io.ReaderAt, size int64) View {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	v := View{Orientation: 1}
 	format, err := s.format()
 	if err != nil {

@@ -103,11 +103,11 @@ const (
 	largest  = 500
 	negative = 10
 	same     = largest + negative + 1
-	anew     = largest + negative + 2 // the following codes select another sequence
+	switched = largest + negative + 2 // the following codes select another sequence
 )
 
 func newClock() *clock {
-	return &clock{multiple: newSymbols(anew + 4), unmoved: newSymbols(6), difference: newIntegers(32, 9)}
+	return &clock{multiple: newSymbols(switched + 4), unmoved: newSymbols(6), difference: newIntegers(32, 9)}
 }
 
 func (c *clock) size() int         { return 8 }
@@ -163,10 +163,10 @@ func (c *clock) step(d *decoder) (again bool) {
 			}
 		}
 		c.times[i] += int64(moved)
-	case code == anew:
+	case code == switched:
 		c.begin(d)
-	case code > anew:
-		c.last = (i + int(code-anew)) & 3
+	case code > switched:
+		c.last = (i + int(code-switched)) & 3
 		return true
 	}
 	return false

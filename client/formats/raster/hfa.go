@@ -207,7 +207,7 @@ func (h *hfa) georeference(layer node) georeference {
 // precedence over the parameters, which cannot represent every system.
 func (h *hfa) system(layer node, unit string) (*crs.System, error) {
 	p, own := h.parameters(layer)
-	described, err := h.described(layer)
+	described, err := h.wellKnownText(layer)
 	switch {
 	case own && described == "":
 		if !slices.Contains([]string{"", "meters", "meter", "metres", "metre", "m", "dd", "degrees"}, unit) {
@@ -233,8 +233,8 @@ func (h *hfa) system(layer node, unit string) (*crs.System, error) {
 	return s, p.unshifted(s)
 }
 
-// described returns the layer's well-known text, "" without one.
-func (h *hfa) described(layer node) (string, error) {
+// wellKnownText returns the layer's well-known text, "" without one.
+func (h *hfa) wellKnownText(layer node) (string, error) {
 	n, ok := h.child(layer, "Eprj_MapProjection842")
 	if !ok {
 		return "", nil
