@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reads through the window equal reads of the file, also when the file is shorter
-// than expected.
+// TestSourceReadsAsTheFile: reads through the window equal reads of the file, even when the file is
+// shorter than expected.
 func TestSourceReadsAsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := make([]byte, rapid.IntRange(0, 4*windowSize).Draw(t, "bytes"))
