@@ -1,8 +1,8 @@
-// Package atomicfile replaces files in one step: a reader sees the old content
-// or the new, never a part of it, also after a crash.
+// Package atomicfile replaces files in one step: a reader sees the old content or the new, never a
+// part of it, even after a crash.
 //
-// Write is for content in memory. Create gives a file to write to under a
-// temporary name; Commit syncs it and renames it over its target.
+// Write takes content in memory. Create opens a file with a temporary name; Commit syncs it and renames
+// it over its target.
 package atomicfile
 
 import (
@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// File is a file under a temporary name beside its target. Commit or Discard it.
+// File is a file under a temporary name next to its target. Commit or Discard it.
 type File struct {
 	*os.File
 	folder      *os.Root // of both names; closed with the file
@@ -22,9 +22,8 @@ type File struct {
 	done        bool
 }
 
-// Create starts the replacement of name in folder, which it takes over. An
-// existing target passes on its permissions, a new one gets mode; a target that
-// is a folder is an error.
+// Create starts the replacement of name in folder, and takes ownership of folder. It keeps the
+// permissions of an existing target, a new one gets mode; a folder as the target is an error.
 func Create(folder *os.Root, name string, mode fs.FileMode) (*File, error) {
 	f := &File{folder: folder, final: name, temp: ".transect-" + rand.Text(), mode: mode}
 	if info, err := folder.Stat(name); err == nil {
@@ -80,12 +79,11 @@ func (f *File) Discard() {
 	}
 }
 
-// Write replaces the content of a file and syncs it. A symbolic link is
-// followed. A new file gets mode, an existing one keeps its permissions.
+// Write replaces the content of a file and syncs it, following a symbolic link. A new file gets
+// mode, an existing one keeps its permissions.
 func Write(path string, data []byte, mode fs.FileMode) error { return write(path, data, mode, true) }
 
-// WriteUnsynced is Write without waiting for the disk: a power cut may lose the
-// new content.
+// WriteUnsynced is like Write but does not wait for the disk: a power cut may lose the new content.
 func WriteUnsynced(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, false)
 }

@@ -45,7 +45,7 @@ func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {
 	if err := f.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	f.Discard() // too late to matter
+	f.Discard() // no effect any more
 	is("new")
 	if info, _ := os.Stat(path); runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Errorf("the permissions became %v", info.Mode())

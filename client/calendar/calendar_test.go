@@ -21,8 +21,7 @@ func zone(t *rapid.T) *time.Location {
 	return loc
 }
 
-// What is written by a layout that says everything is read as the same time,
-// in every zone.
+// TestTimesComeBackAsTheyWere: a time formatted by a complete layout is parsed as the same time, in every zone.
 func TestTimesComeBackAsTheyWere(t *testing.T) {
 	layouts := []string{"datetime", "%Y%m%d%H%M%S%L%z", "%s.%L", "%j %Y %I:%M:%S.%L %p %:z", "%G-W%V-%u %T.%L %z", "%A %d %B %Y %R:%S,%L%:z"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +38,7 @@ func TestTimesComeBackAsTheyWere(t *testing.T) {
 		if err != nil || !got.Equal(at) {
 			t.Fatalf("%v by %s in %s is %s, and came back as %v: %v", at, layout, loc, text, got, err)
 		}
-		// What the clocks of a zone show is that time, or one they show twice.
+		// A zone's clock time is that time, or is shown twice.
 		if back := calendar.Wall(at.In(loc), loc); !back.Equal(at) && at.Sub(back) > 2*time.Hour {
 			t.Fatalf("%v in %s came back as %v", at, loc, back)
 		}
@@ -56,8 +55,8 @@ func TestDurationsComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-// So many days there and back is the same day, and so many months keep the day
-// or the last of the month.
+// TestStepsThroughTheCalendar: a number of days there and back is the same day, and a number of
+// months keeps the day or the last of the month.
 func TestStepsThroughTheCalendar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(0, 4_000_000_000_000).Draw(t, "millis"))

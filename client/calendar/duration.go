@@ -13,7 +13,7 @@ import (
 	"transect/client/fault"
 )
 
-// durationUnits in seconds, the largest first, as durations are written.
+// durationUnits are the units in seconds, in the order of a written duration.
 var durationUnits = []struct {
 	name    string
 	seconds float64
@@ -28,8 +28,8 @@ var durationForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^" + form + "$")
 })
 
-// ParseDuration reads a duration in seconds: 1h30m, 90s, 2d, 1.5h, 250ms, also with spaces and a
-// minus in front; and the form of ISO 8601, PT1H30M.
+// ParseDuration parses a duration in seconds: 1h30m, 90s, 2d, 1.5h, 250ms, also with spaces and a
+// leading minus; and the form of ISO 8601, PT1H30M.
 func ParseDuration(text string) (float64, error) {
 	rest, negative := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), " ", "")), "-")
 	rest, iso := strings.CutPrefix(rest, "p")
@@ -50,7 +50,7 @@ func ParseDuration(text string) (float64, error) {
 	}
 	sum := 0.0
 	for i, u := range durationUnits {
-		n, _ := strconv.ParseFloat(found[i+1], 64) // 0 for a unit that is absent
+		n, _ := strconv.ParseFloat(found[i+1], 64) // 0 for an absent unit
 		sum += n * u.seconds
 	}
 	if negative {
@@ -59,7 +59,7 @@ func ParseDuration(text string) (float64, error) {
 	return math.Round(sum*1e6) / 1e6, nil
 }
 
-// Duration reads a length of time as people write it: what ParseDuration reads, but nothing negative.
+// Duration parses a length of time entered by a user: like ParseDuration, but not negative.
 func Duration(text string) (time.Duration, error) {
 	if strings.TrimSpace(text) == "0" {
 		return 0, nil
@@ -76,7 +76,7 @@ func Duration(text string) (time.Duration, error) {
 	return time.Duration(math.Round(seconds * 1e9)), nil
 }
 
-// FormatDuration is the reverse of ParseDuration, without weeks: 1d2h, 1h30m, 1.5s.
+// FormatDuration inverts ParseDuration, without weeks: 1d2h, 1h30m, 1.5s.
 func FormatDuration(seconds float64) string {
 	sign := ""
 	if seconds < 0 {

@@ -11,16 +11,16 @@ import (
 	"transect/client/fault"
 )
 
-// layouts with a name of their own.
+// layouts are the named layouts.
 var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "%Y-%m-%d",
 	"compact": "%Y%m%dT%H%M%S%z", "week": "%G-W%V"}
 
-// LayoutDoc tells how layouts are written.
+// LayoutDoc documents the syntax of layouts.
 const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L " +
 	"(milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
 	"%G %V %u (ISO year, week, weekday), %w %s, %z (+0200), %:z (+02:00), %Z (CEST), %F %T %R, %%"
 
-// A directive of a layout: %d, say.
+// A directive of a layout, e.g. %d.
 var (
 	shortcuts = map[string]string{"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "n": "\n", "t": "\t"}
 	goLayouts = map[string]string{"a": "Mon", "A": "Monday", "b": "Jan", "h": "Jan", "B": "January", "p": "PM",
@@ -30,7 +30,7 @@ var (
 
 const plainDirectives = "YmdHMSLyejIpaAbhBGVuwszZ%"
 
-// eachDirective takes a layout apart: literal text and directives, in order.
+// eachDirective splits a layout into literal text and directives, in order.
 func eachDirective(layout string, literal func(string) error, directive func(string) error) error {
 	if named, ok := layouts[layout]; ok {
 		layout = named
@@ -70,7 +70,7 @@ func eachDirective(layout string, literal func(string) error, directive func(str
 	return nil
 }
 
-// Format writes a time by a layout: one with a name, or directives as strftime has them.
+// Format formats a time by a layout: a named one, or directives like strftime's.
 func Format(t time.Time, layout string) (string, error) {
 	var b strings.Builder
 	add := func(text string) error { b.WriteString(text); return nil }
@@ -88,16 +88,16 @@ func Format(t time.Time, layout string) (string, error) {
 	return b.String(), err
 }
 
-// Weekday is 1 for Monday to 7 for Sunday.
+// Weekday returns 1 for Monday to 7 for Sunday.
 func Weekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// widths of the numbers that are read: least and most digits.
+// widths are the minimum and maximum digits of the numbers parsed.
 var widths = map[string][2]int{"Y": {4, 4}, "m": {1, 2}, "d": {1, 2}, "e": {1, 2}, "H": {1, 2}, "M": {2, 2},
 	"S": {2, 2}, "L": {1, 3}, "y": {2, 2}, "j": {1, 3},
 	"I": {1, 2}, "G": {4, 4}, "V": {1, 2}, "u": {1, 1}, "w": {1, 1}, "s": {1, 12}}
 
-// Read reads a text by a layout; a time without a zone is of loc. What
-// the layout does not say is the first of its kind: midnight, January 1.
+// Read parses a text by a layout; loc is the zone of a time without one. Fields missing from the
+// layout default to their first value: midnight, January 1.
 func Read(text, layout string, loc *time.Location) (time.Time, error) {
 	r := timeReader{rest: text, whole: text, layout: layout, found: map[string]int{}}
 	if err := eachDirective(layout, r.literal, r.directive); err != nil {
@@ -109,7 +109,7 @@ func Read(text, layout string, loc *time.Location) (time.Time, error) {
 	return r.time(loc)
 }
 
-// timeReader takes a text apart by a layout.
+// timeReader parses a text by a layout.
 type timeReader struct {
 	rest, whole, layout string
 	found               map[string]int
@@ -189,8 +189,7 @@ var (
 		"November", "December"}
 )
 
-// name takes one of the names off the text, whole or its first three letters,
-// and returns its number from 1.
+// name consumes one of the names, complete or its first three letters, and returns its number from 1.
 func (r *timeReader) name(d string, names []string) (int, error) {
 	for _, length := range []int{9, 3} {
 		for i, name := range names {
@@ -241,11 +240,11 @@ func (r *timeReader) time(loc *time.Location) (time.Time, error) {
 	return Wall(t, loc), nil
 }
 
-// day is the date that was read, at midnight UTC.
+// day returns the parsed date, at midnight UTC.
 func (r *timeReader) day(get func(string, int) int) (time.Time, error) {
 	year := get("Y", 1970)
 	if n, given := r.found["y"]; given {
-		if year = 2000 + n; n >= 69 { // as POSIX has it
+		if year = 2000 + n; n >= 69 { // like POSIX
 			year = 1900 + n
 		}
 	}
@@ -262,7 +261,7 @@ func (r *timeReader) day(get func(string, int) int) (time.Time, error) {
 	return Date(year, get("m", 1), get("d", 1))
 }
 
-// Date is a date at midnight UTC, if there is such a date.
+// Date returns a date at midnight UTC, or an error if it does not exist.
 func Date(year, month, day int) (time.Time, error) {
 	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if year < 1 || year > 9999 || t.Month() != time.Month(month) || t.Day() != day {
@@ -271,8 +270,8 @@ func Date(year, month, day int) (time.Time, error) {
 	return t, nil
 }
 
-// WeekDate is a weekday (1 is Monday) of a week of ISO 8601, at midnight UTC.
-// Week 1 is the one with January 4.
+// WeekDate returns a weekday (1 is Monday) of an ISO 8601 week, at midnight UTC. Week 1 is the one
+// with January 4.
 func WeekDate(year, week, weekday int) (time.Time, error) {
 	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
 	day := fourth.AddDate(0, 0, (week-1)*7+weekday-Weekday(fourth))
@@ -283,8 +282,8 @@ func WeekDate(year, week, weekday int) (time.Time, error) {
 	return day, InYears(day)
 }
 
-// CheckLayout refuses what is neither a name nor has a directive: most likely
-// a misspelt name.
+// CheckLayout refuses a text that is not a named layout and has no directive: most likely a
+// misspelt name.
 func CheckLayout(layout string) error {
 	if _, named := layouts[layout]; named || strings.Contains(layout, "%") || layout == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Direction says which way people mean a time that is relative to now.
+// Direction is the direction of times relative to now.
 type Direction int
 
 const (
@@ -14,8 +14,8 @@ const (
 	Future Direction = 1  // 2h is two hours from now, 06:00 the next one
 )
 
-// Moment reads a point in time as people write it, in the zone of now: a date, a date with a
-// time, a time of day, today, yesterday, tomorrow, now, or a duration.
+// Moment parses a point in time entered by a user, in the zone of now: a date, a date with a time,
+// a time of day, today, yesterday, tomorrow, now, or a duration.
 func Moment(text string, now time.Time, direction Direction) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	switch strings.ToLower(text) {
@@ -45,7 +45,7 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 	if t, err := Parse(text, now.Location()); err == nil {
 		return t, nil
 	}
-	if strings.TrimLeft(text, "0123456789") != "" { // 20261120 is a date
+	if strings.TrimLeft(text, "0123456789") != "" { // digits alone are a date like 20261120
 		if d, err := Duration(strings.TrimSuffix(text, " ago")); err == nil {
 			if whole := d / (24 * time.Hour); d%(24*time.Hour) == 0 && !strings.ContainsAny(text, "hm") {
 				return Step{Days: int(direction)}.From(now, int(whole)) // days keep the time of day
@@ -61,7 +61,7 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 		errors.New("write a date such as 2026-11-20 or 2026-11-20T06:00, yesterday, or how long ago, such as 12h or 7d")
 }
 
-// Day reads a date as people write it, and returns its midnight in the zone of now.
+// Day parses a date entered by a user, and returns its midnight in the zone of now.
 func Day(text string, now time.Time) (time.Time, error) {
 	t, err := Moment(text, now, Past)
 	if err != nil {

@@ -7,15 +7,13 @@ import (
 	"transect/client/fault"
 )
 
-// Step is a way through the calendar: months and days by the date, so that the
-// time of day stays, and seconds by the clock.
+// Step is a step in the calendar: months and days by the date, keeping the time of day, and seconds by the clock.
 type Step struct {
 	Months, Days int
 	Seconds      float64
 }
 
-// From goes a number of steps from t in its zone. A day that a month does not
-// have becomes its last.
+// From returns the time a number of steps from t in its zone. A day that a month lacks becomes its last one.
 func (s Step) From(t time.Time, times int) (time.Time, error) {
 	months, days, clock := times*s.Months, times*s.Days, float64(times)*s.Seconds
 	if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 || !(math.Abs(clock) <= 1e12) {
@@ -32,8 +30,7 @@ func (s Step) From(t time.Time, times int) (time.Time, error) {
 	return t, InYears(t)
 }
 
-// StartOf is when a stretch of time began in the zone of t: a
-// minute, hour, day, week (Monday), month or year.
+// StartOf returns the start, in the zone of t, of its minute, hour, day, week (Monday), month or year.
 func StartOf(t time.Time, unit string) time.Time {
 	year, month, day := t.Date()
 	switch unit {
@@ -43,7 +40,7 @@ func StartOf(t time.Time, unit string) time.Time {
 		day = 1
 	case "week":
 		day -= Weekday(t) - 1
-	case "hour", "minute": // by the clock: an hour that is shown twice has two starts
+	case "hour", "minute": // by the clock: an hour shown twice has two starts
 		size := map[string]int64{"hour": 3600, "minute": 60}[unit]
 		_, offset := t.Zone()
 		local := t.Unix() + int64(offset)

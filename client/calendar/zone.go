@@ -1,9 +1,8 @@
-// Package calendar parses, formats and steps through times: strftime layouts,
-// zones by name, ISO weeks, durations. The Lua module time is its caller. Begin
-// reading at Zone, Format and Read.
+// Package calendar parses, formats and steps through times: strftime layouts, zones by name, ISO
+// weeks, durations. The Lua module time uses it. Begin reading at Zone, Format and Read.
 //
-// Layouts are handled here because the strftime libraries for Go format only, or
-// parse a smaller set of directives than they format.
+// Layouts are implemented here because the strftime libraries for Go only format, or parse fewer
+// directives than they format.
 package calendar
 
 import (
@@ -14,21 +13,20 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // systems without a zone database get the one of the program
+	_ "time/tzdata" // for systems without a zone database
 
 	"transect/client/fault"
 	"transect/client/suggest"
 )
 
-// The years that times are written and read in.
+// The range of years for formatting and parsing.
 const (
 	firstSecond = -62135596800 // 0001-01-01
 	lastSecond  = 253402300800 // 10000-01-01
 )
 
-// Zone finds a time zone by its name: UTC, local, an offset such as +02:00, or
-// a name such as Europe/Berlin. The local one is that of the variable TZ of
-// env, or else the system's.
+// Zone returns a time zone by its name: UTC, local, an offset such as +02:00, or a name such as
+// Europe/Berlin. The local one is from the variable TZ in env, or else the system's.
 func Zone(name string, env func(string) (string, bool)) (*time.Location, error) {
 	switch name {
 	case "", "UTC", "Z":
@@ -53,8 +51,8 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 	return loc, nil
 }
 
-// someZones are names to guess what was meant from: there is no list of all,
-// so these are the large cities of each region.
+// someZones are names for suggesting corrections: there is no list of all zones, so these are the
+// large cities of each region.
 var someZones = sync.OnceValue(func() []string {
 	return strings.Fields(`
 		Europe/London Europe/Paris Europe/Berlin Europe/Amsterdam Europe/Brussels Europe/Madrid Europe/Rome
@@ -67,7 +65,7 @@ var someZones = sync.OnceValue(func() []string {
 		America/Anchorage Pacific/Honolulu`)
 })
 
-// offsetZone is a zone that is always so many seconds east of Greenwich.
+// offsetZone returns the zone with a constant offset in seconds east of Greenwich.
 func offsetZone(seconds int) *time.Location {
 	if seconds == 0 {
 		return time.UTC
@@ -75,7 +73,7 @@ func offsetZone(seconds int) *time.Location {
 	return time.FixedZone("", seconds)
 }
 
-// readOffset takes an offset such as Z, +02:00, -0930 or +02 off a text.
+// readOffset consumes an offset such as Z, +02:00, -0930 or +02.
 func readOffset(text string) (seconds int, rest string, ok bool) {
 	if after, found := strings.CutPrefix(text, "Z"); found {
 		return 0, after, true
@@ -94,7 +92,7 @@ func readOffset(text string) (seconds int, rest string, ok bool) {
 
 var offsetForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?`) })
 
-// digits takes a number of least to most digits off a text.
+// digits consumes a number of least to most digits.
 func digits(text string, least, most int) (n int, rest string, ok bool) {
 	i := 0
 	for i < len(text) && i < most && text[i] >= '0' && text[i] <= '9' {
@@ -104,9 +102,8 @@ func digits(text string, least, most int) (n int, rest string, ok bool) {
 	return n, text[i:], i >= least
 }
 
-// Wall is the moment at which clocks of a zone show t's date and time. A time
-// that clocks jump over counts on from the last one before the jump; of one
-// they show twice, the first is meant.
+// Wall returns the moment at which clocks of a zone show t's date and time. A skipped time
+// continues from the last one before the gap; of a repeated time it returns the first.
 func Wall(t time.Time, loc *time.Location) time.Time {
 	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 	offset := func(at time.Time) time.Duration {
@@ -122,19 +119,18 @@ func Wall(t time.Time, loc *time.Location) time.Time {
 		before, after := offset(change.Add(-time.Second)), offset(change)
 		if from, to := change.UTC().Add(before), change.UTC().Add(after); before < after && !shown.Before(from) &&
 			shown.Before(to) {
-			return shown.Add(-before).In(loc) // jumped over
+			return shown.Add(-before).In(loc) // skipped
 		} else if after < before && !shown.Before(to) && shown.Before(from) {
-			return shown.Add(-before).In(loc) // shown twice
+			return shown.Add(-before).In(loc) // repeated
 		}
 	}
 	return guess
 }
 
-// ErrYears is the reason why a time is refused.
+// ErrYears is the reason for refusing a time.
 var ErrYears = errors.New("outside of the years 1 to 9999")
 
-// FromSeconds is the time so many seconds after 1970 began, to the
-// millisecond, or ErrYears.
+// FromSeconds returns the time so many seconds after the start of 1970, to the millisecond, or ErrYears.
 func FromSeconds(n float64) (time.Time, error) {
 	if !(n >= firstSecond && n < lastSecond) {
 		return time.Time{}, ErrYears
@@ -142,7 +138,7 @@ func FromSeconds(n float64) (time.Time, error) {
 	return time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC(), nil
 }
 
-// InYears refuses a time that is not in the years 1 to 9999.
+// InYears refuses a time outside the years 1 to 9999.
 func InYears(t time.Time) error {
 	if s := t.Unix(); s < firstSecond || s >= lastSecond {
 		return fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
@@ -150,7 +146,7 @@ func InYears(t time.Time) error {
 	return nil
 }
 
-// Since1970 is a time in seconds, to the millisecond where that is exact.
+// Since1970 returns a time in seconds, to the millisecond where that is exact.
 func Since1970(t time.Time) float64 {
 	if t.Nanosecond()%1e6 == 0 {
 		return float64(t.UnixMilli()) / 1000
@@ -158,12 +154,12 @@ func Since1970(t time.Time) float64 {
 	return float64(t.UnixMicro()) / 1e6
 }
 
-// isoTimes are the forms of times that need no layout.
+// isoTimes are the time formats accepted without a layout.
 var isoTimes = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
 	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly,
 	"20060102T150405Z0700", "20060102T150405", "20060102"}
 
-// Parse reads a time in ISO 8601; one without a zone is of loc.
+// Parse parses a time in ISO 8601; loc is the zone of a time without one.
 func Parse(text string, loc *time.Location) (time.Time, error) {
 	for _, layout := range isoTimes {
 		t, err := time.Parse(layout, text)
@@ -179,12 +175,12 @@ func Parse(text string, loc *time.Location) (time.Time, error) {
 		"write times like 2024-05-01T10:00:00Z, or say how it is written with a layout such as %%d.%%m.%%Y")
 }
 
-// nearTime says what is wrong with a text that nearly is a time.
+// nearTime describes the error in a text that is nearly a time.
 func nearTime(text string) string {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		var e *time.ParseError
 		if _, err := time.Parse(layout, text); errors.As(err, &e) && strings.Contains(e.Message, "out of range") {
-			return e.Message // ": day out of range"
+			return e.Message // e.g. ": day out of range"
 		}
 	}
 	return ""

@@ -1,8 +1,7 @@
-// Package checksum computes MD5 checksums, several at a time on the SIMD lanes
-// of the processor where that is faster than one after the other.
+// Package checksum computes MD5 checksums, several at a time on the SIMD lanes of the processor
+// where that is faster than sequentially.
 //
-// Batcher is for files in memory that come one by one, Lanes for streams that
-// are read side by side.
+// Batcher is for files in memory that arrive one by one, Lanes for streams read concurrently.
 package checksum
 
 import (
@@ -17,19 +16,18 @@ import (
 
 const (
 	// Width is the number of lanes.
-	Width = 16 // md5simd.Lanes, which only amd64 defines
-	// minLanes is the number of hashes from which SIMD is faster than one hash
-	// after the other.
+	Width = 16 // md5simd.Lanes, defined only on amd64
+	// minLanes is the number of hashes from which SIMD is faster than hashing sequentially.
 	minLanes = 3
 )
 
-// Lanes are hashes computed side by side.
+// Lanes are hashes computed in parallel.
 type Lanes struct {
 	server md5simd.Server
 	hashes [Width]md5simd.Hasher
 }
 
-// idleLanes are reused: creating some takes longer than hashing a small file.
+// idleLanes are kept for reuse, because creating some takes longer than hashing a small file.
 var idleLanes = make(chan *Lanes, 2)
 
 // TakeLanes returns lanes for exclusive use until Release.
@@ -64,15 +62,15 @@ func (l *Lanes) Release() {
 	}
 }
 
-// Hex is the sum of a hash in hexadecimal.
+// Hex returns the sum of a hash in hexadecimal.
 func Hex(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// Batcher hashes files in memory, those that come while others are hashed in one
-// batch. Its zero value is ready for use by several goroutines.
+// Batcher hashes files in memory; those that arrive during a batch form the next one. Its zero
+// value is ready for use by several goroutines.
 type Batcher struct {
 	mu      sync.Mutex
 	waiting []job
-	running bool // what waits is going to be hashed
+	running bool // waiting files will be hashed
 }
 
 type job struct {
@@ -94,11 +92,10 @@ func (b *Batcher) Sum(data []byte) string {
 	return <-j.sum
 }
 
-// run hashes until nothing waits. One batch at a time is enough: its lanes take more
-// than a disk or a network delivers.
+// run hashes until no files wait. One batch at a time suffices: its lanes are faster than a disk or a network.
 func (b *Batcher) run() {
 	for {
-		runtime.Gosched() // those about to come fill the batch
+		runtime.Gosched() // let others join the batch
 		b.mu.Lock()
 		batch := b.waiting[:min(len(b.waiting), Width)]
 		b.waiting = b.waiting[len(batch):]

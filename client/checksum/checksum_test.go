@@ -25,7 +25,7 @@ func TestBatcher(t *testing.T) {
 	group.Wait()
 }
 
-// TestLanesAreReset: released lanes start anew.
+// TestLanesAreReset: released lanes start from scratch.
 func TestLanesAreReset(t *testing.T) {
 	want := md5.Sum([]byte("another"))
 	for range 3 * cap(idleLanes) {

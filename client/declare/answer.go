@@ -10,7 +10,7 @@ import (
 	"transect/client/fault"
 )
 
-// result picks the result out of an answer, by the operation's shape.
+// result extracts the result from an answer, by the operation's shape.
 func (s *Spec) result(body []byte, many bool) (Value, error) {
 	switch s.Shape {
 	case ShapeNone:
@@ -54,7 +54,7 @@ func (s *Spec) result(body []byte, many bool) (Value, error) {
 	return Value{Shape: shape, JSON: body}, err
 }
 
-// renamed gives a key of the answer the name the interface documents.
+// renamed returns a record with a key renamed to its documented name.
 func (s *Spec) renamed(record []byte) ([]byte, error) {
 	if s.Rename[0] == "" {
 		return record, nil

@@ -8,15 +8,14 @@ import (
 	"transect/client/schema"
 )
 
-// Table is the last argument of a call that is a table.
+// Table describes the table that is the last argument of a call.
 type Table struct {
 	Keys []string
-	List bool // it has keys that are no names
+	List bool // it has keys that are not names
 }
 
-// Bind says where the n arguments of a call go: by position to parameters, one each,
-// and the last one, when it is a table of named arguments, to the parameters it names.
-// The error tells that there are more than positional gives.
+// Bind assigns the n arguments of a call: by position to parameters, one each, and a last table of
+// named arguments to the parameters it names. It fails when there are too many.
 func (s *Spec) Bind(n int, last *Table) (positional []*schema.Param, named bool, err error) {
 	for i := range s.Params {
 		if s.Params[i].Positional {
@@ -36,8 +35,8 @@ func (s *Spec) Bind(n int, last *Table) (positional []*schema.Param, named bool,
 	return positional, named, fault.Hinted(f, "call it as %s", s.Signature())
 }
 
-// takesNamed reports whether a table, the last argument of a call at an index, has
-// named arguments. Otherwise it is the value of the positional argument there.
+// takesNamed reports whether a table, the last argument of a call at an index, holds named
+// arguments rather than the value of a positional one.
 func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool {
 	known, record := 0, false
 	for _, key := range last.Keys {
@@ -59,7 +58,7 @@ func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool 
 	case known == len(last.Keys):
 		return true
 	case geometric(positional[at].Type):
-		return !slices.Contains(last.Keys, "type") // each geometry has one
+		return !slices.Contains(last.Keys, "type") // every geometry has a type
 	case positional[at].Type.Keyed():
 		return false
 	}
@@ -68,10 +67,10 @@ func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool 
 
 func geometric(t schema.Type) bool { return t == "geometry" || t == "drawing" }
 
-// Names reports whether a key of a table of named arguments is an argument.
+// Names reports whether a key of a table of named arguments names one.
 func (s *Spec) Names(key string) bool { return key == "extra" || s.Param(key) != nil }
 
-// Signature is the operation as a line of documentation:
+// Signature returns the operation as a line of documentation:
 // projects.create(name, company, {geometry=}).
 func (s *Spec) Signature() string {
 	var pos, named []string

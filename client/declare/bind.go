@@ -14,28 +14,28 @@ import (
 	"transect/client/schema"
 )
 
-// Manager is the group of operations on one kind of resource.
+// Manager groups the operations on one kind of resource.
 type Manager struct {
 	Name    string
 	Aliases []string
 	Doc     string
-	One     string   // what one of its resources is called
-	Root    string   // path its routes start with
+	One     string   // singular name of a resource
+	Root    string   // prefix of its routes' paths
 	Absent  []string // operations that this revision of the interface lacks
 
-	Secret   string   // the key of its records that holds a secret
-	Holds    []string // managers of what is deleted along with one of its resources
-	Volatile bool     // what an operation answered cannot be read again
+	Secret   string   // the key of its records that is a secret
+	Holds    []string // managers of resources deleted along with one of its own
+	Volatile bool     // the answer of an operation cannot be read again
 
 	field   []int // of the client
 	all     []*Manager
-	prepare func()  // makes the specs, once
+	prepare func()  // builds the specs, once
 	ops     []*Spec // as declared
-	revised []*Spec // those that callers see
+	revised []*Spec // those visible to callers
 }
 
-// Ops lists the operations in declared order. They are made of their declarations at
-// the first use: most programs use few managers.
+// Ops lists the operations in declared order. They are built from their declarations on first use,
+// because most programs use few managers.
 func (m *Manager) Ops() []*Spec {
 	if m.prepare != nil {
 		m.prepare()
@@ -67,10 +67,9 @@ func (m *Manager) OpNames() []string {
 	return names
 }
 
-// Bind completes every operation of every manager of a client, a pointer to a
-// struct with one tagged field a manager. revise returns those operations of a manager
-// that callers see, and may change them. A declaration that is wrong is a fault of the program: using the manager
-// panics with an error naming the field.
+// Bind completes every operation of every manager of a client, a pointer to a struct with one
+// tagged field per manager. revise returns the operations that callers see, and may change them. An
+// invalid declaration is a bug: using its manager panics with an error naming the field.
 func Bind(client any, e *Engine, revise func(*Manager, []*Spec) []*Spec) []*Manager {
 	v := reflect.ValueOf(client).Elem()
 	managers := Names(client)
@@ -81,7 +80,7 @@ func Bind(client any, e *Engine, revise func(*Manager, []*Spec) []*Spec) []*Mana
 	return managers
 }
 
-// Names lists the managers of a client without their operations.
+// Names lists the managers of a client, without their operations.
 func Names(client any) []*Manager {
 	t := reflect.TypeOf(client).Elem()
 	var managers []*Manager
@@ -99,7 +98,7 @@ func Names(client any) []*Manager {
 	return managers
 }
 
-// bind makes the operations callable, and has their specs made when one is used.
+// bind makes the operations callable; their specs are built on first use.
 func (m *Manager) bind(v reflect.Value, e *Engine, revise func(*Manager, []*Spec) []*Spec) {
 	var operations []*bound
 	add := func(field int, op operation) {
@@ -123,7 +122,7 @@ func (m *Manager) bind(v reflect.Value, e *Engine, revise func(*Manager, []*Spec
 	m.prepare = sync.OnceFunc(func() {
 		for i, b := range operations {
 			field := v.Type().Field(b.field)
-			if i > 0 && operations[i-1].field == b.field { // the second of a pair
+			if i > 0 && operations[i-1].field == b.field { // second of a pair
 				m.ops = append(m.ops, m.ops[i-1].generator())
 				m.ops[i-1].dropParams("generator")
 				m.ops[i].dropParams("search")
@@ -140,15 +139,14 @@ func (m *Manager) bind(v reflect.Value, e *Engine, revise func(*Manager, []*Spec
 	})
 }
 
-// bound is an operation of a client with the Go method that was assigned to it.
+// bound is an operation of a client with the Go method assigned to it.
 type bound struct {
 	operation
-	field int // of the manager
+	field int // index within the manager
 	own   func(ctx context.Context, in any) (any, error)
 }
 
-// Tags is the closed set of tags of an operation. Wanting another one is a
-// sign of logic: write a Go method.
+// Tags is the closed set of an operation's tags. Needing another one is a sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
 	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "raises",
 	"unknown", "makes", "adds", "does"}
@@ -196,7 +194,7 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 		if strings.Contains(deed, ".") {
 			s.Also = append(s.Also, deed)
 		} else {
-			s.does = Verb(deed)
+			s.verb = Verb(deed)
 		}
 	}
 	if err := s.parseUnknown(tag["unknown"]); err != nil {
@@ -245,7 +243,7 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 	return s, s.checkPath()
 }
 
-// checkPath makes sure every {name} of a route has its argument.
+// checkPath checks that every {name} of a route has its argument.
 func (s *Spec) checkPath() error {
 	for _, route := range s.Routes {
 		for rest := route; strings.Contains(rest, "{"); {
@@ -260,7 +258,7 @@ func (s *Spec) checkPath() error {
 	return nil
 }
 
-// Singular is what one of a manager's resources is called by default.
+// Singular returns the default singular name of a manager's resources.
 func Singular(manager string) string {
 	if stem, ok := strings.CutSuffix(manager, "ies"); ok {
 		return stem + "y"
@@ -268,7 +266,7 @@ func Singular(manager string) string {
 	return strings.TrimSuffix(manager, "s")
 }
 
-// snake turns a Go name into the interface's spelling: UpdateSRS, update_srs.
+// snake converts a Go name to the interface's spelling: UpdateSRS, update_srs.
 func snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)

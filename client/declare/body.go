@@ -15,24 +15,23 @@ import (
 	"transect/client/schema"
 )
 
-// Request is what an operation sends.
+// Request is one request of an operation.
 type Request struct {
 	Spec   *Spec
 	Method string
 	Path   string
 	Query  url.Values
 	Body   map[string]any // nil when the request has none
-	Bound  int64          // most bytes of the answer
-	Key    string         // names the write it belongs to: the header Idempotency-Key; "" for none
-	Buffer *bytes.Buffer  // where the answer may be read into, of the caller; nil for a new one
+	Bound  int64          // maximum size of the answer
+	Key    string         // identifies the write: the header Idempotency-Key; "" for none
+	Buffer *bytes.Buffer  // the caller's buffer for the answer; nil for a new one
 
-	// GiveUp tells after failed attempt n, from 1, that another one is of no use;
-	// nil to repeat as the connection is set.
+	// GiveUp reports whether retrying after failed attempt n, from 1, is useless; nil to retry as
+	// the connection is configured.
 	GiveUp func(err error, n int) bool
 }
 
-// Repeatable reports whether the request may be sent again when nobody knows if
-// it was processed.
+// Repeatable reports whether the request may be sent again when it is unknown if it was processed.
 func (r Request) Repeatable() bool { return r.Spec.Effect.Repeatable() }
 
 // JSON encodes the body.
@@ -54,8 +53,8 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// encodable replaces values that have a form of their own on the wire:
-// resources by their ids, points in time by date texts.
+// encodable replaces values with a wire form of their own: resources become their ids, points in
+// time date texts.
 func encodable(v any) any {
 	switch v := v.(type) {
 	case schema.Identified:
@@ -78,26 +77,25 @@ func encodable(v any) any {
 	return v
 }
 
-// Shaper is implemented by input structs whose body needs more than renaming:
-// it changes the body made from the tags.
+// Shaper is implemented by input structs whose body needs more than renaming: it changes the body
+// built from the tags.
 type Shaper interface {
 	Shape(body map[string]any) error
 }
 
-// Router is implemented by input structs whose arguments choose between pairs
-// of routes, each for one id and for a list.
+// Router is implemented by input structs whose arguments select between pairs of routes, each for
+// one id and for a list.
 type Router interface {
 	Route(routes []string) []string
 }
 
-// Answerer is implemented by input structs whose answer needs more than
-// renaming: it turns the answer into what the interface documents.
+// Answerer is implemented by input structs whose answer needs more than renaming: it converts the
+// answer to its documented form.
 type Answerer interface {
 	Answer(body []byte) ([]byte, error)
 }
 
-// request builds what one call sends, from checked arguments. many chooses
-// the route and key for a list of ids.
+// request builds a call's request from checked arguments. many selects the route and key for a list of ids.
 func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	routes := s.Routes
 	if router, ok := in.(Router); ok {
@@ -146,7 +144,7 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 		req.Body = body
 		return req, nil
 	}
-	for key, v := range body { // there is no body to carry it
+	for key, v := range body { // without a body
 		if !req.Query.Has(key) {
 			req.Query.Set(key, queryText(v))
 		}
@@ -154,8 +152,7 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	return req, nil
 }
 
-// fillBody puts values under the keys they travel by. in is the struct that was
-// filled with them; it may shape the body.
+// fillBody sets values under their wire keys. in is the struct filled with them; it may shape the body.
 func fillBody(body map[string]any, params []schema.Param, values map[string]any, in any) error {
 	for i := range params {
 		p := &params[i]
@@ -196,7 +193,7 @@ func fillBody(body map[string]any, params []schema.Param, values map[string]any,
 	return nil
 }
 
-// tableBodies encodes tables with declared keys: each becomes a body of its own.
+// tableBodies encodes tables with declared keys, each as a body of its own.
 func tableBodies(p *schema.Param, v any) (any, error) {
 	if len(p.Fields) == 0 {
 		return v, nil
@@ -274,7 +271,7 @@ func put(body map[string]any, key string, v any) error {
 		}
 		inner = map[string]any{}
 	} else {
-		inner = maps.Clone(inner) // the caller's own object is not changed
+		inner = maps.Clone(inner) // do not change the caller's object
 	}
 	body[name] = inner
 	return put(inner, rest, v)

@@ -1,14 +1,14 @@
 package declare
 
-// Bounds of an answer, which may inflate to more than memory holds: what one record
-// may take, each further one of a page or a list, and all together.
+// Bounds of an answer, which may inflate beyond memory: one record, each further one of a page or a
+// list, and all together.
 const (
 	recordBound = 64 << 20
 	furtherOne  = 256 << 10
 	answerBound = 512 << 20
 )
 
-// bound is how many bytes the answer of a request may have, by what it asks for.
+// bound returns the maximum size of an answer, depending on the arguments.
 func (s *Spec) bound(a Args) int64 {
 	switch s.Shape {
 	case ShapeNone, ShapeResource:
@@ -20,7 +20,7 @@ func (s *Spec) bound(a Args) int64 {
 	} else if ids, _ := s.list(a); ids != nil {
 		records = int64(len(ids))
 	} else if s.Shape != ShapeSome {
-		return answerBound // as many as there are
+		return answerBound // no limit on their number
 	}
 	return min(recordBound+min(records, answerBound/furtherOne)*furtherOne, answerBound)
 }

@@ -9,7 +9,7 @@ import (
 	"transect/client/schema"
 )
 
-// The bound of an answer follows what was asked for, and never exceeds what memory holds.
+// TestBounds: the bound of an answer depends on the arguments, and never exceeds memory.
 func TestBounds(t *testing.T) {
 	ids := []schema.Param{{Name: "project", Type: "id|[]id"}}
 	for _, c := range []struct {
@@ -32,8 +32,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// An answer of many tiny records is refused before it is split: their places take more
-// memory than they do. Commas within records do not count.
+// TestTooManyRecords: an answer of many tiny records is refused before it is split, because their
+// slices take more memory than they do. Commas within records do not count.
 func TestTooManyRecords(t *testing.T) {
 	most := mostItems(nil)
 	large := `{"a":[` + strings.Repeat(`1,`, most+1) + `2],"b":",\","}`

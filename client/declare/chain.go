@@ -9,16 +9,15 @@ import (
 	"transect/client/schema"
 )
 
-// Call is one call of an operation on its way through the chain.
+// Call is one call of an operation passing through the chain.
 type Call struct {
 	Spec *Spec
 	Args Args // checked
-	In   any  // the same as a filled input struct
+	In   any  // the arguments as a filled input struct
 
-	// Exchange stands between the call and the platform for each of its
-	// requests when set; send is what it stands before.
+	// Exchange, when set, replaces the sending of each request of the call; send is the original way.
 	Exchange func(ctx context.Context, req Request, send Sender) ([]byte, error)
-	// Answered is set when Exchange knows the answers: nothing is sent.
+	// Answered means that Exchange has the answers: nothing is sent.
 	Answered bool
 
 	page bool // one page of a search_generator
@@ -26,12 +25,12 @@ type Call struct {
 
 type positionKey struct{}
 
-// At returns a context whose calls are made at a position in a script, "file:12".
+// At returns a context for calls made at a position in a script, "file:12".
 func At(ctx context.Context, position string) context.Context {
 	return context.WithValue(ctx, positionKey{}, position)
 }
 
-// Position is where in a script the calls of a context are made; "" when not known.
+// Position returns the script position of a context's calls; "" when unknown.
 func Position(ctx context.Context) string {
 	position, _ := ctx.Value(positionKey{}).(string)
 	return position
@@ -72,33 +71,32 @@ func Remember(ctx context.Context, name string, find func() (string, error)) (st
 // Sender sends one request and returns the answer's body.
 type Sender func(ctx context.Context, req Request) ([]byte, error)
 
-// Request is what the call sends; a list of ids that takes several requests is
-// whole in it.
+// Request returns the call's request. It holds a complete list of ids, even if that takes several requests.
 func (call *Call) Request() (Request, error) {
 	ids, _ := call.Spec.list(call.Args)
 	return call.Spec.request(call.Args, call.In, ids != nil)
 }
 
-// SendsNothing is true of a search_generator: it makes an iterator, and each
-// page of that passes the chain as a call of its own.
+// SendsNothing reports whether the call is a search_generator: it makes an iterator, and each page
+// passes through the chain as a call of its own.
 func (call *Call) SendsNothing() bool { return call.Spec.paged && !call.page }
 
-// Handler carries out a call.
+// Handler executes a call.
 type Handler func(ctx context.Context, call *Call) (Value, error)
 
-// Interceptor is one link of the chain every call goes through. It may answer
-// itself, change the call, or watch it pass.
+// Interceptor is one link of the chain that every call passes through. It may answer the call,
+// change it, or observe it.
 type Interceptor func(ctx context.Context, call *Call, next Handler) (Value, error)
 
-// Engine carries out operations: it checks arguments, passes calls along the
-// links, first link first, and sends requests.
+// Engine executes operations: it checks arguments, passes calls through the links, first link
+// first, and sends requests.
 type Engine struct {
 	Links []Interceptor
 	Send  Sender
-	Log   *slog.Logger // of what users should know; none when nil
+	Log   *slog.Logger // messages for users; none when nil
 }
 
-// do runs one call through the chain, ending in last.
+// do passes one call through the chain, ending in last.
 func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (any, error), last Handler) (Value,
 	error) {
 	checked, err := s.Checked(args)
@@ -117,7 +115,7 @@ func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (a
 	return e.through(ctx, &Call{Spec: s, Args: checked, In: in}, last)
 }
 
-// through passes a checked call along the links to last.
+// through passes a checked call through the links to last.
 func (e *Engine) through(ctx context.Context, call *Call, last Handler) (Value, error) {
 	handler := last
 	for i := len(e.Links) - 1; i >= 0; i-- {
@@ -131,7 +129,7 @@ func (e *Engine) through(ctx context.Context, call *Call, last Handler) (Value, 
 	return value, nil
 }
 
-// send is the last link of operations with a route.
+// send is the last link for operations with a route: it sends the requests.
 func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 	s := call.Spec
 	ids, param := s.list(call.Args)
@@ -145,11 +143,11 @@ func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 	return e.sendChunks(ctx, call, ids, param, chunk)
 }
 
-// Chunker is implemented by input structs whose arguments lower the number of
-// ids one request takes; 0 leaves it as declared.
+// Chunker is implemented by input structs whose arguments reduce the number of ids per request; 0
+// keeps the declared one.
 type Chunker interface{ Chunk() int }
 
-// list finds the argument that holds a list of ids, if one was given.
+// list returns the list of ids among the arguments, if any, with its parameter.
 func (s *Spec) list(a Args) ([]string, *schema.Param) {
 	for i := range s.Params {
 		p := &s.Params[i]
@@ -175,7 +173,7 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 		}
 	}
 	v, err := call.Spec.result(body, many)
-	return v, call.Spec.unread(err)
+	return v, call.Spec.maybeDone(err)
 }
 
 func (call *Call) exchange(ctx context.Context, req Request, send Sender) ([]byte, error) {
@@ -185,8 +183,8 @@ func (call *Call) exchange(ctx context.Context, req Request, send Sender) ([]byt
 	return call.Exchange(ctx, req, send)
 }
 
-// sendChunks cuts a long list of ids into requests the platform accepts. When
-// one fails, the error tells which ids are done and which are not.
+// sendChunks splits a long list of ids into requests that the platform accepts. When one fails, the
+// error lists the ids that are done and those that are not.
 func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *schema.Param, chunk int) (Value, error) {
 	all := Value{Shape: ShapeNone}
 	if call.Spec.Shape == ShapeSome {

@@ -15,8 +15,7 @@ import (
 	"transect/client/suggest"
 )
 
-// Args are the arguments of one call, by name, and the extra ones that travel
-// unchanged.
+// Args are the arguments of one call, by name, and the extra ones, which are sent unchanged.
 type Args struct {
 	Values map[string]any
 	Extra  map[string]any
@@ -49,9 +48,8 @@ func (a Args) Text(name string) string {
 	return s
 }
 
-// Checked returns the arguments in canonical form: aliases resolved, types
-// checked and converted. It returns the error the interface documents, and for
-// everything else a ParameterError that names the argument.
+// Checked returns the arguments in canonical form: aliases resolved, types checked and converted.
+// It fails with the documented error, otherwise with a ParameterError that names the argument.
 func (s *Spec) Checked(a Args) (Args, error) {
 	out := Args{Values: make(map[string]any, len(a.Values)), Extra: a.Extra}
 	for _, name := range schema.SortedKeys(a.Values) {
@@ -60,7 +58,7 @@ func (s *Spec) Checked(a Args) (Args, error) {
 			if err := s.Undeclared(name); err != nil {
 				return out, err
 			}
-			if err := out.further(s, name, a.Values[name]); err != nil {
+			if err := out.addExtra(s, name, a.Values[name]); err != nil {
 				return out, err
 			}
 			continue
@@ -93,8 +91,7 @@ func (s *Spec) Checked(a Args) (Args, error) {
 	return out, nil
 }
 
-// Unnamed lists the arguments of a call that no declaration names, which are sent
-// unchanged, each with what was possibly meant.
+// Unnamed lists the undeclared arguments of a call, which are sent unchanged, each with a likely correction.
 func (s *Spec) Unnamed(values map[string]any) (found []string) {
 	for name, v := range values {
 		if s.Param(name) != nil || v == nil || len(s.Params) == 0 {
@@ -113,8 +110,8 @@ func (s *Spec) Unnamed(values map[string]any) (found []string) {
 	return found
 }
 
-// further adds an argument that no declaration names to the extra ones.
-func (a *Args) further(s *Spec, name string, v any) error {
+// addExtra adds an undeclared argument to the extra ones.
+func (a *Args) addExtra(s *Spec, name string, v any) error {
 	if v == nil {
 		return nil
 	}
@@ -132,9 +129,8 @@ func (a *Args) further(s *Spec, name string, v any) error {
 	return nil
 }
 
-// Undeclared tells why an argument that no declaration names is refused, or nil
-// when it travels unchanged, like those in extra. What looks like a misspelt name
-// is refused; extra takes it.
+// Undeclared returns why an undeclared argument is refused, or nil when it is sent unchanged, like
+// those in extra. A likely misspelling is refused; extra accepts it.
 func (s *Spec) Undeclared(name string) error {
 	if slices.Contains(s.Refused, name) {
 		return fault.Hinted(s.fail(&fault.QueryError{}, "%s is no longer an argument of searches", name),

@@ -14,7 +14,7 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items[7] = append(bytes.Repeat([]byte(" "), 2*recordBlock), items[7]...) // longer than a room
+	items[7] = append(bytes.Repeat([]byte(" "), 2*recordBlock), items[7]...) // longer than a block
 	var want [][]byte
 	for _, item := range items {
 		want = append(want, bytes.Clone(item))
@@ -34,12 +34,12 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 	}
 }
 
-// Pages of any sizes, one after the other: records stay as they were when later pages
-// are read, and none lies in memory larger than a block.
+// TestPagesLeaveRecordsAlone: for pages of any sizes, records stay unchanged when later pages are
+// read, and none is in memory larger than a block.
 func TestPagesLeaveRecordsAlone(t *testing.T) {
 	type span struct {
 		first, last uintptr
-		buffer      []byte // one that the pool drops would be freed, and be a record
+		buffer      []byte // the pool's own buffer might be freed and become a record
 	}
 	var large []span
 	var n int

@@ -41,14 +41,13 @@ func (s *Spec) generator() *Spec {
 	return &each
 }
 
-// sortable reports whether the platform can sort what a search finds.
+// sortable reports whether the platform can sort the results of a search.
 func (s *Spec) sortable() bool {
 	p := s.Param("sort")
 	return p != nil && p.In != schema.NotSent
 }
 
-// dropParams removes the parameters that belong to the other operation of the
-// pair only.
+// dropParams removes the parameters that only the other operation of the pair has.
 func (s *Spec) dropParams(only string) {
 	var kept []schema.Param
 	for _, p := range s.Params {
@@ -59,7 +58,7 @@ func (s *Spec) dropParams(only string) {
 	s.Params = kept
 }
 
-// iterate is the last link of search_generator: it makes the iterator.
+// iterate is the last link for search_generator: it creates the iterator.
 func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 	log := e.Log
 	if log == nil {
@@ -77,7 +76,7 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 	return Value{Shape: ShapeIterator, Stream: newPager(call, log, send)}, nil
 }
 
-// sendPage is the last link of one page.
+// sendPage is the last link for one page: it requests it.
 func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Value, error) {
 	req, err := call.Spec.request(call.Args, call.In, false)
 	if err != nil {
@@ -93,18 +92,17 @@ func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Val
 		return Value{}, err
 	}
 	items, total, err := splitPage(body)
-	if cap(body) > recordBlock { // a smaller one is left to its records
+	if cap(body) > recordBlock { // a smaller buffer stays with its records
 		copyOut(items)
 		pages.Put(req.Buffer)
 	}
 	return Value{Shape: ShapePage, Items: items, Total: total}, err
 }
 
-// pages are buffers that pages are read into, to be used again.
+// pages recycles the buffers that pages are read into.
 var pages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// keysetConflict says which argument of the caller's keeps pages from following
-// identifiers; "" when none does.
+// keysetConflict returns why the caller's arguments prevent keyset pagination; "" if they do not.
 func (call *Call) keysetConflict() string {
 	values := call.Args.Values
 	filter, _ := values["filter"].(map[string]any)

@@ -11,11 +11,10 @@ import (
 
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F-]{24,36}$`) })
 
-// IsIdentifier reports whether a text has the form of an id rather than of a name.
+// IsIdentifier reports whether a text has the form of an id, not of a name.
 func IsIdentifier(text string) bool { return identifier().MatchString(text) }
 
-// explainName gives the failure of a call a hint when the platform refused a name
-// that was given where an id is expected.
+// explainName adds a hint to an error when the platform refused a name in place of an id.
 func (s *Spec) explainName(a Args, err error) {
 	refused, ok := errors.AsType[*fault.ResponseError](err)
 	if !ok || s.Composed || refused.Status != 400 && refused.Status != 404 && refused.Status != 422 {
@@ -39,7 +38,7 @@ func (s *Spec) explainName(a Args, err error) {
 	}
 }
 
-// NameHint is the hint for a name where the id of a parameter is expected.
+// NameHint returns the hint for a name where the id of a parameter is expected.
 func NameHint(manager, parameter, name string) string {
 	if Singular(manager) != parameter {
 		manager = parameter + "s"

@@ -17,14 +17,14 @@ import (
 // the Go method assigned to it.
 type Op[In, Out any] func(ctx context.Context, in In) (Out, error)
 
-// Search is a pair of operations: search, one page at a time, and
-// search_generator, which goes through all pages.
+// Search is a pair of operations: search, for one page at a time, and search_generator, which
+// iterates over all pages.
 type Search[In, T any] struct {
 	Page   Op[In, Page[T]]    // one page
-	Cursor Op[In, *Cursor[T]] // goes through all matches; the caller closes it
+	Cursor Op[In, *Cursor[T]] // iterates over all matches; the caller closes it
 }
 
-// All goes through all matches in a for loop. An error ends the loop.
+// All iterates over all matches. An error ends the loop.
 func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		cursor, err := s.Cursor(ctx, in)
@@ -49,12 +49,12 @@ func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	}
 }
 
-// operation is a field that binding can complete. Its methods are instantiated for
-// each operation, in each package that mentions the client: what they have in common
-// is in functions without type parameters, below.
+// operation is a field that Bind can complete. Its methods are instantiated for each operation, in
+// each package that mentions the client; so their common code is below, in functions without type
+// parameters.
 type operation interface {
 	types() (in, out reflect.Type)
-	// method is the Go method that was assigned; nil for none.
+	// method returns the assigned Go method, or nil.
 	method() func(ctx context.Context, in any) (any, error)
 	// complete makes the operation call a spec.
 	complete(spec func() *Spec)
@@ -81,7 +81,7 @@ func (op *Op[In, Out]) complete(spec func() *Spec) {
 
 var recordType = reflect.TypeFor[rawRecord]()
 
-// shapeOf is the shape of a result of a type.
+// shapeOf returns the shape of a result type.
 func shapeOf(out reflect.Type) Shape {
 	switch o := reflect.Zero(out).Interface().(type) {
 	case None:
@@ -104,10 +104,10 @@ func (Some[T]) shape() Shape    { return ShapeSome }
 func (Page[T]) shape() Shape    { return ShapePage }
 func (*Cursor[T]) shape() Shape { return ShapeIterator }
 
-// over makes a cursor of an operation's result.
+// over makes a cursor from an operation's result.
 func (*Cursor[T]) over(s *Stream) any { return &Cursor[T]{s} }
 
-// records reports whether what the cursor goes through are resources.
+// records reports whether the cursor iterates over resources.
 func (*Cursor[T]) records() bool { return reflect.TypeFor[T]().Implements(recordType) }
 
 // arguments reads a filled input struct.
@@ -116,7 +116,7 @@ func (s *Spec) arguments(in any) Args {
 	return Args{Values: values, Extra: extra}
 }
 
-// filled makes input structs of a type.
+// filled returns a function that makes input structs of a type.
 func filled(s *Spec, in reflect.Type) func(Args) (any, error) {
 	return func(a Args) (any, error) {
 		into := reflect.New(in)
@@ -125,8 +125,7 @@ func filled(s *Spec, in reflect.Type) func(Args) (any, error) {
 	}
 }
 
-// call is the operation as Go callers know it: with a filled input struct, and with
-// a pointer to the result.
+// call executes the operation for Go callers: with a filled input struct, and a pointer to the result.
 func (s *Spec) call(ctx context.Context, in, out any) error {
 	v, err := s.invoke(ctx, s.arguments(in))
 	if err != nil {
@@ -180,15 +179,15 @@ func (op *bound) bind(e *Engine, s *Spec) {
 
 type runningKey struct{}
 
-// Running are the arguments of the operation whose Go method runs with ctx, for
-// it to complete. Other than its input struct they tell null from absent.
+// Running returns the arguments of the operation whose Go method runs with ctx, for it to complete.
+// Unlike its input struct they distinguish null from absent.
 func Running(ctx context.Context) Args {
 	args := ctx.Value(runningKey{}).(Args)
 	return Args{Values: maps.Clone(args.Values), Extra: maps.Clone(args.Extra)}
 }
 
-// Proceed sends the request of a composed operation, whose Go method has
-// completed the arguments. It passes the links like any call.
+// Proceed sends the request of a composed operation, whose Go method has completed the arguments.
+// It passes through the links like any call.
 func Proceed[Out any](ctx context.Context, s *Spec, a Args) (out Out, err error) {
 	v, err := s.proceed(ctx, a)
 	if err == nil {
@@ -197,7 +196,7 @@ func Proceed[Out any](ctx context.Context, s *Spec, a Args) (out Out, err error)
 	return out, err
 }
 
-// pair is a field of two operations, which are declared together.
+// pair is a field of two operations that are declared together.
 type pair interface {
 	both() (page, cursor operation)
 }

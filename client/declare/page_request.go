@@ -8,11 +8,11 @@ import (
 	"transect/client/schema"
 )
 
-// pageRequest is one page that is to be fetched.
+// pageRequest is a request for one page.
 type pageRequest struct {
 	offset int64  // a multiple of the size
 	size   int64  // records requested
-	after  string // keyset: the identifier before the page
+	after  string // keyset: the last identifier before the page
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -35,7 +35,7 @@ func (r *pageRequest) stop() {
 	r.answer = nil
 }
 
-// arguments are those of the search with the page's own laid over them.
+// arguments returns the search's arguments, overridden for the page.
 func (p *pager) arguments(r *pageRequest) Args {
 	args := Args{Values: maps.Clone(p.args.Values), Extra: p.args.Extra}
 	if args.Values == nil {
@@ -57,8 +57,8 @@ func (p *pager) arguments(r *pageRequest) Args {
 	return args
 }
 
-// start sends a request. Its goroutine holds nothing of the pager, which is
-// freed when its reader leaves the loop.
+// start sends a request. Its goroutine does not reference the pager, so that the pager is freed
+// when its reader leaves the loop.
 func (p *pager) start(ctx context.Context, r *pageRequest) {
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.answer = make(chan pageAnswer, 1)
@@ -74,8 +74,8 @@ func (p *pager) start(ctx context.Context, r *pageRequest) {
 	})
 }
 
-// fetchers are goroutines that go on with further requests: a new one for each page
-// would grow its stack each time, which costs as much as the decoding of some records.
+// fetchers are goroutines reused for further requests: a new one for each page would grow its stack
+// each time, which costs as much as decoding some records.
 type fetchers chan func()
 
 func (f fetchers) do(fetch func()) {
@@ -91,11 +91,11 @@ func (f fetchers) do(fetch func()) {
 	}
 }
 
-// recordBlock is how many bytes of its page one record may keep in memory.
+// recordBlock is the most bytes of its page that one record may keep in memory.
 const recordBlock = 64 << 10
 
-// copyOut copies the records of a page into small blocks: the page is read into a
-// buffer that is used again, and a script that keeps one record must not keep all.
+// copyOut copies the records of a page into small blocks: the page's buffer is reused, and a script
+// that keeps one record must not keep all of them.
 func copyOut(items [][]byte) {
 	bytes := 0
 	for _, item := range items {

@@ -10,26 +10,24 @@ import (
 
 const (
 	maxPageRecords = 5000
-	maxPageBytes   = 4 << 20     // about
+	maxPageBytes   = 4 << 20     // approximately
 	slowPage       = time.Second // a page that takes longer is not doubled
 
-	// refusalsToShrink is how often a page is refused before a smaller one is
-	// requested.
+	// refusalsToShrink is how often a page is refused before a smaller one is requested.
 	refusalsToShrink = 2
-	// After a refusal this many pages must succeed before its size is tried
-	// again; each further refusal doubles the number.
+	// After a refusal so many pages must succeed before its size is tried again; each further
+	// refusal doubles the number.
 	firstRegrowth, lastRegrowth = 4, 64
 )
 
-// pageSize decides how many records the next page requests. A limit of the
-// caller's is kept; otherwise pages double from the default, and shrink when the
-// platform refuses one as too large.
+// pageSize chooses how many records the next page requests. A limit set by the caller is kept;
+// otherwise pages double from the default, and shrink when the platform refuses one as too large.
 type pageSize struct {
 	now    int64
 	start  int64 // the first size
 	max    int64
-	proven int64 // largest size that came complete
-	fixed  bool  // given by the caller
+	proven int64 // largest size that was delivered completely
+	fixed  bool  // set by the caller
 
 	recordBytes float64 // on average
 	slow        bool    // the last page was a slowPage
@@ -47,7 +45,7 @@ func newPageSize(values map[string]any, standard int64) pageSize {
 	return s
 }
 
-// succeeded notes a page that was as long as requested.
+// succeeded records a page that was as long as requested.
 func (s *pageSize) succeeded(size int64, got pageAnswer) {
 	s.proven = max(s.proven, size)
 	s.slow = got.took > slowPage
@@ -57,8 +55,8 @@ func (s *pageSize) succeeded(size int64, got pageAnswer) {
 	}
 }
 
-// grow doubles the size where pages stay aligned: offset is that of the next
-// page, total the number of matches or -1.
+// grow doubles the size if pages stay aligned. offset is the next page's, total the number of
+// matches or -1.
 func (s *pageSize) grow(offset, total int64) {
 	twice := 2 * s.now
 	switch {
@@ -71,8 +69,8 @@ func (s *pageSize) grow(offset, total int64) {
 	s.now = twice
 }
 
-// limitTo returns to a size that comes complete, for the page at an offset: a
-// proven one, else n, the length of a page that came short.
+// limitTo returns to a size that is delivered completely, for the page at an offset: a proven one,
+// else n, the length of an incomplete page.
 func (s *pageSize) limitTo(n, offset int64) {
 	if s.proven > 0 && s.proven < s.now {
 		n = s.proven
@@ -82,18 +80,18 @@ func (s *pageSize) limitTo(n, offset int64) {
 	s.proven = s.now
 }
 
-// align lowers the size until it divides the offset: pages stay aligned.
+// align lowers the size until it divides the offset.
 func (s *pageSize) align(offset int64) {
 	for offset%s.now != 0 {
 		s.now--
 	}
 }
 
-// shrinkable reports whether a refused page can be requested in smaller ones.
+// shrinkable reports whether a refused page can be split into smaller ones.
 func (s *pageSize) shrinkable() bool { return !s.fixed && s.now > 1 }
 
-// shrink reacts to a refused page at an offset, with a proven size or a quarter:
-// false when neither can help.
+// shrink chooses a smaller size after a refused page at an offset: a proven one or a quarter. It
+// returns false when neither can help.
 func (s *pageSize) shrink(size, offset int64, err error) bool {
 	if !s.shrinkable() || size <= 1 || !tooLarge(err) {
 		return false
@@ -106,12 +104,12 @@ func (s *pageSize) shrink(size, offset int64, err error) bool {
 	s.refused, s.complete = size, 0
 	s.regrowth = min(max(firstRegrowth, 2*s.regrowth), lastRegrowth)
 	if !fault.TransientStatus(fault.Status(err)) {
-		s.max = s.now // a limit or a time-out, which a later page would meet as well
+		s.max = s.now // a limit or a time-out, which later pages would hit as well
 	}
 	return true
 }
 
-// tooLarge recognises the errors of a platform that cannot deliver a page.
+// tooLarge reports whether an error means that a page is too large to deliver.
 func tooLarge(err error) bool {
 	var timeout *fault.TimeoutError
 	switch fault.Status(err) {
@@ -122,7 +120,7 @@ func tooLarge(err error) bool {
 	return errors.Is(err, fault.ErrAnswerTooLarge) || errors.As(err, &timeout)
 }
 
-// pagesIn is how many pages of the present size fit into so many bytes.
+// pagesIn returns how many pages of the current size fit into so many bytes.
 func (s *pageSize) pagesIn(bytes int) int {
 	page := s.recordBytes * float64(s.now)
 	if page <= 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// pageOf makes the answer of a search with n records of about 900 bytes.
+// pageOf returns the answer of a search with n records of about 900 bytes.
 func pageOf(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"total":` + fmt.Sprint(n) + `,"results":[`)
@@ -59,8 +59,8 @@ func TestSplitPage(t *testing.T) {
 	}
 }
 
-// FuzzSplitPage holds the splitter against the standard library: the same
-// records and total, or an error of both.
+// FuzzSplitPage compares the splitter with the standard library: the same records and total, or an
+// error of both.
 func FuzzSplitPage(f *testing.F) {
 	f.Add([]byte(`{"results":[{"a":1},{"b":2}],"total":2}`))
 	f.Add(pageOf(2))
@@ -92,8 +92,7 @@ func FuzzSplitPage(f *testing.F) {
 	})
 }
 
-// standardPage reads a page with the standard library; ok is false for what is
-// no page.
+// standardPage reads a page with the standard library; ok is false for anything else.
 func standardPage(body []byte) (items []json.RawMessage, total int64, ok bool) {
 	var page map[string]json.RawMessage
 	if json.Unmarshal(body, &page) != nil || json.Unmarshal(page["results"], &items) != nil || items == nil {

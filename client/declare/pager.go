@@ -15,13 +15,12 @@ import (
 	"transect/client/schema"
 )
 
-// pager goes through the pages of a search: it keeps several of them in flight,
-// as many as its reader keeps up with, and yields their records in order.
+// pager iterates over the pages of a search: it keeps several of them in flight, as many as its
+// reader can use, and yields their records in order.
 //
-// It counts in offsets, not in pages, so that the page size may change: page p
-// of size s starts at offset p*s, and a new size always divides the offset. Where
-// a page comes shorter than requested it begins anew behind the last record, with
-// a size that is known to come whole.
+// It counts in offsets, not in pages, so that the page size may change: page p of size s starts at
+// offset p*s, and a new size always divides the offset. After a page that is shorter than requested
+// it restarts behind the last record, with a size known to be delivered completely.
 type pager struct {
 	send   func(ctx context.Context, args Args, shrinkable bool) (Value, error)
 	log    *slog.Logger
@@ -33,42 +32,40 @@ type pager struct {
 	size     pageSize
 	requests []*pageRequest // by offset; the first is delivered next
 	fetchers fetchers
-	next     int64         // offset behind the last request
+	next     int64         // offset after the last request
 	lastID   string        // of the last record, for keyset
-	window   int           // pages in flight or waiting, at most
+	window   int           // most pages in flight or waiting
 	latency  time.Duration // of the fastest page so far
 	handed   time.Time     // when the reader got its last page
 	accepted int           // pages so far
 	full     bool          // the last page was as long as requested
-	total    int64         // matches, as the last page has it; -1 when unknown
-	badTotal bool          // records came behind the total
-	short    *shortPage    // the page before, where it came short of the total
-	gaps     bool          // pages leave out some of their records
+	total    int64         // matches, according to the last page; -1 when unknown
+	badTotal bool          // records followed after the total
+	short    *shortPage    // the previous page, if it was shorter than the total allows
+	gaps     bool          // pages omit some of their records
 	empty    int64         // offsets without a record since the last one
 	done     bool
 }
 
 const (
 	maxAhead = 24
-	// maxAheadFixed is the limit for pages that stay as small as the caller wants
-	// them, unless one takes slowToPrefetch: a platform that works that long for a
-	// page may not bear so many at a time.
+	// maxAheadFixed is the limit for pages that stay as small as the caller wants, unless one takes
+	// slowToPrefetch: a platform so slow may not bear so many at a time.
 	maxAheadFixed  = 64
 	slowToPrefetch = 300 * time.Millisecond
-	// maxAheadUncounted is the prefetch limit while the total is unknown: some
-	// of the pages may lie behind the end.
+	// maxAheadUncounted is the prefetch limit while the total is unknown, because some of the pages
+	// may be beyond the end.
 	maxAheadUncounted = 4
-	// maxPrefetchBytes limits the pages that wait for their reader.
+	// maxPrefetchBytes limits the pages waiting for their reader.
 	maxPrefetchBytes = 16 << 20
-	// cheapPrefetchBytes may always be in flight or wait for their reader. The window
-	// goes beyond them only while pages take no longer for it: where more in flight
-	// gain nothing, they would only take memory.
+	// cheapPrefetchBytes may always be in flight or wait for their reader. The window exceeds them
+	// only while pages do not take longer for it: then more in flight would only take memory.
 	cheapPrefetchBytes = 2 << 20
-	// fastestReading is more than a script reads, in bytes a second. What arrives at
-	// this rate while a page is fetched is all that needs to be in flight.
+	// fastestReading is more bytes per second than a script reads. Only what arrives at this rate
+	// while a page is fetched needs to be in flight.
 	fastestReading = 2 << 30
-	// leastWindowBytes may be in flight all the same: while one page is fetched again
-	// after a refusal, the reader's next ones are.
+	// leastWindowBytes may be in flight in any case, so that the next pages are fetched while one
+	// is repeated after a refusal.
 	leastWindowBytes = 3 << 20
 )
 
@@ -83,7 +80,7 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 	if page, ok := values["page"].(int64); ok {
 		p.next = (page - p.first) * p.size.now
 	}
-	// A script's loop that is left early does not close its iterator.
+	// Leaving a script's loop early does not close its iterator.
 	runtime.SetFinalizer(p, (*pager).finish)
 	return NewStream(nil, p.fetch, p.finish)
 }
@@ -111,8 +108,8 @@ func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err err
 	return records, !p.done, err
 }
 
-// widen makes the window as wide as the reader needs, so that it never waits: as
-// many pages as it reads while one is fetched. Pages that may grow do so first.
+// widen makes the window as wide as needed for the reader never to wait: as many pages as it reads
+// while one is fetched. Pages that may grow do that first.
 func (p *pager) widen() {
 	if p.size.fixed && p.accepted > 0 && p.latency > 0 {
 		reading := max(time.Since(p.handed), time.Microsecond)
@@ -130,7 +127,7 @@ func (p *pager) maxWindow() int {
 	return min(pages, p.size.pagesIn(max(leastWindowBytes, int(useful))))
 }
 
-// fill keeps the wanted pages in flight, at least the next one.
+// fill keeps as many pages in flight as wanted, at least the next one.
 func (p *pager) fill(ctx context.Context) {
 	for !p.done && (len(p.requests) == 0 || p.wantsMore()) {
 		p.request()
@@ -153,7 +150,7 @@ func (p *pager) wantsMore() bool {
 	return p.full && len(p.requests) < min(ahead, maxAheadUncounted, p.accepted)
 }
 
-// request lines up the page at p.next.
+// request appends a request for the page at p.next.
 func (p *pager) request() {
 	if p.keyset {
 		p.requests = append(p.requests, &pageRequest{size: p.size.now, after: p.lastID})
@@ -166,8 +163,8 @@ func (p *pager) request() {
 	p.next += p.size.now
 }
 
-// receive takes the answer to the first request: its records, or an error that
-// leaves the pager where it was.
+// receive processes the answer to the first request: it returns its records, or an error that
+// leaves the pager unchanged.
 func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (records [][]byte, err error) {
 	abandoned := r.ctx.Err() != nil && ctx.Err() == nil // by the reader that sent it
 	r.stop()
@@ -195,11 +192,10 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 	return records, err
 }
 
-// accept takes a numbered page, and returns its records unless they must be
-// fetched again. Only a page of known position is taken: the first one, a whole
-// one, or one of a size that came whole before. A platform that cuts pages to a size
-// of its own numbers them by that size too, so any other short page may consist of
-// records from further ahead, which the reader has already.
+// accept processes a numbered page, and returns its records unless they must be fetched again. It
+// accepts only pages of known position: the first one, a complete one, or one of a size that was
+// complete before. A platform that cuts pages to a size of its own numbers them by that size, so
+// any other short page may consist of records further on, which the reader already has.
 func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	n, total := int64(len(got.items)), got.total
 	if p.badTotal {
@@ -209,12 +205,12 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	p.short = nil
 	switch {
 	case short != nil && (n == 0 || short.delivered(got.items[0])):
-		// That page was whole but for records that are not for this caller.
+		// That page was complete except for records hidden from this caller.
 		p.size, p.gaps = short.size, true
 		p.restart(short.end)
 		return nil
 	case n > 0 && total >= 0 && r.offset >= total && p.accepted == 0 && n < r.size:
-		p.finish() // the caller starts behind the end, and the page is from before it
+		p.finish() // the caller starts beyond the end, and the page is from before it
 		return nil
 	case n > 0 && total >= 0 && r.offset >= total:
 		p.badTotal, total = true, -1
@@ -226,7 +222,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 		return nil
 	}
 	p.requests = p.requests[1:]
-	if n == 0 { // the end, or all records of the page are left out
+	if n == 0 { // the end, or a page with all records omitted
 		p.full = false
 		if p.empty += r.size; p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
 			p.finish()
@@ -243,14 +239,13 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 		p.size.limitTo(n, n)
 		p.size.fixed = true
 		p.restart(n)
-	case n < r.size && total > end: // more should follow: a limit of the platform's, or gaps
+	case n < r.size && total > end: // more should follow: a limit of the platform, or gaps
 		p.short = &shortPage{items: slices.Clone(got.items), size: p.size, end: r.offset + r.size}
 		p.short.size.now, p.short.size.proven = r.size, max(r.size, p.size.proven)
 		p.size.limitTo(n, end)
 		p.restart(end)
 	case unproven && total < 0:
-		// Cut, or the end. Without a total only page numbers are reliable, and
-		// they depend on the size.
+		// Cut, or the end. Without a total only page numbers are reliable, and they depend on the size.
 		p.size.fixed = true
 	case n >= r.size:
 		p.size.succeeded(r.size, got)
@@ -261,14 +256,14 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	switch {
 	case total < 0 || end < total:
 	case p.full && r.offset == 0 && r.size > 1:
-		p.total = -1 // may be the length of the page only; one more page tells
+		p.total = -1 // may be just the page's length; request one more page
 	default:
 		p.finish()
 	}
 	return got.items
 }
 
-// acceptKeyset takes a page that follows an identifier.
+// acceptKeyset processes a page that follows an identifier.
 func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 	n := int64(len(got.items))
 	if n == 0 {
@@ -301,7 +296,7 @@ func (p *pager) finish() {
 	p.done = true
 }
 
-// restart drops all requests and goes on at an offset.
+// restart drops all requests and continues at an offset.
 func (p *pager) restart(offset int64) {
 	for _, r := range p.requests {
 		r.stop()
@@ -309,14 +304,13 @@ func (p *pager) restart(offset int64) {
 	p.requests, p.next, p.window = nil, offset, 1
 }
 
-// shortPage is a page that came shorter than requested although more should
-// follow. Either the platform delivers no more in one answer: then the next record
-// is right behind its last. Or it left out records that are not for this caller:
-// then what follows has been delivered already, or is left out as well.
+// shortPage is a page shorter than requested although more should follow. If the platform limits
+// its answers, the next record is right after its last. If it omitted records hidden from this
+// caller, the following ones were delivered already, or are omitted as well.
 type shortPage struct {
 	items [][]byte
-	size  pageSize // before
-	end   int64    // offset up to which was requested
+	size  pageSize // before this page
+	end   int64    // offset of the end of the request
 }
 
 func (s *shortPage) delivered(record []byte) bool {

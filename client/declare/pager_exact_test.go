@@ -16,9 +16,8 @@ import (
 	"transect/client/fault"
 )
 
-// TestPagerIsExact compares what the pager delivers with what it has to: every
-// record once, in order, whatever the platform does and in whichever order pages
-// arrive.
+// TestPagerIsExact compares the pager's records with the expected ones: every record once, in
+// order, whatever the platform does and in whichever order pages arrive.
 func TestPagerIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &shelf{records: rapid.IntRange(0, 700).Draw(rt, "records"), first: rapid.Int64Range(0, 1).Draw(rt, "first")}
@@ -41,7 +40,7 @@ func TestPagerIsExact(t *testing.T) {
 		s.uncounted = rapid.Bool().Draw(rt, "uncounted")
 		switch rapid.IntRange(0, 4).Draw(rt, "kind") {
 		case 1:
-			// Without a total, a platform that cuts pages is only followed from its start.
+			// Without a total, the pager follows a platform that cuts pages only from its start.
 			if !s.uncounted || start == 0 {
 				s.most = rapid.Int64Range(1, 100).Draw(rt, "most")
 				s.skipAsked = !s.uncounted && rapid.Bool().Draw(rt, "skips what was asked")
@@ -49,13 +48,12 @@ func TestPagerIsExact(t *testing.T) {
 		case 2:
 			if start == 0 && !keyset && size > 1 {
 				s.hidden = rapid.IntRange(2, 40).Draw(rt, "hidden")
-				if rapid.Bool().Draw(rt, "cuts as well") { // but the pages that a search begins with
+				if rapid.Bool().Draw(rt, "cuts as well") { // except for the first pages of a search
 					s.most = rapid.Int64Range(size, 100).Draw(rt, "most")
 				}
 			}
 		case 3:
-			// A size that the first page does not show is one of the caller's, which
-			// refusals leave alone.
+			// A size not visible in the first page is one of the caller's, which refusals do not change.
 			if start == 0 && !keyset {
 				s.own = rapid.Int64Range(size+1, 100).Draw(rt, "own size")
 			}
@@ -85,8 +83,8 @@ func TestPagerIsExact(t *testing.T) {
 	})
 }
 
-// Behind the end of a search without totals, pages are still requested at sizes that came
-// whole: a platform that cuts pages answers a larger one from further ahead.
+// TestPagerEndsWhereEmptyPagesBegin: beyond the end of a search without totals, pages are still
+// requested at proven sizes: a platform that cuts pages answers a larger one from further ahead.
 func TestPagerEndsWhereEmptyPagesBegin(t *testing.T) {
 	s := &shelf{records: 22, most: 2, uncounted: true}
 	s.turns = &turns{steps: []step{
@@ -97,8 +95,8 @@ func TestPagerEndsWhereEmptyPagesBegin(t *testing.T) {
 	}
 }
 
-// readInTurns reads the shelf to its end. The reader pauses between records, asks again
-// after an error, and gives up and asks again when a page takes too long.
+// readInTurns reads the shelf to its end. The reader pauses between records, retries after an
+// error, and stops and retries when a page takes too long.
 func (s *shelf) readInTurns(t *testing.T, standard int64, values map[string]any, pauses []int, patience time.Duration) (ids []int, err error) {
 	synctest.Test(t, func(*testing.T) {
 		s.turns.some = make(chan struct{}, 1)
@@ -130,8 +128,8 @@ func (s *shelf) readInTurns(t *testing.T, standard int64, values map[string]any,
 	return ids, err
 }
 
-// turns lets one request be answered at a time, so that nothing but its steps decides
-// the order of answers, their time and their failures.
+// turns answers one request at a time, so that only its steps determine the order of answers, their
+// time and their failures.
 type turns struct {
 	steps []step // again from the beginning after the last; then one answer at once
 
@@ -157,7 +155,7 @@ var steps = rapid.Custom(func(t *rapid.T) step {
 	}
 })
 
-// turn is one request that waits to be answered.
+// turn is one request waiting to be answered.
 type turn struct {
 	page, limit int64
 	begin       chan error
@@ -181,8 +179,8 @@ func (ts *turns) wait(ctx context.Context, page, limit int64) error {
 	}
 }
 
-// take lets requests be answered until the reader is done. It acts when all other
-// goroutines of the bubble wait, so that it chooses from the same requests each time.
+// take answers requests until the reader is done. It acts when all other goroutines of the bubble
+// wait, so that it chooses from the same requests each time.
 func (ts *turns) take(reading <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
@@ -206,8 +204,7 @@ func (ts *turns) take(reading <-chan struct{}) {
 	}
 }
 
-// choose takes one of the waiting requests, whatever order they arrived in; nil when
-// there is none.
+// choose removes one of the waiting requests, whatever order they arrived in; nil if there is none.
 func (ts *turns) choose(which int) *turn {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

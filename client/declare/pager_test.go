@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Pages of the caller's size are requested all at once when they take longer to
-// come than to read.
+// TestPagerHidesLatency: pages of a fixed size are requested all at once when fetching is slower than reading.
 func TestPagerHidesLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{records: 400, delay: func(int64) time.Duration { return 20 * time.Millisecond }}
@@ -34,10 +33,10 @@ func TestPagerHidesLatency(t *testing.T) {
 	})
 }
 
-// Where pages take longer the more of them are in flight, as on a busy processor, no
-// more are requested than take little memory.
+// TestPagerTakesNoMemoryForNothing: if pages take longer the more of them are in flight, as on a
+// busy processor, only as many are requested as need little memory.
 func TestPagerTakesNoMemoryForNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // a busy machine makes pages late, and more of them worth it
+	synctest.Test(t, func(t *testing.T) { // a busy machine delays pages, and makes more of them worthwhile
 		s := &shelf{records: 400, serial: true, pad: 64 << 10, delay: func(int64) time.Duration { return 2 * time.Millisecond }}
 		if got := drainShelf(t, s, s.iterate(50, map[string]any{"limit": int64(10)})); len(got) != 400 {
 			t.Fatalf("%d records", len(got))
@@ -125,8 +124,8 @@ func TestPagesGrowAndShrink(t *testing.T) {
 	})
 }
 
-// An error leaves the pager at the page that failed; what was fetched behind
-// it is not fetched again.
+// TestPagerGoesOnAfterAnError: an error leaves the pager at the failed page; pages already fetched
+// after it are not fetched again.
 func TestPagerGoesOnAfterAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := atomic.Bool{}
@@ -164,7 +163,7 @@ func TestPagerGoesOnAfterAnError(t *testing.T) {
 	})
 }
 
-// The task that asked for pages may end while others go on reading.
+// TestPagerOutlivesAReader: the task that requested pages may end while others continue reading.
 func TestPagerOutlivesAReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{records: 3000, delay: func(int64) time.Duration { return time.Millisecond }}
@@ -195,7 +194,7 @@ func TestPagerOutlivesAReader(t *testing.T) {
 	})
 }
 
-// Closing, or the end of the reader, ends requests that would never end.
+// TestPagerLetsGo: closing, or the end of the reader, ends requests that would never end.
 func TestPagerLetsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forever := func(request int64) time.Duration {
@@ -233,7 +232,7 @@ func TestPagerLetsGo(t *testing.T) {
 	})
 }
 
-// Following identifiers needs them.
+// TestKeysetWithoutIdentifiers: keyset pagination needs identifiers.
 func TestKeysetWithoutIdentifiers(t *testing.T) {
 	spec := &Spec{Shape: ShapeIterator, generatorLimit: 50, Params: []schema.Param{{Name: "sort"}}}
 	call := &Call{Spec: spec, Args: Args{Values: map[string]any{"keyset_pagination": true}}}
@@ -246,7 +245,7 @@ func TestKeysetWithoutIdentifiers(t *testing.T) {
 	}
 }
 
-// A platform that is down for a moment must not leave tiny pages behind.
+// TestPagesGrowAgainAfterAnOutage: a brief outage must not leave tiny pages.
 func TestPagesGrowAgainAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{records: 20_000}
@@ -265,8 +264,8 @@ func TestPagesGrowAgainAfterAnOutage(t *testing.T) {
 	})
 }
 
-// What is in flight covers the time of a page at the rate of the fastest reader, and
-// never less than what bridges a refusal.
+// TestMaxWindow: the bytes in flight cover the time of a page at the rate of the fastest reader,
+// and at least bridge a refusal.
 func TestMaxWindow(t *testing.T) {
 	for _, c := range []struct {
 		latency     time.Duration

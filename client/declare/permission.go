@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Verb says what an operation does to records. Rules of permissions name it after
-// the manager of the records: projects.search, datasets.delete.
+// Verb is what an operation does to records. Permission rules append it to the records' manager:
+// projects.search, datasets.delete.
 type Verb string
 
-// The verbs. A search can do what a describe does, which can do what a read does.
+// The verbs. A search includes the abilities of a describe, which includes those of a read.
 const (
 	Reads     Verb = "read"     // changes nothing
 	Searches  Verb = "search"   // lists records whose ids need not be known
-	Describes Verb = "describe" // answers with records by their ids
+	Describes Verb = "describe" // returns records by their ids
 	Creates   Verb = "create"   // makes records
 	Changes   Verb = "change"   // overwrites or adds something in records
-	Deletes   Verb = "delete"   // removes records, or something from them
+	Deletes   Verb = "delete"   // removes records, or parts of them
 )
 
 // Verbs lists the verbs in the order they are documented.
 var Verbs = []Verb{Reads, Searches, Describes, Creates, Changes, Deletes}
 
-// implies lists for a verb the one whose denial refuses it as well.
+// implies maps a verb to the one whose denial denies it as well.
 var implies = map[Verb]Verb{Searches: Describes, Describes: Reads}
 
-// Verb returns what the operation does, as its effect and its result say, or its tag does.
+// Verb returns the operation's verb, derived from effect and result unless a tag sets it.
 func (s *Spec) Verb() Verb {
 	switch {
-	case s.does != "":
-		return s.does
+	case s.verb != "":
+		return s.verb
 	case s.Effect == Create:
 		return Creates
 	case s.Effect == Set:
@@ -44,7 +44,7 @@ func (s *Spec) Verb() Verb {
 	return Reads
 }
 
-// lists reports whether the result lists records that no argument names.
+// lists reports whether the result has records that no argument names.
 func (s *Spec) lists() bool {
 	switch s.Shape {
 	case ShapePage:
@@ -61,34 +61,32 @@ func (s *Spec) answersWithRecords() bool {
 	return s.Shape == ShapeResource || s.Shape == ShapeResources || s.Shape == ShapeSome
 }
 
-// AllowedBy lists the names by which a rule allows the operation: its own, and what it
-// does to records of its manager.
+// AllowedBy lists the names in rules that allow the operation: its own, and its verb on records of its manager.
 func (s *Spec) AllowedBy() []string {
 	names := s.names()
 	if s.Verb() == Creates && s.Makes != s.Manager {
 		return names
 	}
-	names = append(names, s.manager.called(string(s.Verb()))...)
+	names = append(names, s.manager.fullNames(string(s.Verb()))...)
 	if s.Effect == Read {
-		names = append(names, s.manager.called(string(Reads))...)
+		names = append(names, s.manager.fullNames(string(Reads))...)
 	}
 	if s.Verb() == Searches {
-		names = append(names, s.manager.doing(Searches)...)
+		names = append(names, s.manager.withVerb(Searches)...)
 	}
 	return names
 }
 
-// DeniedBy lists the names by which a rule denies the operation: those that name
-// something the operation can do. They include other operations that do the same, so
-// that none of them gets round the rule.
+// DeniedBy lists the names in rules that deny the operation: all names for something it can do.
+// They include other operations that do the same, so that none of them circumvents the rule.
 func (s *Spec) DeniedBy() []string {
 	names := s.names()
 	can := func(manager string, verb Verb) {
-		m := s.manager.among(manager)
+		m := s.manager.sibling(manager)
 		for ; verb != ""; verb = implies[verb] {
-			names = append(names, m.called(string(verb))...)
+			names = append(names, m.fullNames(string(verb))...)
 			if verb == Searches || verb == Describes {
-				names = append(names, m.doing(verb)...)
+				names = append(names, m.withVerb(verb)...)
 			}
 		}
 	}
@@ -123,7 +121,7 @@ func (s *Spec) DeniedBy() []string {
 	return slices.Compact(names)
 }
 
-// sendsAs reports whether the operation sends all requests that another one sends.
+// sendsAs reports whether the operation can send all requests of another one.
 func (s *Spec) sendsAs(other *Spec) bool {
 	return s.Method == other.Method && len(other.Routes) > 0 && !slices.ContainsFunc(other.Routes,
 		func(route string) bool {
@@ -131,28 +129,28 @@ func (s *Spec) sendsAs(other *Spec) bool {
 		})
 }
 
-// plural returns a route without the endings that tell one record from several:
-// create-feature and create-features do the same.
+// plural returns a route without the endings that distinguish one record from several:
+// create-feature and create-features are the same.
 func plural(route string) string { return strings.ReplaceAll(route+"-", "s-", "-") }
 
 // names lists the full names of the operation, with its aliases and its manager's.
 func (s *Spec) names() (names []string) {
 	for _, name := range append([]string{s.Name}, s.Aliases...) {
-		names = append(names, s.manager.called(name)...)
+		names = append(names, s.manager.fullNames(name)...)
 	}
 	return names
 }
 
-// called lists the full names of something of the manager.
-func (m *Manager) called(name string) (names []string) {
+// fullNames lists the full names for a name within the manager.
+func (m *Manager) fullNames(name string) (names []string) {
 	for _, manager := range append([]string{m.Name}, m.Aliases...) {
 		names = append(names, manager+"."+name)
 	}
 	return names
 }
 
-// doing lists the names of the operations that do something to the manager's records.
-func (m *Manager) doing(verb Verb) (names []string) {
+// withVerb lists the names of the operations with a verb on the manager's records.
+func (m *Manager) withVerb(verb Verb) (names []string) {
 	for _, s := range m.declared() {
 		if s.Verb() == verb {
 			names = append(names, s.names()...)
@@ -161,14 +159,14 @@ func (m *Manager) doing(verb Verb) (names []string) {
 	return names
 }
 
-// declared lists all operations, those that the revision of the interface lacks included.
+// declared lists all operations, including those that the interface's revision lacks.
 func (m *Manager) declared() []*Spec {
 	m.Ops()
 	return m.ops
 }
 
-// among returns a manager of the same client.
-func (m *Manager) among(name string) *Manager {
+// sibling returns another manager of the same client.
+func (m *Manager) sibling(name string) *Manager {
 	for _, other := range m.all {
 		if other.Name == name {
 			return other

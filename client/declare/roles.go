@@ -11,26 +11,26 @@ import (
 	"transect/client/fault"
 )
 
-// The operations that most managers have, nil where this one has none.
+// Operations that most managers have, nil where this one does not.
 
-// Describe reads one record.
+// Describe returns the operation that reads one record.
 func (m *Manager) Describe() *Spec { return m.Op("describe") }
 
-// Walk goes through the records of a search.
+// Walk returns the operation that iterates over the records of a search.
 func (m *Manager) Walk() *Spec { return m.Op("search_generator") }
 
-// Remove deletes a record.
+// Remove returns the operation that deletes a record.
 func (m *Manager) Remove() *Spec { return m.Op("delete") }
 
-// Restore brings a deleted record back.
+// Restore returns the operation that restores a deleted record.
 func (m *Manager) Restore() *Spec { return m.Op("restore") }
 
-// Siblings is the operation's manager, with the operations beside it.
+// Siblings returns the operation's manager, which has the related operations.
 func (s *Spec) Siblings() *Manager { return s.manager }
 
-// Read reads a record by its id, nil when the platform does not know it. Where no
-// operation describes one, it searches; args has what the search requires beside the
-// filter. known is false when neither is possible.
+// Read reads a record by its id, nil when it does not exist. Without an operation that describes
+// one, it searches; args holds the arguments that the search requires besides the filter. known is
+// false when neither is possible.
 func (m *Manager) Read(ctx context.Context, id string, args map[string]any) (record []byte, known bool, err error) {
 	how, values := m.Describe(), map[string]any{}
 	if how != nil {
@@ -62,7 +62,7 @@ func (m *Manager) Read(ctx context.Context, id string, args map[string]any) (rec
 	return nil, true, err
 }
 
-// ByID is the filter for records by their ids.
+// ByID returns the filter that selects records by their ids.
 func ByID(ids ...string) map[string]any {
 	if len(ids) == 1 {
 		return map[string]any{"_id": map[string]any{"$eq": ids[0]}}
@@ -70,7 +70,7 @@ func ByID(ids ...string) map[string]any {
 	return map[string]any{"_id": map[string]any{"$in": ids}}
 }
 
-// Each calls f with the records that a search_generator finds, until f returns false.
+// Each calls f with the records of a search_generator until f returns false.
 func (s *Spec) Each(ctx context.Context, values map[string]any, f func(record []byte) bool) error {
 	v, err := s.Invoke(ctx, Args{Values: values})
 	if err != nil {
@@ -85,16 +85,16 @@ func (s *Spec) Each(ctx context.Context, values map[string]any, f func(record []
 	}
 }
 
-// Reader reads a record of a manager by its id.
+// Reader reads a manager's record by its id.
 type Reader func(ctx context.Context, manager, id string) ([]byte, error)
 
-// Rebuilder is implemented by input structs of operations whose answer is more than
-// the record of what they make: it makes the answer of a record that was found.
+// Rebuilder is implemented by input structs of operations whose answer is more than the record they
+// create: it builds the answer from a record that was found.
 type Rebuilder interface {
 	Rebuild(ctx context.Context, found []byte, read Reader) ([]byte, error)
 }
 
-// Records are the records of a value.
+// Records returns the records of a value.
 func (v Value) Records() [][]byte {
 	if v.JSON != nil {
 		return [][]byte{v.JSON}

@@ -15,16 +15,16 @@ import (
 	"transect/client/schema"
 )
 
-// shelf answers searches over numbered records, as platforms of several kinds do.
+// shelf answers searches over numbered records, like platforms of several kinds.
 type shelf struct {
 	records   int
 	first     int64 // number of the first page
 	most      int64 // per page, 0 for any
-	skipAsked bool  // pages start where the size asked for puts them, also when cut
+	skipAsked bool  // pages start where the requested size puts them, also when cut
 	uncounted bool  // no total
 	overcount int   // the total is higher by this
-	own       int64 // records in each page, whatever was asked for; 0 for as many as asked
-	hidden    int   // one in so many records is counted and left out
+	own       int64 // fixed number of records per page; 0 for the requested one
+	hidden    int   // one in so many records is counted but omitted
 	fail      func(request, limit int64) error
 	delay     func(request int64) time.Duration
 	serial    bool // pages are made one after the other
@@ -32,7 +32,7 @@ type shelf struct {
 
 	requests, inFlight, peak atomic.Int64
 	mu                       sync.Mutex
-	making                   chan struct{} // holds the request that is answered, of a serial one
+	making                   chan struct{} // holds the request being answered, if serial
 	turns                    *turns        // decides the order of answers, unless nil
 	limits                   []int64
 }
@@ -137,7 +137,7 @@ func (s *shelf) iterate(standard int64, values map[string]any) *Stream {
 	return newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), s.send)
 }
 
-// read takes the next record in either way, as a number.
+// read returns the next record in either way, as a number.
 func read(ctx context.Context, stream *Stream) (int, bool, error) {
 	raw, ok := stream.TryNext()
 	if !ok {
@@ -150,7 +150,7 @@ func read(ctx context.Context, stream *Stream) (int, bool, error) {
 	return id, true, err
 }
 
-// drainShelf reads to the end, asking again after each error.
+// drainShelf reads to the end, retrying after each error.
 func drainShelf(t interface{ Fatalf(string, ...any) }, s *shelf, stream *Stream) (ids []int) {
 	defer stream.Close()
 	for failures := 0; ; {

@@ -1,8 +1,7 @@
-// Package declare is the one definition of an operation: a typed field of a
-// manager, with its route, effect and summary in tags, and an input struct
-// whose tags name and describe the arguments. Calls from Go and from Lua,
-// argument checks, documentation, dry runs and the local platform's routes
-// all come from it. It knows no manager.
+// Package declare is the one definition of an operation: a typed field of a manager, with its
+// route, effect and summary in tags, and an input struct whose tags name and describe the
+// arguments. Calls from Go and from Lua, argument checks, documentation, dry runs and the local
+// platform's routes all come from it. It does not depend on any manager.
 package declare
 
 import (
@@ -12,23 +11,22 @@ import (
 	"transect/client/schema"
 )
 
-// Effect says what an operation does to the platform. Retries, dry runs and
-// budgets follow from it.
+// Effect is what an operation does to the platform. Retries, dry runs and budgets depend on it.
 type Effect string
 
 // The effects.
 const (
 	Read   Effect = "read"   // changes nothing
-	Create Effect = "create" // repeating it makes a second thing
-	Set    Effect = "set"    // repeating it changes nothing more
-	Delete Effect = "delete" // takes something away
+	Create Effect = "create" // repeating it creates another record
+	Set    Effect = "set"    // repeating it changes nothing
+	Delete Effect = "delete" // removes something
 )
 
 // Repeatable reports whether a request that may have been processed can be sent
 // again without harm.
 func (e Effect) Repeatable() bool { return e != Create }
 
-// Shape says what form an operation's result has.
+// Shape is the form of an operation's result.
 type Shape string
 
 // The shapes.
@@ -40,47 +38,47 @@ const (
 	ShapePage      Shape = "list of resources, or {total, results}"
 	ShapeIterator  Shape = "iterator"
 	ShapeObject    Shape = "table"
-	ShapeGo        Shape = "value" // whatever a Go method returns
+	ShapeGo        Shape = "value" // any result of a Go method
 )
 
 // Spec describes one operation completely.
 type Spec struct {
 	Manager    string
 	Name       string
-	Aliases    []string // other names the operation is called by
+	Aliases    []string // other names of the operation
 	Doc        string
 	Effect     Effect
 	Method     string   // HTTP method
 	Routes     []string // one path; or two, for one id and for a list
 	Params     []schema.Param
 	Shape      Shape
-	Returns    string // what comes back, in words
+	Returns    string // description of the result
 	Records    bool   // an iterator's items are resources
-	ResultKey  string // key of the answer that holds the result; "" for the whole body
+	ResultKey  string // key of the answer that holds the result; "" for all of it
 	Missing    string // error raised when that key is absent
 	Rename     [2]string
-	Chunk      int      // most ids in one request; 0 for no cutting
-	Adds       []string // keys that are true in its requests unless extra says otherwise
-	Refused    []string // arguments of old that a filter replaces
+	Chunk      int      // most ids in one request; 0 for no splitting
+	Adds       []string // keys that are true in its requests unless extra overrides them
+	Refused    []string // former arguments that a filter replaces
 	Absent     []string // arguments and names of other revisions of the interface
-	FilterKeys []string // what a search can filter by, where that is documented; anything when empty
+	FilterKeys []string // documented keys of a search filter; any when empty
 	NoExtra    bool     // extra arguments are refused
-	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
-	Composed   bool     // its Go method calls operations, or proceeds to its request; those are intercepted
+	ExtraWins  bool     // an extra argument overrides what the named ones put under its key
+	Composed   bool     // its Go method calls operations, or proceeds to its request, which are intercepted
 	Unknown    UnknownOutcome
-	Makes      string       // the manager of what it makes; its own, unless declared otherwise
-	MadeID     string       // where the result holds the id of what it makes; "" where it does not
-	Also       []string     // what else it does, as MANAGER.VERB or MANAGER.OPERATION
+	Makes      string       // manager of the records it creates; its own by default
+	MadeID     string       // path of the new record's id in the result; "" for none
+	Also       []string     // its other effects, as MANAGER.VERB or MANAGER.OPERATION
 	Deprecated string       // what to use instead
-	Raises     []Raise      // errors that the code of the operation raises, beside those its declaration shows
+	Raises     []Raise      // errors raised by the operation's code, besides those its declaration shows
 	Out        reflect.Type // Go type of the result
 	FirstPage  int          // first page number of a search
 
-	Served int // records that the platform returns at most without a limit; 0 where none is taken
+	Served int // most records that the platform returns without a limit; 0 if it takes none
 
 	generatorLimit int64
-	paged          bool // it goes through the pages of a search
-	does           Verb // in place of what the effect says; "" for that
+	paged          bool // it iterates over the pages of a search
+	verb           Verb // overrides the verb derived from the effect; "" for none
 
 	invoke  func(ctx context.Context, a Args) (Value, error)
 	proceed func(ctx context.Context, a Args) (Value, error)
@@ -93,7 +91,7 @@ type Raise struct {
 	When string
 }
 
-// FullName is the operation with its manager: "projects.create".
+// FullName returns the operation with its manager: "projects.create".
 func (s *Spec) FullName() string { return s.Manager + "." + s.Name }
 
 // Invoke calls the operation with arguments by name.
@@ -103,7 +101,7 @@ func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
 	return v, err
 }
 
-// Transfers reports whether its Go method sends without passing the chain's end.
+// Transfers reports whether its Go method sends data without passing through the chain.
 func (s *Spec) Transfers() bool { return s.proceed != nil && !s.Composed }
 
 // Secret reports whether its result holds a secret, which must not be kept.

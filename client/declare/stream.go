@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Stream yields the records of an iterator one by one, as JSON. Several
-// goroutines may read it; each record goes to one of them. After an error it
-// stays where it was: calling Next again retries the same page.
+// Stream yields the records of an iterator one by one, as JSON. Several goroutines may read it;
+// each record goes to one of them. An error does not move it: calling Next again retries the same
+// page.
 type Stream struct {
-	turn  chan struct{} // to fetch; its waiters give up with their context
+	turn  chan struct{} // the right to fetch; waiters stop with their context
 	fetch Fetch         // nil at the end
 	close func()
 
@@ -17,12 +17,10 @@ type Stream struct {
 	buffer [][]byte
 }
 
-// Fetch gets the next records of a stream. There may be none for now, and more
-// to come.
+// Fetch returns the next records of a stream. It may return none although more will follow.
 type Fetch func(ctx context.Context) (records [][]byte, more bool, err error)
 
-// NewStream begins with the records that are there already. fetch and close may
-// be nil.
+// NewStream starts with the given records. fetch and close may be nil.
 func NewStream(records [][]byte, fetch Fetch, close func()) *Stream {
 	return &Stream{turn: make(chan struct{}, 1), buffer: records, fetch: fetch, close: close}
 }
@@ -59,7 +57,7 @@ func (s *Stream) fill(records [][]byte) {
 	s.buffer = records
 }
 
-// TryNext never waits: it reports false when the next record is yet to be fetched.
+// TryNext never blocks: it returns false when the next record must be fetched first.
 func (s *Stream) TryNext() (record []byte, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,12 +65,12 @@ func (s *Stream) TryNext() (record []byte, ok bool) {
 		return nil, false
 	}
 	record = s.buffer[0]
-	s.buffer[0] = nil // the reader's alone from here
+	s.buffer[0] = nil // owned by the reader from here on
 	s.buffer = s.buffer[1:]
 	return record, true
 }
 
-// Close frees what the stream holds. It may be called more than once.
+// Close frees the stream's resources. It may be called more than once.
 func (s *Stream) Close() {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -95,7 +93,7 @@ func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
 	return record, true, DecodeRecord(raw, &record)
 }
 
-// Close frees what the cursor holds. It may be called more than once.
+// Close frees the cursor's resources. It may be called more than once.
 func (c *Cursor[T]) Close() { c.Stream.Close() }
 
 func (c *Cursor[T]) stream() *Stream { return c.Stream }

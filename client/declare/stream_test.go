@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Of several readers, some waiting for pages and some not, each record goes to one.
+// TestReadersOfAStream: with several readers, some waiting for pages, each record goes to one.
 func TestReadersOfAStream(t *testing.T) {
 	const pages, size = 200, 7
 	page := 0

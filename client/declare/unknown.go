@@ -8,37 +8,36 @@ import (
 	"transect/client/schema"
 )
 
-// UnknownOutcome says how to find out about a write whose answer was lost, so that
-// nobody knows whether it was carried out.
+// UnknownOutcome describes how to determine whether a write was processed when its answer was lost.
 type UnknownOutcome struct {
 	Rule Rule
-	// Keys are the arguments, by their names on the wire, that a search can find it by.
+	// Keys are the arguments, by wire name, to search for its result by.
 	Keys []string
-	// Conditions hold for the target of a probed write once it was carried out.
+	// Conditions are met by the target of a probed write once it was processed.
 	Conditions []Condition
 }
 
-// Rule is the way to find out about a write whose outcome is unknown.
+// Rule is the way to determine a write's unknown outcome.
 type Rule string
 
 // The rules.
 const (
-	Repeat    Rule = "repeat" // send it again: the state is the same
-	Gone      Rule = "gone"   // send it again: what is not found is deleted
+	Repeat    Rule = "repeat" // send it again: the state stays the same
+	Gone      Rule = "gone"   // send it again: a missing record counts as deleted
 	Probe     Rule = "probe"  // read the target; send it again unless the conditions hold
-	ByMarker  Rule = "marker" // search for the marker the write carried
+	ByMarker  Rule = "marker" // search for the marker in the write
 	BySearch  Rule = "search" // search by the arguments
-	ByList    Rule = "list"   // as BySearch, in the whole list of its subject
+	ByList    Rule = "list"   // like BySearch, in the complete list of its subject
 	ByKey     Rule = "key"    // send it again: the platform refuses a duplicate; then search for it
-	BySteps   Rule = "steps"  // each of its steps has a rule of its own
-	Ask       Rule = "ask"    // nothing shows whether it was done
+	BySteps   Rule = "steps"  // each of its steps has its own rule
+	Ask       Rule = "ask"    // nothing shows whether it was processed
 	NoRequest Rule = "none"   // there is no request
 )
 
-// Rules lists them, as they are documented.
+// Rules lists the rules in documented order.
 var Rules = []Rule{ByMarker, BySearch, ByList, ByKey, BySteps, Probe, Ask, Repeat, Gone, NoRequest}
 
-// Searches reports whether a search finds what the write makes.
+// Searches reports whether a search finds what the write creates.
 func (u UnknownOutcome) Searches() bool {
 	switch u.Rule {
 	case BySearch, ByList, ByMarker, ByKey:
@@ -47,16 +46,16 @@ func (u UnknownOutcome) Searches() bool {
 	return u.Rule == Ask && len(u.Keys) > 0
 }
 
-// Condition is what a record holds under a key.
+// Condition is the value expected under a key of a record.
 type Condition struct {
 	Key string
-	// Value is "" for the argument of that name, "none" for nothing, "new" for the id of
-	// a thing made since the write was sent, else a text, which may end with an asterisk.
+	// Value is "" for the argument of that name, "none" for nothing, "new" for the id of a record
+	// created since the write was sent, else a text, which may end with an asterisk.
 	Value string
 }
 
-// parseUnknown reads the tag unknown:"RULE key,key", or unknown:"probe key=value".
-// Sets are repeated and deletions gone unless it says otherwise; a creation must say.
+// parseUnknown parses the tag unknown:"RULE key,key", or unknown:"probe key=value". The default is
+// Repeat for sets and Gone for deletions; creations need the tag.
 func (s *Spec) parseUnknown(tag string) error {
 	rule, keys, _ := strings.Cut(tag, " ")
 	s.Unknown = UnknownOutcome{Rule: Rule(rule)}

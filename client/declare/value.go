@@ -11,21 +11,20 @@ import (
 	"transect/client/human"
 )
 
-// Value is the result of an operation before anyone has decoded it. Records
-// stay bytes: scripts read few of their fields.
+// Value is the undecoded result of an operation. Records stay bytes, because scripts read few of their fields.
 type Value struct {
 	Shape  Shape
 	JSON   []byte   // of a resource or an object
 	Items  [][]byte // of a list or a page
 	Total  int64    // of a page: all matches, -1 when the answer does not say
 	Stream *Stream  // of an iterator
-	Go     any      // what a Go method returned
+	Go     any      // result of a Go method
 }
 
-// None is the result of operations that return nothing.
+// None is the result of operations without one.
 type None struct{}
 
-// Some is what operations on one id or several return.
+// Some is the result of operations on one id or several.
 type Some[T any] []T
 
 // One returns the first record: the result of a call with one id.
@@ -43,27 +42,27 @@ type Page[T any] struct {
 	Results []T
 }
 
-// Record is embedded in every typed resource. It keeps all that the platform
-// sent, also the fields without a Go name.
+// Record is embedded in every typed resource. It keeps everything the platform sent, including
+// fields without a Go name.
 type Record struct {
 	ID  string `json:"_id"`
 	raw []byte
 }
 
-// ResourceID is the record's identifier.
+// ResourceID returns the record's id.
 func (r Record) ResourceID() string { return r.ID }
 
-// JSON is the record as the platform sent it.
+// JSON returns the record as the platform sent it.
 func (r Record) JSON() []byte { return r.raw }
 
-// Keep stores the record's JSON. The mechanism calls it after decoding.
+// Keep stores the record's JSON. It is called after decoding.
 func (r *Record) Keep(raw []byte) { r.raw = raw }
 
 type keeper interface{ Keep(raw []byte) }
 
 type rawRecord interface{ JSON() []byte }
 
-// DecodeRecord decodes a resource and keeps its JSON beside its fields.
+// DecodeRecord decodes a resource and keeps its JSON along with its fields.
 func DecodeRecord(raw []byte, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return fault.Of(&fault.QueryError{}, "the platform's answer is not of the expected form: %w", err)
@@ -74,7 +73,7 @@ func DecodeRecord(raw []byte, into any) error {
 	return nil
 }
 
-// Decoder is implemented by results that read an answer in a way of their own.
+// Decoder is implemented by results that decode an answer themselves.
 type Decoder interface{ Decode(Value) error }
 
 type decoder interface{ decode(Value) error }
@@ -94,7 +93,7 @@ func (p *Page[T]) decode(v Value) error {
 	return decodeItems(v.Items, reflect.ValueOf(&p.Results).Elem())
 }
 
-// decodeItems makes into a list of the items.
+// decodeItems decodes items into a list.
 func decodeItems(items [][]byte, into reflect.Value) error {
 	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
 	for i, raw := range items {
@@ -105,7 +104,7 @@ func decodeItems(items [][]byte, into reflect.Value) error {
 	return nil
 }
 
-// decodeInto gives Go callers their typed result, in what out points to.
+// decodeInto decodes a value into out, a pointer to a typed result.
 func decodeInto(v Value, out any) error {
 	into := reflect.ValueOf(out).Elem()
 	if v.Go != nil && reflect.TypeOf(v.Go).AssignableTo(into.Type()) {
@@ -131,7 +130,7 @@ func decodeInto(v Value, out any) error {
 	return DecodeRecord(v.JSON, out)
 }
 
-// wrap makes a Value of what a Go method returned.
+// wrap makes a Value from the result of a Go method.
 func wrap(s *Spec, a Args, out any) Value {
 	switch o := out.(type) {
 	case None:
@@ -139,7 +138,7 @@ func wrap(s *Spec, a Args, out any) Value {
 	case interface{ stream() *Stream }:
 		return Value{Shape: ShapeIterator, Stream: o.stream(), Go: out}
 	case rawRecord:
-		if len(o.JSON()) == 0 { // no such record
+		if len(o.JSON()) == 0 { // not a record
 			return Value{Shape: ShapeNone, Go: out}
 		}
 		return Value{Shape: ShapeResource, JSON: o.JSON(), Go: out}
@@ -158,12 +157,11 @@ func wrap(s *Spec, a Args, out any) Value {
 	return Value{Shape: ShapeGo, Go: out}
 }
 
-// mostItems bounds the items of an answer: splitting it takes up to 72 bytes for each, and
-// half the size of the answer for all of them, or 36 MiB.
+// mostItems limits the items of an answer: splitting takes up to 72 bytes per item, in total half
+// the size of the answer or 36 MiB.
 func mostItems(text []byte) int { return max(1<<19, len(text)/144) }
 
-// tooMany reports whether JSON has more than most values in lists and objects down to a
-// level.
+// tooMany reports whether JSON has more than most values in lists and objects down to the level lowest.
 func tooMany(text []byte, lowest, most int) bool {
 	if bytes.Count(text, []byte(",")) < most { // much faster than the loop
 		return false
@@ -216,9 +214,8 @@ func SplitArray(body []byte) ([][]byte, error) {
 	return itemsOf(items), err
 }
 
-// split parses JSON into what keeps its parts as slices of the text. What the standard
-// library lets pass, such as a name that comes twice, passes here too. The parts are on a
-// level.
+// split parses JSON into slices of the text. It accepts what the standard library accepts, such as
+// duplicate names. The parts are at level.
 func split(body []byte, into any, what string, level int) error {
 	if most := mostItems(body); tooMany(body, level, most) {
 		return fault.Hinted(fault.Of(&fault.QueryError{}, "%w: more than %s", fault.ErrAnswerTooLarge,
@@ -231,8 +228,7 @@ func split(body []byte, into any, what string, level int) error {
 	return nil
 }
 
-// itemsOf are the items with no room behind them: what is appended to one would
-// overwrite the next.
+// itemsOf returns the items with their capacity cut, because appending to one would overwrite the next.
 func itemsOf(parts []fast.RawMessage) [][]byte {
 	items := make([][]byte, len(parts))
 	for i, part := range parts {
@@ -259,15 +255,14 @@ func notA(what string, body []byte, cause error) error {
 	return fault.Hinted(f, "%s", readAgain)
 }
 
-// Hints of answers that cannot be read.
+// Hints for unreadable answers.
 const (
 	readAgain = "does a proxy or something else on the way change answers?"
 	mayBeDone = "it may have been done, its answer got lost: check whether it was before repeating it; " + readAgain
 )
 
-// unread completes the error of an answer that cannot be read: the request may
-// have had its effect.
-func (s *Spec) unread(err error) error {
+// maybeDone completes the error for an unreadable answer, because the write may have been done.
+func (s *Spec) maybeDone(err error) error {
 	if f := fault.Find(err); f != nil && f.Facts().Hint == readAgain && s.Effect != Read {
 		f.Facts().Hint = mayBeDone
 	}

@@ -24,7 +24,7 @@ func Transient(err error) bool {
 	return errors.As(err, &connection) || errors.As(err, &timeout)
 }
 
-// Outage reports whether the host was away for longer than is waited for.
+// Outage reports whether the host was away longer than the limit for outages.
 func Outage(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if f, ok := err.(Fault); ok && f.Facts().Outage {
@@ -34,7 +34,7 @@ func Outage(err error) bool {
 	return false
 }
 
-// Status is the HTTP status of an error response, 0 of other errors.
+// Status returns the HTTP status of an error response, 0 for other errors.
 func Status(err error) int {
 	if response, ok := errors.AsType[*ResponseError](err); ok {
 		return response.Status
@@ -42,8 +42,8 @@ func Status(err error) int {
 	return 0
 }
 
-// TransientStatus reports whether a request that got this HTTP status may succeed
-// later: 408, 429 and 5xx, but not 501, 505 and 507, which time does not cure.
+// TransientStatus reports whether a request with this HTTP status may succeed later: 408, 429 and
+// 5xx, but not 501, 505 and 507, which do not resolve over time.
 func TransientStatus(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:
@@ -54,8 +54,8 @@ func TransientStatus(status int) bool {
 	return status >= 500
 }
 
-// Stopped is the error of work whose context ended: the context's cause when
-// that is a fault, else a TimeoutError or a CancelledError around it.
+// Stopped returns the error for work whose context ended: the context's cause if it is a fault,
+// else a TimeoutError or a CancelledError wrapping it.
 func Stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if Find(cause) != nil {
@@ -71,14 +71,14 @@ func Stopped(ctx context.Context) error {
 	return f
 }
 
-// Doubtful is the error of a write that a time limit cut short after it was sent:
-// it may have been done. Other errors are returned as they are.
+// Doubtful returns the error for a write that a time limit interrupted after it was sent, so that
+// it may have been done. Other errors are returned unchanged.
 func Doubtful(err error, hint string) error {
 	timeout, ok := Find(err).(*TimeoutError)
 	if !ok {
 		return err
 	}
-	own := &TimeoutError{} // one limit may end many calls
+	own := &TimeoutError{} // one limit may end many calls, each with its own error
 	own.Info = Info{Operation: timeout.operation(), Message: timeout.Message, Cause: timeout.Cause, Hint: hint,
 		Uncertain: true}
 	if timeout.Hint != "" && !timeout.Uncertain {
@@ -87,9 +87,9 @@ func Doubtful(err error, hint string) error {
 	return own
 }
 
-// Reason is what the system said of a file or a connection, without the
-// operation, path, address or URL around it: the message that it becomes part
-// of names those. Faults and other errors are returned as they are.
+// Reason returns the system's own message about a file or a connection, without the operation,
+// path, address or URL around it, because the caller's message names them. Faults and other errors
+// are returned unchanged.
 func Reason(err error) error {
 	var (
 		path *fs.PathError
@@ -120,11 +120,10 @@ func Reason(err error) error {
 
 var attemptsAtEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^| \()tried \d+ times\)?$`) })
 
-// WithoutAttempts is a hint without what AfterAttempts added.
+// WithoutAttempts removes the addition of AfterAttempts from a hint.
 func WithoutAttempts(hint string) string { return attemptsAtEnd().ReplaceAllString(hint, "") }
 
-// AfterAttempts adds to a fault's hint how often the call was tried, in place of
-// what an earlier attempt added.
+// AfterAttempts adds the number of attempts to a fault's hint, replacing the number from an earlier attempt.
 func AfterAttempts(err error, attempts int) error {
 	f := Find(err)
 	if attempts < 2 || f == nil {

@@ -1,11 +1,9 @@
-// Package fault defines the errors of Transect: one Go type for each error name
-// that scripts can test (names.go). A fault says what failed, why, and what to do
-// next.
+// Package fault defines the errors of Transect: one Go type for each error name that scripts can
+// test (names.go). A fault describes what failed, why, and what to do next.
 //
-// Create one with Of, add a hint with Hinted and the operation with In; find one
-// in a chain with Find. cause.go decides what is transient and words the reasons
-// of the system. The package imports no other package of the module, so that all
-// can use it.
+// Create one with Of, add a hint with Hinted and the operation with In; find one in a chain with
+// Find. cause.go decides what is transient and extracts the system's reasons. The package imports
+// no other package of the module, so that all can use it.
 package fault
 
 import (
@@ -28,12 +26,12 @@ type Fault interface {
 type Info struct {
 	Message   string // what failed, one sentence without the operation
 	Operation string // "projects.create", or "" outside operations
-	Hint      string // what to do next, or ""
-	Cause     error  // the error underneath, or nil
-	Uncertain bool   // a write was sent that may have been carried out
-	Outage    bool   // the host was away for longer than is waited for
+	Hint      string // next step for the user, or ""
+	Cause     error  // the underlying error, or nil
+	Uncertain bool   // a write was sent and may have been carried out
+	Outage    bool   // the host was away longer than the limit for outages
 
-	Done, Pending []string // of an operation on a list: the ids done, and not done
+	Done, Pending []string // ids of an operation on a list: done and not done
 }
 
 // Facts returns i, so that types with an embedded Info are Faults.
@@ -109,8 +107,7 @@ func In(operation string, err error) error {
 	return err
 }
 
-// Called sets the operation of an error to the one that the user called, also
-// when another one failed in it.
+// Called sets the operation of an error to the one called by the user, even when another one failed within it.
 func Called(operation string, err error) error {
 	err = In(operation, err)
 	naming.Lock()
@@ -121,6 +118,5 @@ func Called(operation string, err error) error {
 	return err
 }
 
-// naming guards Operation: the cause of a context is the error of all operations
-// that use the context.
+// naming guards Operation, because the cause of a context is the error of all operations that use the context.
 var naming sync.Mutex

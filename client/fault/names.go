@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrAnswerTooLarge is the cause of the error for an answer that was not read to its end.
+// ErrAnswerTooLarge is the cause of the error for an answer not read to its end.
 var ErrAnswerTooLarge = errors.New("the answer is too large")
 
 // The error names of the platform's client interface.
@@ -35,7 +35,7 @@ type (
 	TokenRenewalError struct{ Info }
 	// UnsupportedOperationError: the operation does not exist for this resource.
 	UnsupportedOperationError struct{ Info }
-	// UnsupportedResourceError: the operation does not take this kind of resource.
+	// UnsupportedResourceError: the operation does not accept this kind of resource.
 	UnsupportedResourceError struct{ Info }
 	// UploadError: a file could not be uploaded.
 	UploadError struct{ Info }
@@ -44,11 +44,11 @@ type (
 	ResponseError struct {
 		Info
 		Status      int    // HTTP status
-		Service     string // that answered, if the body names it
+		Service     string // name of the answering service, if the body has it
 		Code        string // error name of the service, not the HTTP status
-		Details     any    // as the service sent it
+		Details     any    // as sent by the service
 		Data        any    // the whole body: decoded JSON, else text
-		Unprocessed bool   // surely not carried out: the platform asked to come back later
+		Unprocessed bool   // certainly not carried out, because the platform requested a retry later
 	}
 )
 
@@ -66,7 +66,7 @@ type (
 	FileExistsError struct{ Info }
 )
 
-// Names of Transect's own.
+// Names specific to Transect.
 type (
 	// ConnectionError: the platform could not be reached, or the connection broke,
 	// also after retries. Running again may help.
@@ -81,12 +81,12 @@ type (
 	UsageError struct{ Info }
 	// LockedError: another run holds the lock.
 	LockedError struct{ Info }
-	// UnknownOutcomeError: a write was sent, its answer was lost, and nothing shows
-	// whether it was done. Somebody must decide.
+	// UnknownOutcomeError: a write was sent, its answer was lost, and nothing shows whether it was
+	// done. The user must decide.
 	UnknownOutcomeError struct {
 		Info
 		Row        int      // number of the write in its run
-		Candidates []string // ids of what it may have made
+		Candidates []string // ids of the records it may have created
 	}
 	// LimitError: a script exceeded one of its limits.
 	LimitError struct{ Info }

@@ -1,5 +1,5 @@
-// Package files is how the client opens and describes files of the user: those of the
-// disk, or what a View shows of it, which may refuse some or add what is on no disk.
+// Package files opens and describes the user's files for the client: from the disk, or through a
+// View, which may refuse some or add files that are not on the disk.
 package files
 
 import (
@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// View shows files under their paths.
+// View provides files under their paths.
 type View interface {
 	OpenToRead(path string) (*os.File, error) // a file or a folder
 	Stat(path string) (fs.FileInfo, error)    // follows links
-	Lstat(path string) (fs.FileInfo, error)   // does not
+	Lstat(path string) (fs.FileInfo, error)   // does not follow links
 }
 
 // Tree opens and describes files. The zero value is the disk.
@@ -25,7 +25,7 @@ func (t Tree) Open(path string) (*os.File, error) {
 	return t.View.OpenToRead(path)
 }
 
-// Stat describes a file, or that to which a link leads.
+// Stat describes a file, or the target of a link.
 func (t Tree) Stat(path string) (fs.FileInfo, error) {
 	if t.View == nil {
 		return os.Stat(path)
@@ -33,7 +33,7 @@ func (t Tree) Stat(path string) (fs.FileInfo, error) {
 	return t.View.Stat(path)
 }
 
-// Lstat describes a file or a link.
+// Lstat describes a file or the link itself.
 func (t Tree) Lstat(path string) (fs.FileInfo, error) {
 	if t.View == nil {
 		return os.Lstat(path)

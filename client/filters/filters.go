@@ -1,10 +1,10 @@
-// Package filters says what the filter of a search cannot mean: a field that its records do not have, a
-// name where an id is expected, a value that no record has. The platform finds nothing by these, or
-// everything when they are negated, and says neither.
+// Package filters detects mistakes in the filter of a search: a field that its records do not have,
+// a name where an id is expected, a value that no record has. The platform finds nothing by these,
+// or everything when they are negated, without an error.
 //
-// A field that no record is documented to have may be there all the same: a filter that asks for it with
-// $exists means it. Mistakes are certain. Doubtful reports filters that may find more than was meant: the
-// records that these find are not to be deleted or changed.
+// An undocumented field may exist all the same, and a filter that tests it with $exists is
+// accepted. Mistakes are certain. Doubtful reports filters that may find more than intended: their
+// results must not be deleted or changed.
 package filters
 
 import (
@@ -22,15 +22,15 @@ import (
 	"transect/client/suggest"
 )
 
-// Mistake is something in the arguments of a search that cannot be meant.
+// Mistake is an evident error in the arguments of a search.
 type Mistake struct {
 	Argument, Name string // filter and the field in it
-	Misspelt       bool   // the field; else its value is wrong
+	Misspelt       bool   // the field is misspelt; otherwise its value is wrong
 	Text, Hint     string
 }
 
-// Mistakes lists what is wrong in filter, sort and fields of a call. Values may be incomplete: nil stands
-// for one that is not known.
+// Mistakes lists the errors in filter, sort and fields of a call. Values may be incomplete: nil is
+// an unknown value.
 func Mistakes(s *declare.Spec, values map[string]any) (found []Mistake) {
 	add := func(m Mistake) {
 		if !slices.Contains(found, m) {
@@ -46,9 +46,9 @@ func Mistakes(s *declare.Spec, values map[string]any) (found []Mistake) {
 		return meant != ""
 	}
 	if values["filter"] != nil && searches(s) {
-		record, asked := client.RecordTypeOf(s.Manager), askedFor(values["filter"])
+		record, tested := client.RecordTypeOf(s.Manager), existsFields(values["filter"])
 		each(values["filter"], func(name string, condition any) {
-			if asked[name] || misspelt("filter", name) || record == nil {
+			if tested[name] || misspelt("filter", name) || record == nil {
 				return
 			}
 			if text, hint := impossible(record.Field(name), condition); text != "" {
@@ -94,20 +94,20 @@ func each(filter any, visit func(field string, condition any)) {
 	}
 }
 
-// askedFor lists the fields that a filter asks for with $exists: undocumented ones are meant as they are.
-func askedFor(filter any) map[string]bool {
-	asked := map[string]bool{}
+// existsFields returns the fields that a filter tests with $exists, which are accepted even if undocumented.
+func existsFields(filter any) map[string]bool {
+	tested := map[string]bool{}
 	each(filter, func(name string, condition any) {
 		operators, _ := condition.(map[string]any)
-		asked[name] = asked[name] || operators["$exists"] == true
+		tested[name] = tested[name] || operators["$exists"] == true
 	})
-	return asked
+	return tested
 }
 
-// compared are the operators whose operands are values of the field, or lists of such.
+// compared are the operators whose operands are values of the field, or lists of them.
 var compared = []string{"$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte"}
 
-// impossible says why no value of a field fits a condition; "" where one may.
+// impossible explains why no value of a field can match a condition; "" if one may.
 func impossible(f *client.RecordField, condition any) (text, hint string) {
 	if f == nil || f.Fields != nil {
 		return "", ""
@@ -132,7 +132,7 @@ func impossible(f *client.RecordField, condition any) (text, hint string) {
 
 var year = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}(\D|$)`) })
 
-// wrongValue says why a field never has a value.
+// wrongValue explains why a field never has a value; "" if it may.
 func wrongValue(f *client.RecordField, v any) (text, hint string) {
 	written, isText := v.(string)
 	number, isNumber := v.(float64)
@@ -155,9 +155,9 @@ func wrongValue(f *client.RecordField, v any) (text, hint string) {
 		switch {
 		case !isText:
 			return "is an id, got " + shown, ""
-		case f.Name == "project" || f.Name == "mission": // names are looked up
+		case f.Name == "project" || f.Name == "mission": // names are resolved
 		case !declare.IsIdentifier(written) && !schema.IsPlannedID(written):
-			return "is an id, got " + shown, lookUp(f.Name, written)
+			return "is an id, got " + shown, idHint(f.Name, written)
 		}
 	case "boolean":
 		if !isBool {
@@ -183,17 +183,17 @@ func wrongValue(f *client.RecordField, v any) (text, hint string) {
 	return "", ""
 }
 
-// Unlikely says what in the filter of a search that found nothing is not documented, though the platform
-// may know it: a field of its records, a value of a state; "" where there is no such thing.
+// Unlikely describes undocumented parts in the filter of a search without results, which the
+// platform may support: a field of its records, a value of a state; "" for none.
 func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 	record := client.RecordTypeOf(s.Manager)
 	if values["filter"] == nil || !searches(s) || record == nil {
 		return ""
 	}
-	asked := askedFor(values["filter"])
+	tested := existsFields(values["filter"])
 	each(values["filter"], func(name string, condition any) {
 		switch f := record.Field(name); {
-		case why != "" || asked[name] || name == "search": // which looks into several fields
+		case why != "" || tested[name] || name == "search": // it searches several fields
 		case f == nil:
 			why = client.UnknownField(s.Manager, name)
 		case strings.Contains(compareText(condition), "*") || strings.HasPrefix(compareText(condition), "^"):
@@ -207,7 +207,7 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 	return why
 }
 
-// compareText is the text that a condition compares with, whole or in part.
+// compareText returns the text that a condition compares with, as a whole or in part.
 func compareText(condition any) string {
 	operators, ok := condition.(map[string]any)
 	if !ok {
@@ -218,7 +218,7 @@ func compareText(condition any) string {
 	return cmp.Or(part, whole)
 }
 
-// unlisted is a value of a condition that is none of those documented for a state or a kind.
+// unlisted returns a value in a condition that is not among the documented ones of a state or a kind.
 func unlisted(f *client.RecordField, condition any) (string, bool) {
 	if operators, ok := condition.(map[string]any); ok {
 		condition = operators["$eq"]
@@ -236,8 +236,8 @@ func described(f *client.RecordField) string {
 	return f.Doc + ": " + strings.Join(f.Choices, ", ")
 }
 
-// lookUp says how to find the id of a name.
-func lookUp(field, name string) string {
+// idHint returns the hint how to find the id for a name.
+func idHint(field, name string) string {
 	for _, m := range client.Declarations() {
 		r := client.RecordTypeOf(m.Name)
 		if declare.Singular(m.Name) == field && m.Op("search") != nil && r.Field("name") != nil {
@@ -247,8 +247,8 @@ func lookUp(field, name string) string {
 	return "look the id up by what is known of it"
 }
 
-// Doubtful says why a search may find more than was meant; "" where its filter is certain. A field that
-// the records are not known to have differs from every value; an empty filter may be meant.
+// Doubtful explains why a search may find more than intended; "" for a safe filter. An unknown
+// field differs from every value; an empty filter may be intended.
 func Doubtful(s *declare.Spec, values map[string]any, emptyMeant bool) (why string) {
 	filter, given := values["filter"]
 	if !given || !searches(s) {
@@ -261,11 +261,11 @@ func Doubtful(s *declare.Spec, values map[string]any, emptyMeant bool) (why stri
 	if object, ok := schema.AsObject(filter); ok && len(object) == 0 && !emptyMeant {
 		return "its filter is empty, as is one whose values are nil"
 	}
-	asked := askedFor(filter)
+	tested := existsFields(filter)
 	each(filter, func(name string, condition any) {
 		operators, _ := condition.(map[string]any)
 		negated := operators["$ne"] != nil || operators["$nin"] != nil || operators["$exists"] == false
-		if negated && !asked[name] && record.Field(name) == nil && why == "" {
+		if negated && !tested[name] && record.Field(name) == nil && why == "" {
 			why = fmt.Sprintf("%s is not known as a field of a %s, so that it differs from any value", name,
 				declare.Singular(s.Manager))
 		}

@@ -32,12 +32,12 @@ func TestMistakes(t *testing.T) {
 		{"datasets", object{"weather": object{"$ne": "rain"}}, ""},
 		{"datasets", object{"$and": []any{object{"$or": []any{object{"_id": object{"$nin": []any{id, "x"}}}}}}},
 			`_id is an id, got "x"`},
-		{"datasets", object{"mission": "May", "project": "North"}, ""}, // names, looked up
+		{"datasets", object{"mission": "May", "project": "North"}, ""}, // names are resolved
 		{"datasets", object{"id": int64(5)}, "id is an id, got 5"},
 		{"datasets", object{"type": "points"}, ""}, // the platform may know more types
 		{"datasets", object{"type": "rastr"}, `type is never "rastr"`},
 		{"datasets", object{"name": object{"$match": "5"}, "hidden": true}, ""},
-		{"datasets", object{"hidden": nil, "width": object{"$gt": nil}}, ""}, // not known yet
+		{"datasets", object{"hidden": nil, "width": object{"$gt": nil}}, ""}, // unknown so far
 		{"datasets", object{"size": "10"}, ""},
 		{"datasets", object{"size": object{"$gt": "10 MB"}}, `size is a number, got "10 MB"`},
 		{"datasets", object{"acquisition_date": object{"$gte": "2026-05"}}, ""},
@@ -57,7 +57,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// What a search that found nothing may have found nothing by is said.
+// TestUnlikely: a possible reason for an empty result is reported.
 func TestUnlikely(t *testing.T) {
 	type object = map[string]any
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestDoubtful(t *testing.T) {
 		values object
 		want   string
 	}{
-		{object{}, ""}, // everything is meant
+		{object{}, ""}, // everything is intended
 		{object{"filter": object{}}, "empty"},
 		{object{"filter": object{"weather": "rain"}}, ""}, // finds too little at most
 		{object{"filter": object{"weather": object{"$ne": "rain"}}}, "weather is not known"},

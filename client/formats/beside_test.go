@@ -14,7 +14,7 @@ import (
 	"transect/testdata/tiffgen"
 )
 
-// esriText is the text of a system that Esri's software writes.
+// esriText returns the text of a system as written by Esri's software.
 func esriText(meridian int) string {
 	return fmt.Sprintf(`PROJCS["Mine",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],`+
 		`PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],`+
@@ -22,8 +22,8 @@ func esriText(meridian int) string {
 		`PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`, meridian)
 }
 
-// A text of Esri's in the citation stands where the keys name no system themselves: GDAL
-// takes it from some keys only, and it is right all the same.
+// TestTextOfEsriInACitation uses the citation's text by Esri when the keys do not name a system.
+// GDAL reads it from some keys only, but it is always right.
 func TestTextOfEsriInACitation(t *testing.T) {
 	key := func(code, place, count, value float64) []float64 { return []float64{code, place, count, value} }
 	text := "ESRI PE String = " + esriText(4) + "|"
@@ -34,7 +34,7 @@ func TestTextOfEsriInACitation(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys     [][]float64
 		meridian float64
-		gdal     bool // reads it
+		gdal     bool // GDAL reads it
 	}{
 		"another model":                  {[][]float64{key(1024, 0, 1, 32767), cited(3073)}, 4, true},
 		"another model, in general":      {[][]float64{key(1024, 0, 1, 32767), cited(1026)}, 4, false},
@@ -74,7 +74,7 @@ func TestTextOfEsriInACitation(t *testing.T) {
 	}
 }
 
-// cloudOf is a LAS file of two points, without a reference system.
+// cloudOf returns a LAS file of two points, without a reference system.
 func cloudOf(x, y float64) []byte {
 	const header, record = 227, 20
 	b := make([]byte, header+2*record)
@@ -92,7 +92,7 @@ func cloudOf(x, y float64) []byte {
 	return b
 }
 
-// The projection beside a point cloud is that of one without its own.
+// TestProjectionBesideACloud: a point cloud uses its projection file unless it has its own system.
 func TestProjectionBesideACloud(t *testing.T) {
 	ctx := context.Background()
 	data := cloudOf(500000, 5500000)
@@ -120,7 +120,7 @@ func TestProjectionBesideACloud(t *testing.T) {
 	}
 }
 
-// What GDAL writes of a raster after long tables is read.
+// TestLongFileOfGDAL reads the data that GDAL writes about a raster after long tables.
 func TestLongFileOfGDAL(t *testing.T) {
 	table := strings.Repeat("<Row><F>1234567890</F></Row>", 100_000)
 	world, projection := auxiliary(strings.NewReader("<PAMDataset><SRS>X</SRS><T>" + table + "</T><GeoTransform>1,2,0,3,0,-2</GeoTransform></PAMDataset>"))

@@ -14,8 +14,8 @@ import (
 	"transect/client/formats/raster"
 )
 
-// Damage decodes a picture or a raster whole and returns what is wrong with it, "" when
-// nothing is. The error says why it is not decoded: ErrNone for files of other kinds.
+// Damage decodes a picture or a raster completely and returns what is wrong with it, "" for
+// nothing. The error is why it was not decoded: ErrNone for files of other kinds.
 func Damage(ctx context.Context, main File) (damage string, err error) {
 	f := &file{main, nil}
 	err = f.within(ctx, "", func(ctx context.Context, r reader) error {
@@ -26,16 +26,16 @@ func Damage(ctx context.Context, main File) (damage string, err error) {
 		if err == nil || isUndecided(ctx, err) {
 			return err
 		}
-		damage = plain(err).Error()
+		damage = rephrase(err).Error()
 		return nil
 	})
 	return damage, err
 }
 
-// notDecoded is the error of what no reader can decode.
+// notDecoded is the error for files that no reader can decode.
 type notDecoded struct{ error }
 
-// isUndecided tells an error that says nothing of the file from one that is its own.
+// isUndecided reports whether an error shows nothing about the file itself.
 func isUndecided(ctx context.Context, err error) bool {
 	for _, other := range []error{errTooLarge, jpegcheck.ErrUnsupported, image.ErrFormat, bmp.ErrUnsupported} {
 		if errors.Is(err, other) {
@@ -77,7 +77,7 @@ func checkPicture(ctx context.Context, f *file) error {
 	return err
 }
 
-// checkWebP leaves out moving pictures, which the decoder takes for invalid.
+// checkWebP skips animations, which the decoder rejects as invalid.
 func checkWebP(ctx context.Context, f *file) error {
 	err := checkPicture(ctx, f)
 	if err != nil && err.Error() == "webp: invalid format" {

@@ -22,7 +22,7 @@ func damageOf(name string, b []byte) (string, error) {
 	return Damage(context.Background(), File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))})
 }
 
-// noise is a picture that no compression makes small.
+// noise returns a picture that cannot be compressed.
 func noise() image.Image {
 	m := image.NewNRGBA(image.Rect(0, 0, 150, 100))
 	rand.New(rand.NewSource(2)).Read(m.Pix)
@@ -72,7 +72,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDamageUndecided is of files that are not decoded: that says nothing of them.
+// TestDamageUndecided covers files that are not decoded, which shows nothing about them.
 func TestDamageUndecided(t *testing.T) {
 	var picture bytes.Buffer
 	if err := bmp.Encode(&picture, noise()); err != nil {
@@ -102,7 +102,7 @@ func TestDamageUndecided(t *testing.T) {
 	}
 }
 
-// broken is a file on a card that cannot be read in the middle.
+// broken is a file on a card with an unreadable middle.
 type broken struct{ *bytes.Reader }
 
 func (b broken) ReadAt(p []byte, at int64) (int, error) {

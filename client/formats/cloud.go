@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxPoints   = 8_000_000 // of a point cloud that are drawn
-	firstPoints = 200_000   // that tell where the others lie
+	maxPoints   = 8_000_000 // most points of a cloud to draw
+	firstPoints = 200_000   // sampled first, to find the extent of the others
 )
 
 // drawCloud shows a point cloud from above, coloured by height.
@@ -34,8 +34,7 @@ func drawCloud(ctx context.Context, f *file, side int) (image.Image, error) {
 	}, side)
 }
 
-// drawPoints draws points; sample visits about as many of them as it is told, the
-// same each time.
+// drawPoints draws points; sample visits about limit of them, the same each time.
 func drawPoints(sample func(limit int64, visit func(pointcloud.Point)) error, side int) (image.Image, error) {
 	var axes [3][]float64
 	if err := sample(firstPoints, func(p pointcloud.Point) {
@@ -64,13 +63,13 @@ func drawPoints(sample func(limit int64, visit func(pointcloud.Point)) error, si
 	if err != nil {
 		return nil, err
 	}
-	// Few points are drawn larger, so that they cover the ground.
+	// Draw fewer points larger, so that they cover the ground.
 	tops.spread(int(math.Sqrt(float64(v.w*v.h)/float64(n)) * 0.7))
 	low[2], high[2] = axes[2][len(axes[2])*2/100], axes[2][len(axes[2])*98/100]
 	return tops.draw(low[2], high[2], v.scale), nil
 }
 
-// span is where sorted values lie, without outliers far away.
+// span returns the range of sorted values, without far outliers.
 func span(values []float64) (low, high float64) {
 	n := len(values)
 	low, high = values[n/1000], values[n-1-n/1000]
@@ -80,15 +79,14 @@ func span(values []float64) (low, high float64) {
 	return values[first], values[after-1]
 }
 
-// view places coordinates on a picture with north at the top.
+// view maps coordinates to a picture with north at the top.
 type view struct {
 	w, h  int
-	x, y  float64 // of the upper left corner
+	x, y  float64 // upper left corner
 	scale float64 // pixels a unit
 }
 
-// newView fits a box into a square of side pixels. A box without width or height
-// becomes a narrow one.
+// newView fits a box into a square of side pixels. A box without width or height becomes a narrow one.
 func newView(x0, y0, x1, y1 float64, side int) view {
 	longest := max(x1-x0, y1-y0)
 	if longest <= 0 || math.IsInf(longest, 0) || math.IsNaN(longest) {
@@ -99,10 +97,10 @@ func newView(x0, y0, x1, y1 float64, side int) view {
 	return view{w, h, x0, y1, scale}
 }
 
-// at returns where a position is on the picture, in pixels.
+// at returns the pixel coordinates of a position.
 func (v view) at(x, y float64) (px, py float64) {
 	px, py = (x-v.x)*v.scale, (v.y-y)*v.scale
-	if px == float64(v.w) { // the border belongs to the box
+	if px == float64(v.w) { // the border is part of the box
 		px = math.Nextafter(px, 0)
 	}
 	if py == float64(v.h) {
@@ -111,7 +109,7 @@ func (v view) at(x, y float64) (px, py float64) {
 	return px, py
 }
 
-// heights is the highest value at each pixel, NaN where nothing is.
+// heights is the highest value at each pixel, NaN without one.
 type heights struct {
 	w, h   int
 	values []float32
@@ -136,7 +134,7 @@ func (g *heights) raise(x, y int, z float32) {
 	}
 }
 
-// spread gives pixels without a value the highest value within a distance.
+// spread sets pixels without a value to the highest value within a distance.
 func (g *heights) spread(distance int) {
 	distance = min(distance, 24)
 	for _, stride := range []struct{ along, across, n, m int }{{1, g.w, g.w, g.h}, {g.w, 1, g.h, g.w}} {
@@ -183,7 +181,7 @@ func (g *heights) draw(low, high, scale float64) image.Image {
 	return m
 }
 
-// ramp is the colour of a value from 0 to 1.
+// ramp returns the colour of a value from 0 to 1.
 func ramp(t float64) color.NRGBA {
 	if !(t > 0) {
 		t = 0
@@ -192,7 +190,7 @@ func ramp(t float64) color.NRGBA {
 	return color.NRGBA{c[0], c[1], c[2], c[3]}
 }
 
-// shaded is a colour under light.
+// shaded returns a colour under light.
 func shaded(c color.NRGBA, light float64) color.NRGBA {
 	part := func(v uint8) uint8 { return uint8(min(255, max(0, float64(v)*light))) }
 	return color.NRGBA{part(c.R), part(c.G), part(c.B), c.A}

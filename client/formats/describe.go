@@ -21,16 +21,16 @@ import (
 	"transect/client/formats/vector"
 )
 
-// Info is what a file says of its content and where it lies.
+// Info is the description of a file's content and position.
 type Info struct {
-	Kind   string // "image", "raster", "vector", "pcl" or "mesh", as of datasets
+	Kind   string // "image", "raster", "vector", "pcl" or "mesh", like a dataset's
 	Format string // "geojson", "laz"
 
-	// Outline is around the content, in longitude and latitude of WGS 84: mostly a
-	// polygon, a point for a photo; nil when it is not known, then Reason says why.
+	// Outline surrounds the content, in longitude and latitude of WGS 84: usually a polygon, a
+	// point for a photo; nil when unknown, for the reason in Reason.
 	Outline orb.Geometry
 	Reason  error
-	// System is the reference system of the coordinates; nil when it is not known.
+	// System is the reference system of the coordinates; nil when unknown.
 	System *crs.System
 
 	Width, Height int   // pixels of a raster or a photo
@@ -38,8 +38,8 @@ type Info struct {
 	Features      int64 // of a vector file
 	Points        int64 // of a point cloud, positions of a vector file, vertices of a mesh
 	Triangles     int64 // of a mesh
-	// Resolution is the mean distance between the points of a cloud, or the size of a
-	// raster's pixels, in metres; 0 when it is not known.
+	// Resolution is the mean distance between the points of a cloud, or the size of a raster's
+	// pixels, in metres; 0 when unknown.
 	Resolution float64
 }
 
@@ -106,7 +106,7 @@ func visitVector(ctx context.Context, f *file, visit Visitor) error {
 	})
 }
 
-// outlinePoints is how many points of a cloud are taken for its outline.
+// outlinePoints is how many points of a cloud determine its outline.
 const outlinePoints = 1_000_000
 
 func describeCloud(ctx context.Context, f *file) (Info, error) {
@@ -149,8 +149,7 @@ func systemOf(c *pointcloud.Cloud) (*crs.System, error) {
 	return crs.FromGeoKeys(crs.GeoKeys{Directory: c.Keys, Doubles: c.Doubles, ASCII: c.Text})
 }
 
-// locate sets the reference system: that of the file, else the one of a projection
-// (.prj) beside it.
+// locate sets the reference system: the file's own, else the one of an adjacent projection file (.prj).
 func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) {
 	if errors.Is(err, crs.ErrNoSystem) {
 		err = nil
@@ -172,17 +171,17 @@ func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) 
 	}
 }
 
-// isWKT matches the beginning of a well-known text, which not every projection file has.
+// isWKT matches the start of well-known text, which not every projection file contains.
 var isWKT = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[A-Z_]{6,}\s*\[`) })
 
-// maxProjection is how long a projection file may be.
+// maxProjection is the longest projection file read.
 const maxProjection = 1 << 16
 
-// ProjectionBeside returns the text of a projection file (.prj) beside a point cloud that
-// names no reference system itself, "" where it does.
+// ProjectionBeside returns the text of the projection file (.prj) for a point cloud without a
+// reference system of its own, "" if it has one.
 func ProjectionBeside(ctx context.Context, cloud, projection File) (text string) {
 	f := &file{cloud, nil}
-	_ = f.within(ctx, "", func(ctx context.Context, _ reader) error { // another reader says what is wrong
+	_ = f.within(ctx, "", func(ctx context.Context, _ reader) error { // another reader reports errors
 		c, err := pointcloud.Open(f.Reader(ctx), f.Size)
 		if err != nil || projection.Size > maxProjection {
 			return err
@@ -206,7 +205,7 @@ func (i *Info) place(b *box) {
 	}
 }
 
-// spacing is the mean distance in metres between n points in the hull.
+// spacing returns the mean distance in metres between n points in the hull.
 func (b *box) spacing(s *crs.System, n int64) float64 {
 	ring := orb.Ring(b.extreme[:])
 	var area float64

@@ -17,7 +17,7 @@ func extent(t *testing.T, name string, b []byte, beside ...File) (Info, error) {
 	return Describe(context.Background(), File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))}, beside...)
 }
 
-// Bounds are those of ogrinfo and, for the point cloud, of its photos.
+// Bounds are from ogrinfo and, for the point cloud, from its photos.
 func TestSharedExtents(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, format, system string
@@ -124,7 +124,7 @@ func TestProjectionsBesideTheFile(t *testing.T) {
 	if err != nil || info.Outline == nil {
 		t.Fatal(info, err)
 	}
-	// By gdaltransform.
+	// From gdaltransform.
 	if b := info.Outline.Bound(); math.Abs(b.Min[0]-11.567053) > 1e-4 || math.Abs(b.Min[1]-48.130567) > 1e-4 {
 		t.Error(b)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Files that were put at the wrong place, or at none. The right values are those of
-// gdaltransform and gdalinfo: a point, or the first corner of a raster.
+// Files that were located wrongly, or not at all. The right values are from gdaltransform and
+// gdalinfo: a point, or the first corner of a raster.
 func TestFieldPlaces(t *testing.T) {
 	const folder = "../../../shared/field"
 	if _, err := os.Stat(folder); err != nil {

@@ -1,16 +1,16 @@
-// Package formats reads files of every format: it recognises them, describes them,
-// draws small pictures of them, and visits their features.
+// Package formats reads files of every format: it recognises them, describes them, draws small
+// pictures of them, and visits their features.
 //
-// Recognise tells the format of a file, Describe what it says of itself and where it
-// lies, Picture draws it, Features visits the features of a vector, Truncation tells
-// what is missing of it, Damage decodes it whole, Component which files belong to it. The scan of folders, the
-// checks before an ingest, the local platform and the page of `transect ui` ask here;
-// none of them knows a format by name.
+// Recognise determines the format of a file, Describe reads its properties and position, Picture
+// draws it, Features visits the features of a vector, Truncation detects a missing end, Damage
+// decodes it completely, Component returns the role of a file that belongs to it. The scan of
+// folders, the checks before an ingest, the local platform and the page of `transect ui` depend on
+// these alone, on no format by name.
 //
-// Files are read through an io.ReaderAt within limits of memory, points and time
-// (limits.go), whatever they contain. readers.go lists the formats that are read; the
-// packages below this one read them. A format is added there, with its first bytes in
-// recognise.go and the files beside it in sidecars.go.
+// Files are read through an io.ReaderAt within limits of memory, points and time (limits.go),
+// whatever they contain. readers.go lists the supported formats; the subpackages read them. A new
+// format is added there, with its first bytes in recognise.go and the files belonging to it in
+// sidecars.go.
 package formats
 
 import (
@@ -29,16 +29,16 @@ import (
 	"transect/client/formats/source"
 )
 
-// File is a file to read: the main one, or one beside it, such as the projection of
-// a shapefile, the material and texture of a mesh.
+// File is a file to read: the main one, or an accompanying one, e.g. the projection of a shapefile,
+// the material and texture of a mesh.
 type File = source.File
 
-// ErrNone means that files of this kind have no picture, extent or features.
+// ErrNone means that files of this kind never have a picture, extent or features.
 var ErrNone = source.ErrOther
 
-// Picture draws a file, with a longest side of at most side pixels. Files beside it
-// may be given. The error is a fault.FileError that says why there is no preview; it
-// is an ErrNone for files that cannot have one.
+// Picture draws a file, its longest side at most side pixels, optionally with accompanying files.
+// The error is a fault.FileError with the reason for no preview; it is an ErrNone for files that
+// cannot have one.
 func Picture(ctx context.Context, main File, side int, beside ...File) (drawn image.Image, err error) {
 	if side < 1 {
 		return nil, fault.Of(&fault.ParameterError{}, "side must be positive, got %d", side)
@@ -54,7 +54,7 @@ func Picture(ctx context.Context, main File, side int, beside ...File) (drawn im
 // PreviewSides are the longest sides of the previews of datasets, in pixels, by kind.
 var PreviewSides = map[string]int{"tiny": 128, "small": 512}
 
-// Encode writes a picture as JPEG, or as PNG where parts of it are transparent.
+// Encode writes a picture as JPEG, or as PNG if parts of it are transparent.
 func Encode(m image.Image) ([]byte, error) {
 	var b bytes.Buffer
 	if o, ok := m.(interface{ Opaque() bool }); ok && !o.Opaque() {
@@ -65,9 +65,9 @@ func Encode(m image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Describe reads what a file says of itself, without its pixels. Files beside it may
-// be given. The error is a fault.FileError that says why nothing can be read, an
-// ErrNone for files of other kinds; a missing position is no error.
+// Describe reads the properties of a file, without its pixels, optionally with accompanying files.
+// The error is a fault.FileError, or an ErrNone for files of other kinds; a missing position is not
+// an error.
 func Describe(ctx context.Context, main File, beside ...File) (info Info, err error) {
 	f := &file{main, beside}
 	err = f.within(ctx, "it cannot be read", func(ctx context.Context, r reader) (err error) {
@@ -77,8 +77,8 @@ func Describe(ctx context.Context, main File, beside ...File) (info Info, err er
 	return info, err
 }
 
-// Features visits all features of a vector file. An error of visit ends it and is
-// returned; another error is the reason alone, an ErrNone for files of other kinds.
+// Features visits all features of a vector file. An error of visit ends it and is returned; any
+// other error is the bare reason, an ErrNone for files of other kinds.
 func Features(ctx context.Context, main File, visit Visitor, beside ...File) error {
 	f := &file{main, beside}
 	var stopped error
@@ -97,13 +97,13 @@ func Features(ctx context.Context, main File, visit Visitor, beside ...File) err
 	return err
 }
 
-// file is a file that is looked at.
+// file is a file being examined.
 type file struct {
 	File
 	beside []File
 }
 
-// fault says what failed and why, in one line; without what, why alone.
+// fault returns the error for what failed, with the reason, in one line; without what, the reason alone.
 func (f *file) fault(what string, err error) error {
 	var known fault.Fault
 	switch {

@@ -16,7 +16,7 @@ import (
 
 const unknownDatum = "+proj=tmerc +lat_0=45 +lon_0=3.5 +k=0.9999 +x_0=300000 +y_0=100000 +a=6377000 +b=6356000 +units=m +type=crs"
 
-// placesOfTests are systems, and a place in each as GDAL takes it.
+// placesOfTests are systems, and a position in each as read by GDAL.
 var placesOfTests = []struct{ name, system, place string }{
 	{"utm", "EPSG:32631", "500000 5500400 500700 5500000"}, {"south", "EPSG:32731", "500000 5500400 500700 5500000"},
 	{"lambert93", "EPSG:2154", "700000 6600400 700700 6600000"}, {"degrees", "EPSG:4326", "5 50 5.7 49.6"},
@@ -29,7 +29,7 @@ var placesOfTests = []struct{ name, system, place string }{
 	{"unknown", unknownDatum, "300000 100400 300700 100000"},
 }
 
-// infoOfGDAL is what gdalinfo says of a raster.
+// infoOfGDAL is the output of gdalinfo for a raster.
 type infoOfGDAL struct {
 	Size        [2]int
 	Bands       []any
@@ -44,7 +44,7 @@ func gdalInfo(t testing.TB, path string) (info infoOfGDAL) {
 	return info
 }
 
-// distance returns how far the corners of a raster are from those of gdalinfo, in metres.
+// distance returns the distance of a raster's corners from gdalinfo's, in metres.
 func distance(got orb.Geometry, want infoOfGDAL) (most float64) {
 	polygon, ok := got.(orb.Polygon)
 	if !ok || len(want.WGS84Extent.Coordinates) == 0 {
@@ -61,12 +61,12 @@ func distance(got orb.Geometry, want infoOfGDAL) (most float64) {
 	return most
 }
 
-// Size, bands and place are those of gdalinfo, or there is no place and a reason.
+// TestHeadersOfOtherFormats expects gdalinfo's size, bands and position, or a reason for no position.
 func TestHeadersOfOtherFormats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it runs GDAL many times")
 	}
-	drivers := []struct{ file, options, absent string }{ // absent: the systems without a place
+	drivers := []struct{ file, options, absent string }{ // absent: the systems without a position
 		{"a.jp2", "-of JP2OpenJPEG", "north unknown"},
 		{"gml.jp2", "-of JP2OpenJPEG -co GeoJP2=NO", "north tmerc shifted unknown"},
 		{"gml2.jp2", "-of JP2OpenJPEG -co GeoJP2=NO -co GMLJP2V2_DEF=YES", "north tmerc shifted unknown"},
@@ -146,7 +146,7 @@ func TestHeadersOfAllTypes(t *testing.T) {
 	}
 }
 
-// Of several places the one counts that counts for GDAL.
+// TestOrderOfPlaces: of several positions GDAL's choice counts.
 func TestOrderOfPlaces(t *testing.T) {
 	folder := t.TempDir()
 	base := filepath.Join(folder, "base.tif")
@@ -193,7 +193,7 @@ func TestOrderOfPlaces(t *testing.T) {
 	}
 }
 
-// damagedHeaders are files of the formats of which the headers are read.
+// damagedHeaders are files of the formats whose headers are read.
 func damagedHeaders(t testing.TB) map[string][]byte {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "base.tif")
@@ -224,7 +224,7 @@ func describeHostile(name string, data []byte) (Info, error) {
 	return Describe(context.Background(), file)
 }
 
-// Headers that were damaged or made to harm are refused, or read for what they say, in little
+// TestHostileHeaders: headers that were damaged or are malicious are refused, or read, in little
 // time and memory.
 func TestHostileHeaders(t *testing.T) {
 	showPanics = true
@@ -263,7 +263,7 @@ func FuzzHeaders(f *testing.F) {
 	for name, data := range damagedHeaders(f) {
 		f.Add(name, data)
 	}
-	f.Add("0.jp2", []byte("\x00\x00\x00\fjP  00000000uuid\xb1K\xf8\xbd\b=KC\xa5\xae\x8c\xd7զ\xce\x030")) // a GeoTIFF that is none
+	f.Add("0.jp2", []byte("\x00\x00\x00\fjP  00000000uuid\xb1K\xf8\xbd\b=KC\xa5\xae\x8c\xd7զ\xce\x030"))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		showPanics = true
 		if _, err := describeHostile(name, data); err != nil && strings.Contains(err.Error(), "it is damaged (") {

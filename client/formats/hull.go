@@ -9,9 +9,8 @@ import (
 	"transect/client/formats/crs"
 )
 
-// box is where positions lie: from low to high, and within a hull that is the
-// outermost position in each of some directions. It takes no memory for more
-// positions.
+// box accumulates the bounds of positions and a hull: the outermost position in each of some
+// directions, in constant memory.
 type box struct {
 	low, high [2]float64
 	n         int64
@@ -51,7 +50,7 @@ func (b *box) add(x, y float64) {
 	}
 }
 
-// addGeometry adds all positions of a geometry, and returns how many they are.
+// addGeometry adds all positions of a geometry, and returns their number.
 func (b *box) addGeometry(g orb.Geometry) (n int64) {
 	project.Geometry(g, func(p orb.Point) orb.Point {
 		b.add(p[0], p[1])
@@ -61,8 +60,8 @@ func (b *box) addGeometry(g orb.Geometry) (n int64) {
 	return n
 }
 
-// outline is the hull in longitude and latitude: a polygon, or a line or a point for
-// positions that span no area; nil when they are not on the earth.
+// outline returns the hull in longitude and latitude: a polygon, or a line or a point for positions
+// that span no area; nil when they are not on the earth.
 func (b *box) outline(system *crs.System) orb.Geometry {
 	var ring orb.Ring
 	for _, p := range b.extreme {
@@ -87,10 +86,10 @@ func (b *box) outline(system *crs.System) orb.Geometry {
 	return orb.Polygon{append(ring, ring[0])}
 }
 
-// rounded is a degree to 8 places, about a millimetre.
+// rounded returns a degree rounded to 8 places, about a millimetre.
 func rounded(degrees float64) float64 { return math.Round(degrees*1e8) / 1e8 }
 
-// finite is a degree to a centimetre, 0 for a position that is not on the map.
+// finite returns a degree rounded to a centimetre, 0 for a position off the map.
 func finite(degrees float64) float64 {
 	if math.IsNaN(degrees) || math.IsInf(degrees, 0) {
 		return 0

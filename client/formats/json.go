@@ -9,8 +9,8 @@ import (
 	"transect/client/formats/source"
 )
 
-// CheckJSON reads texts of JSON to their end, within the limits of time and memory. The
-// error is a fault.FileError.
+// CheckJSON reads JSON texts to their end, within the limits of time and memory. The error is a
+// fault.FileError.
 func CheckJSON(ctx context.Context, file File) error {
 	limited, cancel := context.WithTimeout(ctx, MaxTime(file.Size))
 	defer cancel()

@@ -10,15 +10,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// The limits within which a file is read.
+// Limits for reading a file.
 const (
 	minTime   = 30 * time.Second
-	minSpeed  = 1 << 20   // bytes for which there is a second more
-	maxMemory = 640 << 20 // bytes, of everything that is decoded at the same time
+	minSpeed  = 1 << 20   // bytes that add a second each
+	maxMemory = 640 << 20 // bytes decoded at the same time, in total
 )
 
-// MaxTime is how long reading a file of a size may take: a small one that takes long
-// was made for that.
+// MaxTime returns how long reading a file of a size may take: only malicious small files take longer.
 func MaxTime(size int64) time.Duration { return minTime + time.Duration(size/minSpeed)*time.Second }
 
 func tooSlow(size int64) error {
@@ -27,8 +26,7 @@ func tooSlow(size int64) error {
 
 var memory = semaphore.NewWeighted(maxMemory)
 
-// reserve waits until that many bytes may be used, or refuses what is more than
-// the limit. The memory is free again after release.
+// reserve waits until so many bytes may be used, and refuses more than the limit. release frees them.
 func reserve(ctx context.Context, bytes int64) (release func(), err error) {
 	if bytes < 0 || bytes > maxMemory {
 		return nil, errTooLarge
@@ -41,8 +39,8 @@ func reserve(ctx context.Context, bytes int64) (release func(), err error) {
 
 var errTooLarge = errors.New("it is too large to be shown")
 
-// within has the reader of the file do something within the time limit. A decoder that
-// panics has met a damaged file. An error says what failed.
+// within runs do with the file's reader and the time limit. It treats a panic of a decoder as a
+// damaged file. The error includes what.
 func (f *file) within(ctx context.Context, what string, do func(context.Context, reader) error) (err error) {
 	limited, cancel := context.WithTimeout(ctx, MaxTime(f.Size))
 	defer cancel()
@@ -58,7 +56,7 @@ func (f *file) within(ctx context.Context, what string, do func(context.Context,
 				debug.PrintStack()
 			}
 		}
-		switch { // whatever a decoder made of it
+		switch { // the end of a context precedes the decoder's error
 		case err == nil:
 		case ctx.Err() != nil:
 			err = ctx.Err()

@@ -13,8 +13,7 @@ import (
 	"transect/client/formats/pointcloud"
 )
 
-// drawMesh shows a mesh from above, with its colours and textures, else coloured
-// by height.
+// drawMesh draws a mesh from above, with its colours and textures, else coloured by height.
 func drawMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 	m, err := mesh.Open(ctx, f.File, f.beside...)
 	if err != nil {
@@ -41,7 +40,7 @@ func drawMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 	return s.picture, nil
 }
 
-// describeMesh places a mesh by the projection and the offset beside it.
+// describeMesh locates a mesh by its projection file and offset file.
 func describeMesh(ctx context.Context, f *file) (Info, error) {
 	m, err := mesh.Open(ctx, f.File, f.beside...)
 	if err != nil {
@@ -64,8 +63,7 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
-// offset is what a file such as model_offset.xyz beside a mesh says to add to its
-// coordinates.
+// offset returns the offset of coordinates from a mesh's companion file, such as model_offset.xyz.
 func (f *file) offset(ctx context.Context) (offset [3]float64) {
 	for _, b := range f.beside {
 		if strings.HasSuffix(strings.ToLower(b.Name), "offset.xyz") && b.Size < 4096 {
@@ -86,7 +84,7 @@ type scene struct {
 	low, height float64
 	coloured    bool
 	drawn       int
-	textures    map[string]image.Image // nil for those that cannot be read
+	textures    map[string]image.Image // nil for unreadable ones
 	free        []func()
 }
 
@@ -136,7 +134,7 @@ func (s *scene) draw(t mesh.Triangle) error {
 			}
 		}
 	}
-	if !hit { // it lies between the centres of pixels
+	if !hit { // it is between the centres of pixels
 		x, y := int((p[0][0]+p[1][0]+p[2][0])/3), int((p[0][1]+p[1][1]+p[2][1])/3)
 		if x >= 0 && y >= 0 && x < s.view.w && y < s.view.h {
 			pixel(x, y, [3]float64{1. / 3, 1. / 3, 1. / 3})
@@ -145,12 +143,12 @@ func (s *scene) draw(t mesh.Triangle) error {
 	return nil
 }
 
-// pixels returns the pixels between the lowest and the highest of three positions.
+// pixels returns the range of pixels that three positions span.
 func (s *scene) pixels(a, b, c float64, size int) (from, to int) {
 	return int(max(0, min(a, b, c))), int(min(float64(size-1), max(a, b, c)))
 }
 
-// shade is how bright a triangle is; both of its sides are lit.
+// shade returns the brightness of a triangle; both of its sides are lit.
 func shade(c [3][3]float64) float64 {
 	var u, v [3]float64
 	for i := range 3 {
@@ -167,7 +165,7 @@ func shade(c [3][3]float64) float64 {
 	return 0.45 + 0.65*max(0, (n[0]*light[0]+n[1]*light[1]+n[2]*light[2])/length)
 }
 
-// colour is that of the texture, of the corners, or of the height.
+// colour returns the colour from the texture, the corners, or the height.
 func (s *scene) colour(t mesh.Triangle, texture image.Image, w [3]float64, z float64) color.NRGBA {
 	if texture != nil {
 		var u, v float64
@@ -196,10 +194,10 @@ func (s *scene) colour(t mesh.Triangle, texture image.Image, w [3]float64, z flo
 	return ramp((z - s.low) / s.height)
 }
 
-// textureSide is what textures are scaled down to; more is not seen.
+// textureSide is the size to which textures are scaled down; a picture does not show more.
 const textureSide = 2048
 
-// texture decodes a texture when it is needed first.
+// texture decodes a texture on first use.
 func (s *scene) texture(name string) image.Image {
 	if name == "" {
 		return nil
@@ -230,5 +228,5 @@ func (s *scene) texture(name string) image.Image {
 	return s.textures[name]
 }
 
-// maxTextures is how many textures are shown.
+// maxTextures is the most textures to draw.
 const maxTextures = 24

@@ -23,9 +23,8 @@ import (
 	"transect/client/formats/source"
 )
 
-// drawPhoto shows a photo upright: the smallest picture inside it that is large
-// enough, else the photo itself, scaled; for a photo that cannot be decoded the
-// largest picture inside it.
+// drawPhoto draws a photo upright: the smallest embedded picture that is large enough, else the
+// photo itself, scaled; for a photo that cannot be decoded the largest embedded picture.
 func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 	view := imagery.ViewOf(f.Data, f.Size)
 	whole, _, failed := image.DecodeConfig(f.Reader(ctx))
@@ -38,7 +37,7 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 		}
 	}
 	if failed != nil {
-		return nil, plain(failed)
+		return nil, rephrase(failed)
 	}
 	picture, err := decode(ctx, f.Reader(ctx), whole, view.Progressive)
 	if err != nil && ctx.Err() == nil {
@@ -49,20 +48,20 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 		}
 	}
 	if err != nil {
-		return nil, plain(err)
+		return nil, rephrase(err)
 	}
 	return turn(stretch(Shrink(picture, side)), view.Orientation), nil
 }
 
-// inner is a smaller picture inside a photo.
+// inner is a smaller picture embedded in a photo.
 type inner struct {
 	data   *io.SectionReader
 	config image.Config
-	area   image.Rectangle // what shows the photo, without black bars
+	area   image.Rectangle // the photo in it, without black bars
 }
 
-// embedded returns the pictures that show the same as the whole photo, the
-// smallest first. A whole photo without size cannot be compared with.
+// embedded returns the pictures that show the complete photo, the smallest first. Without the size
+// of the photo there is nothing to compare with.
 func embedded(view imagery.View, whole image.Config) (all []inner) {
 	for _, data := range view.Pictures {
 		c, format, err := image.DecodeConfig(data)
@@ -77,7 +76,7 @@ func embedded(view imagery.View, whole image.Config) (all []inner) {
 			}
 			// Cameras pad thumbnails of 4:3 with black for other shapes.
 			w, h := min(c.Width, c.Height*whole.Width/whole.Height), min(c.Height, c.Width*whole.Height/whole.Width)
-			if w < c.Width/2 || h < c.Height/2 { // turned already, or of something else
+			if w < c.Width/2 || h < c.Height/2 { // already rotated, or another picture
 				continue
 			}
 			e.area = image.Rect((c.Width-w)/2, (c.Height-h)/2, (c.Width+w)/2, (c.Height+h)/2)
@@ -89,7 +88,7 @@ func embedded(view imagery.View, whole image.Config) (all []inner) {
 	return all
 }
 
-// decode returns the part that shows the photo; the rest must be black.
+// decode returns the area with the photo; the rest must be black.
 func (e inner) decode(ctx context.Context) (image.Image, error) {
 	e.data.Seek(0, io.SeekStart)
 	picture, err := decode(ctx, source.Within(ctx, e.data), e.config, false)
@@ -110,7 +109,7 @@ func (e inner) decode(ctx context.Context) (image.Image, error) {
 	}).SubImage(e.area.Inset(1)), nil
 }
 
-// decode decodes an image whose size is known, when there is memory for it.
+// decode decodes an image of known size, if enough memory is free.
 func decode(ctx context.Context, r io.Reader, c image.Config, progressive bool) (image.Image, error) {
 	if c.Width < 1 || c.Height < 1 {
 		return nil, errors.New("the image has no size")
@@ -139,8 +138,8 @@ func decode(ctx context.Context, r io.Reader, c image.Config, progressive bool) 
 	return picture, err
 }
 
-// plain explains the errors of decoders.
-func plain(err error) error {
+// rephrase rephrases the errors of decoders.
+func rephrase(err error) error {
 	switch {
 	case errors.Is(err, image.ErrFormat):
 		return errors.New("the format is not supported")
@@ -162,11 +161,11 @@ func Shrink(picture image.Image, side int) image.Image {
 	}
 	blank := func(area image.Rectangle) draw.Image {
 		if m := picture.ColorModel(); m == color.Gray16Model {
-			return image.NewGray16(area) // to be stretched
+			return image.NewGray16(area) // stretched later
 		}
 		return image.NewNRGBA(area)
 	}
-	if longest > 4*side { // the better scaler takes long for many pixels
+	if longest > 4*side { // the better scaler is slow for many pixels
 		half := blank(to(2 * side))
 		draw.ApproxBiLinear.Scale(half, half.Bounds(), picture, b, draw.Src, nil)
 		picture = half
@@ -176,8 +175,8 @@ func Shrink(picture image.Image, side int) image.Image {
 	return small
 }
 
-// stretch spreads the levels of an image with 16 bits a pixel, which sensors
-// rarely fill: without the darkest and the brightest 2 %.
+// stretch spreads the levels of an image with 16 bits per pixel, which sensors rarely use fully,
+// without the darkest and the brightest 2 %.
 func stretch(picture image.Image) image.Image {
 	deep, ok := picture.(*image.Gray16)
 	if !ok {
@@ -202,7 +201,7 @@ func stretch(picture image.Image) image.Image {
 	return flat
 }
 
-// turn makes an image upright whose pixels are stored as an EXIF orientation says.
+// turn makes an image upright that is stored with an EXIF orientation.
 func turn(picture image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return picture

@@ -35,8 +35,8 @@ func show(t testing.TB, name string, b []byte, side int, beside ...File) (image.
 	return Picture(context.Background(), File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))}, side, beside...)
 }
 
-// quarters is a picture whose upper left quarter is red, upper right green, lower
-// left blue and lower right white.
+// quarters returns a picture whose upper left quarter is red, upper right green, lower left blue
+// and lower right white.
 func quarters(w, h int) image.Image {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for i, c := range []color.RGBA{{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 255, 255}, {255, 255, 255, 255}} {
@@ -45,8 +45,7 @@ func quarters(w, h int) image.Image {
 	return m
 }
 
-// encoded is a JPEG with an EXIF record of one orientation and, unless it is nil,
-// a thumbnail.
+// encoded returns a JPEG with an EXIF record of one orientation and, unless it is nil, a thumbnail.
 func encoded(m image.Image, orientation uint16, thumbnail []byte) []byte {
 	var b bytes.Buffer
 	jpeg.Encode(&b, m, nil)
@@ -132,7 +131,7 @@ func TestThumbnails(t *testing.T) {
 			t.Errorf("%s: %v is not of the shape %v", name, b, c.photo)
 		}
 	}
-	// What is left of a photo that is cut short.
+	// The remains of a truncated photo.
 	whole := encoded(quarters(400, 300), 1, thumbnail(image.Rect(0, 0, 160, 120)))
 	m, err := show(t, "a.jpg", whole[:len(whole)-200], 300)
 	if err != nil || m.Bounds().Dx() != 160 {

@@ -21,7 +21,7 @@ import (
 	"transect/client/formats/vector"
 )
 
-// isRaster tells a TIFF file of measurements or a map from a photo.
+// isRaster reports whether a TIFF file has measurements or a map rather than a photo.
 func (f *file) isRaster() bool {
 	traits, ok := imagery.TraitsOf(f.Data, f.Size)
 	return ok && (traits.Georeferenced || !traits.Camera && !traits.DNG)
@@ -78,8 +78,8 @@ func describeRaster(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
-// OpenRaster opens a raster of any format that is read, with the position that files
-// beside it give: a world file, a projection (.prj), or what GDAL writes (.aux.xml).
+// OpenRaster opens a raster of any supported format, with the position from accompanying files: a
+// world file, a projection (.prj), or GDAL's .aux.xml.
 func OpenRaster(ctx context.Context, main File, beside ...File) (*raster.Raster, error) {
 	return (&file{main, beside}).raster(ctx)
 }
@@ -94,11 +94,11 @@ func (f *file) raster(ctx context.Context) (*raster.Raster, error) {
 	if err != nil {
 		return nil, err
 	}
-	place.give(r, content.Format)
+	place.applyTo(r, content.Format)
 	return r, nil
 }
 
-// openRaster opens the main file. That of a GeoPackage gives its place as the one beside it.
+// openRaster opens the main file. In a GeoPackage the raster's position replaces place's.
 func (f *file) openRaster(ctx context.Context, content Content, place *placed) (*raster.Raster, error) {
 	in := f.Reader(ctx)
 	switch content.Format {
@@ -136,7 +136,7 @@ func undrawn(kind string) error {
 		"-co COMPRESS=DEFLATE", kind)
 }
 
-// bandsOf returns how many bands GDAL sees in a picture.
+// bandsOf returns the number of bands that GDAL reports for a picture.
 func bandsOf(c image.Config) int {
 	switch c.ColorModel {
 	case color.GrayModel, color.Gray16Model:
@@ -179,11 +179,11 @@ func openGrid(in io.Reader) (*raster.Raster, error) {
 	return raster.Header(int(width), int(height), 1, world, undrawn("ASCII grids")), nil
 }
 
-// placed is what the files beside a raster say of its position: the texts of a world file
-// and of a projection, and both as GDAL keeps them in its own file; "" for none.
+// placed holds the position from the files accompanying a raster: the texts of a world file and of
+// a projection, and both from GDAL's own file; "" for none.
 type placed struct{ world, projection, auxWorld, auxProjection string }
 
-// position reads the files beside a raster.
+// position reads the files accompanying a raster.
 func (f *file) position(ctx context.Context) (p placed) {
 	_, ext := CutExtension(f.Name)
 	read := func(b File) string {
@@ -204,8 +204,8 @@ func (f *file) position(ctx context.Context) (p placed) {
 	return p
 }
 
-// give gives a raster its position in the order of GDAL, which differs by the format.
-func (p placed) give(r *raster.Raster, format string) {
+// applyTo sets a raster's position in GDAL's order of precedence, which depends on the format.
+func (p placed) applyTo(r *raster.Raster, format string) {
 	switch format {
 	case "tiff", "geotiff", "jpeg", "jp2", "j2k":
 		r.ReplacePosition(p.auxWorld, p.auxProjection)
@@ -217,11 +217,10 @@ func (p placed) give(r *raster.Raster, format string) {
 	}
 }
 
-// maxAuxiliary is how much of a file of GDAL is read, which may have long tables.
+// maxAuxiliary is how much of a GDAL file is read, because it may have long tables.
 const maxAuxiliary = 64 << 20
 
-// auxiliary returns the position in a file of GDAL as texts of a world file and of a
-// projection.
+// auxiliary returns the position in a GDAL file as texts of a world file and of a projection.
 func auxiliary(in io.Reader) (world, projection string) {
 	var pam struct {
 		SRS          string

@@ -27,7 +27,7 @@ func gdalProgram(t testing.TB, name string, args ...string) []byte {
 	return out
 }
 
-// openFile opens a file with all others of its folder.
+// openFile opens a file with all other files of its folder.
 func openFile(t *testing.T, path string) (main File, beside []File) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -54,8 +54,8 @@ func openFile(t *testing.T, path string) (main File, beside []File) {
 	return main, beside
 }
 
-// The size, the bands and the place of a raster are in its header or beside it, whether
-// its pixels can be drawn or not. They are those of gdalinfo.
+// TestHeadersAreEnough reads the size, the bands and the position of a raster from its header or
+// accompanying files, whether its pixels can be drawn or not, and compares them with gdalinfo.
 func TestHeadersAreEnough(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base.tif")
 	gdalProgram(t, "gdal_create", "-of", "GTiff", "-outsize", "70", "40", "-bands", "3", "-ot", "Byte", "-burn", "10", "-burn", "90",
@@ -124,7 +124,7 @@ func TestHeadersAreEnough(t *testing.T) {
 	}
 }
 
-// A place that is only in the file that GDAL writes beside a raster is read.
+// TestPlaceBesideARaster reads a position that is only in GDAL's accompanying file.
 func TestPlaceBesideARaster(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a.tif")
@@ -152,7 +152,7 @@ func TestPlaceBesideARaster(t *testing.T) {
 	}
 }
 
-// Without a reference system a raster has no place, and says why.
+// TestNoPlaceWithoutASystem: a raster without a reference system has no position, and a reason.
 func TestNoPlaceWithoutASystem(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no reference system":                 {},

@@ -11,18 +11,16 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// reader is what can be done with a family of formats. All of it happens within the
-// limits of time and memory of limits.go.
+// reader has the functions of a family of formats. They run within the limits of time and memory of limits.go.
 type reader struct {
 	describe func(context.Context, *file) (Info, error)
 	picture  func(ctx context.Context, f *file, side int) (image.Image, error)
-	features func(context.Context, *file, Visitor) error // nil for what has no features
-	check    func(context.Context, *file) error          // decodes all pixels, nil for what has none
+	features func(context.Context, *file, Visitor) error // nil without features
+	check    func(context.Context, *file) error          // decodes all pixels, nil without any
 }
 
-// Visitor takes the shape of a feature in longitude and latitude, nil where it has
-// none or its place is not known, and its attributes as a JSON object, nil where it
-// has none.
+// Visitor receives the shape of a feature in longitude and latitude, nil if it has none or its
+// position is unknown, and its attributes as a JSON object, nil if it has none.
 type Visitor func(g orb.Geometry, attributes json.RawMessage) error
 
 var (
@@ -30,15 +28,15 @@ var (
 	jpegs   = reader{describe: describePhoto, picture: drawPhoto, check: checkJPEG}
 	webps   = reader{describe: describePhoto, picture: drawPhoto, check: checkWebP}
 	tiffs   = reader{describe: describeTIFF, picture: drawTIFF, check: checkTIFF} // rasters and photos
-	grids   = reader{describe: describeRaster, picture: drawNothing}              // only their header is read
+	grids   = reader{describe: describeRaster, picture: drawNothing}              // only the header is read
 	clouds  = reader{describe: describeCloud, picture: drawCloud}
 	vectors = reader{describe: describeVector, picture: drawVector, features: visitVector}
-	// packages are vectors, or rasters where they have no features.
+	// packages are vectors, or rasters if they have no features.
 	packages = reader{describe: describePackage, picture: drawVector, features: visitVector}
 	meshes   = reader{describe: describeMesh, picture: drawMesh}
 )
 
-// readers are those of the formats that are read, by the names that Recognise gives.
+// readers are the readers of all supported formats, by the names Recognise returns.
 var readers = map[string]reader{
 	"jpeg": jpegs, "png": photos, "gif": photos, "bmp": photos, "webp": webps,
 	"tiff": tiffs, "geotiff": tiffs, "dng": tiffs,
@@ -50,7 +48,7 @@ var readers = map[string]reader{
 	"obj": meshes, "ply": meshes, "stl": meshes,
 }
 
-// reader returns the reader of the file, without functions for other formats.
+// reader returns the reader of the file, without functions for unknown formats.
 func (f *file) reader() (reader, error) {
 	content, err := f.recognise()
 	if err != nil {
@@ -66,6 +64,5 @@ func (f *file) reader() (reader, error) {
 	return readers[ext], nil
 }
 
-// texts are the extensions of text formats that are tried where the first lines do
-// not tell the format.
+// texts are the extensions of text formats to try when the first lines do not determine the format.
 var texts = []string{"obj", "stl", "kml", "gpx"}

@@ -1,7 +1,7 @@
 package formats
 
-// Content detection is written by hand: the libraries for it do not know LAS,
-// LAZ, E57, GeoPackage or georeferenced TIFF.
+// Content detection is written by hand because the libraries for it do not support LAS, LAZ, E57,
+// GeoPackage or georeferenced TIFF.
 
 import (
 	"bufio"
@@ -17,27 +17,24 @@ import (
 	"transect/client/formats/vector"
 )
 
-// Content is what a file was recognised as.
+// Content is the recognised type of a file.
 type Content struct {
 	Kind    string // of the dataset: "image", "raster", "vector", "pcl", "mesh" or "file"
-	Format  string // "jpeg", "geotiff", "shapefile"; "" when it is not known
+	Format  string // "jpeg", "geotiff", "shapefile"; "" when unknown
 	Archive bool   // a zip: fills the component archive of a vector
-	Note    string // what is odd about it, or ""
-	// Incomplete: components are missing that the format cannot do without; Note
-	// says which.
+	Note    string // a remarkable property, or ""
+	// Incomplete: components are missing that the format requires; Note lists them.
 	Incomplete bool
-	Damage     string // why the file is not what its extension says, or ""
+	Damage     string // why the content does not match the extension, or ""
 
 	camera bool // taken by a camera
 	flat   bool // an image that a world file can georeference
 
-	// auxiliary is the component that a file of GDAL beside it (.aux.xml) fills, "" for one
-	// without a position.
+	// auxiliary is the component for a GDAL file (.aux.xml) that accompanies it, "" if that has no position.
 	auxiliary string
 }
 
-// headSize is what is read of every file: enough for magic numbers and the
-// first lines of text formats.
+// headSize is how much of every file is read: enough for magic numbers and the first lines of text formats.
 const headSize = 4096
 
 // magics are the first bytes of formats that need no further examination.
@@ -62,8 +59,7 @@ var magics = []struct {
 // flatFormats are images that a world file can georeference.
 var flatFormats = []string{"jpeg", "png", "gif", "webp", "bmp", "tiff"}
 
-// Recognise tells the format of a file by its content, and by its extension where
-// content says nothing.
+// Recognise determines the format of a file by its content, or by its extension if the content does not show it.
 func Recognise(f File) (Content, error) {
 	if f.Size <= 0 {
 		return Content{}, errors.New("the file is empty")
@@ -87,7 +83,7 @@ func Recognise(f File) (Content, error) {
 	return c, nil
 }
 
-// RecogniseWith is Recognise for a file whose format may be in a header beside it.
+// RecogniseWith is like Recognise for a file whose format may be in a header file.
 func RecogniseWith(main File, beside ...File) (Content, error) {
 	return (&file{main, beside}).recognise()
 }
@@ -102,10 +98,10 @@ func (f *file) recognise() (Content, error) {
 	return c, err
 }
 
-// maxHeader is how much of the header of a raster is read.
+// maxHeader is how much of a raster's header is read.
 const maxHeader = 1 << 20
 
-// header returns the text of the header (.hdr) beside a file, "" without one.
+// header returns the text of the header file (.hdr) of a file, "" without one.
 func (f *file) header(most int64) string {
 	for _, b := range f.beside {
 		if _, ext := CutExtension(b.Name); strings.EqualFold(ext, "hdr") {
@@ -116,7 +112,7 @@ func (f *file) header(most int64) string {
 	return ""
 }
 
-// recognise goes by the first bytes of a file.
+// recognise determines the format from the first bytes of a file.
 func recognise(f File, ext string, head []byte) Content {
 	for _, m := range magics {
 		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.bytes)) {
@@ -152,10 +148,9 @@ func recognise(f File, ext string, head []byte) Content {
 	return Content{Kind: "file", Format: binaryFormats[ext]}
 }
 
-// promises are what extensions say of a file, for formats that always begin with
-// the same bytes or character. A file with such an extension that was not
-// recognised is damaged: cards and copies give files of zeros, proxies and portals
-// give pages of text.
+// promises are the formats implied by extensions, if they always begin with the same bytes or
+// character. A file with such an extension that was not recognised is damaged: failing cards and
+// copies leave zeros, proxies and portals pages of text.
 var promises = map[string]struct{ kind, format, name string }{
 	"jpg": {"image", "jpeg", "a JPEG image"}, "jpeg": {"image", "jpeg", "a JPEG image"}, "jpe": {"image", "jpeg",
 		"a JPEG image"},
@@ -173,8 +168,7 @@ var promises = map[string]struct{ kind, format, name string }{
 	"zip": {"file", "zip", "a zip archive"}, "7z": {"file", "7z", "a 7z archive"}, "pdf": {"file", "pdf", "a PDF"},
 }
 
-// mismatch says what a file holds instead of what its extension says; "" for
-// text in UTF-16, which is not examined.
+// mismatch describes the content that contradicts the extension; "" for text in UTF-16, which is not examined.
 func mismatch(promised string, head []byte) string {
 	if hasAny(head, "\xff\xfe", "\xfe\xff") {
 		return ""
@@ -191,7 +185,7 @@ func mismatch(promised string, head []byte) string {
 	return "it is not " + promised + " but begins with " + found
 }
 
-// binaryFormats have no usable magic number: here the extension decides.
+// binaryFormats have no usable magic number, so the extension decides.
 var binaryFormats = map[string]string{"dbf": "dbf", "ecw": "ecw", "sid": "mrsid", "dwg": "dwg", "3ds": "3ds"}
 
 func hasAny(head []byte, magics ...string) bool {
@@ -203,13 +197,11 @@ func hasAny(head []byte, magics ...string) bool {
 	return false
 }
 
-// rawFormats are raw photos in TIFF containers; only the extension tells them
-// apart.
+// rawFormats are raw photos in TIFF containers, distinguished only by the extension.
 var rawFormats = map[string]bool{"cr2": true, "nef": true, "arw": true, "pef": true, "srw": true, "rwl": true}
 
-// sniffTIFF distinguishes photos from maps. A georeferenced file is a raster, even
-// if a camera wrote it; what a camera took is an image, and so is anything else
-// that can be displayed as it is.
+// sniffTIFF distinguishes photos from maps. A georeferenced file is a raster, even if a camera
+// wrote it; a camera's file is an image, and so is any other that can be displayed unchanged.
 func sniffTIFF(f File, head []byte, ext string) Content {
 	c := Content{Kind: "image", Format: "tiff", flat: true}
 	if len(head) > 10 && string(head[8:10]) == "CR" || rawFormats[ext] {
@@ -219,7 +211,7 @@ func sniffTIFF(f File, head []byte, ext string) Content {
 		return Content{Kind: "image", Format: ext, camera: true}
 	}
 	traits, ok := imagery.TraitsOf(f.Data, f.Size)
-	if !ok { // truncated or damaged: the check reports it
+	if !ok { // truncated or damaged, reported by the check
 		if ext == "dng" {
 			c.Format = ext
 		}
@@ -256,8 +248,7 @@ func sniffShape(head []byte, ext string) Content {
 	return Content{Kind: "vector", Format: "shapefile"}
 }
 
-// sniffSQLite goes by the application id (OGC 12-128r18, requirement 2), else by
-// the extension.
+// sniffSQLite checks the application id (OGC 12-128r18, requirement 2), else the extension.
 func sniffSQLite(f File, head []byte, ext string) Content {
 	id := ""
 	if len(head) >= 72 {

@@ -47,7 +47,7 @@ var textFormats = map[string]string{
 	"srt": "srt", "log": "log", "md": "md", "html": "html", "lua": "lua",
 }
 
-// sniffText recognises text formats by their first lines, JSON by what f begins with.
+// sniffText recognises text formats by their first lines, JSON by the beginning of f.
 func sniffText(f io.Reader, size int64, text, ext string) Content {
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -65,7 +65,7 @@ func sniffText(f io.Reader, size int64, text, ext string) Content {
 		return Content{Kind: "vector", Format: "dxf"}
 	case ext == "mtl":
 		return Content{Kind: "file", Format: "mtl"}
-	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
+	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), isOBJ(text):
 		return Content{Kind: "mesh", Format: "obj"}
 	case (ext == "xyz" || ext == "pts" || ext == "ptx") && pointLines(text, int64(len(text)) < size):
 		return Content{Kind: "pcl", Format: ext}
@@ -73,14 +73,14 @@ func sniffText(f io.Reader, size int64, text, ext string) Content {
 	return Content{Kind: "file", Format: textFormats[ext]}
 }
 
-// looksOBJ requires several kinds of lines, as the extension does not say so.
-func looksOBJ(text string) bool {
+// isOBJ requires several kinds of lines, because the extension is not conclusive.
+func isOBJ(text string) bool {
 	return strings.Contains(text, "\nv ") && (strings.Contains(text, "\nmtllib ") || strings.HasPrefix(text, "mtllib ") ||
 		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine().FindAllStringIndex(text, 4)) == 4
 }
 
-// pointLines reports whether lines hold three numbers or more; the first two may
-// be a header, the last one may be incomplete.
+// pointLines reports whether all lines have at least three numbers; the first two may be a header,
+// the last one may be incomplete.
 func pointLines(text string, cut bool) bool {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if cut && len(lines) > 1 {
@@ -95,7 +95,7 @@ func pointLines(text string, cut bool) bool {
 	return good > 0 && good >= len(lines)-11 && good*2 >= len(lines)-2
 }
 
-// xmlRoots are the formats of XML by the name of the root element.
+// xmlRoots are the XML formats by the name of the root element.
 var xmlRoots = map[string]Content{
 	"kml": {Kind: "vector", Format: "kml"}, "gpx": {Kind: "vector", Format: "gpx"}, "FeatureCollection": {Kind: "vector",
 		Format: "gml"},
@@ -104,7 +104,7 @@ var xmlRoots = map[string]Content{
 	"VRTDataset": {Kind: "file", Format: "vrt", Note: "a VRT only points at other files: send those instead"},
 }
 
-// sniffXML goes by the name of the root element.
+// sniffXML recognises XML formats by the name of the root element.
 func sniffXML(text, ext string) Content {
 	if at := strings.Index(text, "-->"); strings.HasPrefix(text, "<!--") && at >= 0 {
 		text = text[at+3:]

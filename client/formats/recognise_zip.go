@@ -13,14 +13,13 @@ import (
 // maxDirectory limits the size of a zip's central directory.
 const maxDirectory = 16 << 20
 
-// vectorNames are extensions of vectors in a zip, and their formats.
+// vectorNames are the extensions of vectors in a zip, with their formats.
 var vectorNames = map[string]string{
 	".shp": "shapefile", ".geojson": "geojson", ".kml": "kml", ".gpkg": "geopackage",
 	".gml": "gml", ".fgb": "flatgeobuf", ".tab": "mapinfo", ".mif": "mapinfo",
 }
 
-// sniffZip reads the central directory: a zip that contains a vector is an archive
-// of it.
+// sniffZip reads the central directory: a zip that contains a vector is its archive.
 func sniffZip(f File, ext string) Content {
 	plain := Content{Kind: "file", Format: "zip"}
 	end, _ := zipEnd(f.Data, f.Size)
@@ -64,7 +63,7 @@ func sniffZip(f File, ext string) Content {
 	return c
 }
 
-// zipEnd finds the record at the end of a zip (APPNOTE 4.3.16); nil without one.
+// zipEnd returns the record at the end of a zip (APPNOTE 4.3.16); nil without one.
 func zipEnd(f io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, min(size, 22+1<<16))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {

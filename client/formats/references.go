@@ -10,32 +10,32 @@ import (
 	"transect/client/formats/source"
 )
 
-// Reference is a file that another one names, such as the texture of a mesh.
+// Reference is a file named by another one, such as the texture of a mesh.
 type Reference struct {
 	Name      string // a path relative to the file
-	Component string // that it fills, NotSent for one that no component can hold
-	Format    string // of a file that names others itself, or ""
-	Note      string // what its being there means, or ""
-	// Several names may stand side by side, as Name may contain spaces.
+	Component string // its component, NotSent if no component can hold it
+	Format    string // of a file that refers to others itself, or ""
+	Note      string // significance of its presence, or ""
+	// Several means that Name may be several names, separated by spaces.
 	Several bool
-	// Otherwise: it counts only if no other one of its component is there.
+	// Otherwise means that it counts only if its component has no other file.
 	Otherwise bool
 }
 
-// limits of what is searched for references, in bytes.
+// Limits of the search for references, in bytes.
 const (
 	maxMeshHead  = 1 << 20
 	maxMaterials = 16 << 20
 	maxModel     = 64 << 20
 )
 
-// Refers reports whether files with the extension of a name may name others.
+// Refers reports whether files with a name's extension may refer to others.
 func Refers(name string) bool {
 	_, ext := CutExtension(name)
 	return strings.EqualFold(ext, "obj") || strings.EqualFold(ext, "gltf")
 }
 
-// References lists the files that a file of a format names.
+// References lists the files that a file of a format refers to.
 func References(name, format string, r io.Reader) []Reference {
 	switch format {
 	case "obj":
@@ -48,7 +48,7 @@ func References(name, format string, r io.Reader) []Reference {
 	return nil
 }
 
-// materialsOf lists the libraries of an OBJ file, else the one of its own name.
+// materialsOf lists the libraries of an OBJ file, else the one with its own name.
 func materialsOf(name string, r io.Reader) (found []Reference) {
 	lines := source.Lines(io.LimitReader(r, maxMeshHead))
 	for lines.Scan() {
@@ -75,7 +75,7 @@ func texturesOf(r io.Reader) (found []Reference) {
 	return found
 }
 
-// mapOptions are the options of texture maps and how many words each takes.
+// mapOptions are the options of texture maps with their number of words.
 var mapOptions = map[string]int{
 	"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1, "-imfchan": 1,
 	"-type": 1, "-cc": 1, "-o": 3, "-s": 3, "-t": 3,
@@ -102,7 +102,7 @@ func afterOptions(rest string) string {
 	return rest
 }
 
-// filesOfModel lists the files that a glTF model names (glTF 2.0, 3.5 "URIs").
+// filesOfModel lists the files that a glTF model refers to (glTF 2.0, 3.5 "URIs").
 func filesOfModel(r io.Reader) (found []Reference) {
 	var model struct{ Images, Buffers []struct{ URI string } }
 	if json.NewDecoder(io.LimitReader(r, maxModel)).Decode(&model) != nil {

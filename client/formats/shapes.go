@@ -13,8 +13,7 @@ import (
 	shapes "transect/client/formats/vector"
 )
 
-// drawVector shows the features of a vector file: areas filled, lines and points
-// in a darker tone.
+// drawVector draws the features of a vector file: areas filled, lines and points in a darker tone.
 func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 	l, err := shapes.Open(ctx, f.File, f.beside...)
 	if err != nil {
@@ -37,7 +36,7 @@ func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 		border = 1
 	}
 	v := newView(b.low[0]*wide, b.low[1], b.high[0]*wide, b.high[1], max(1, side-2*int(border)))
-	// A single point, or a line along a meridian, is put into the middle.
+	// Centre a single point, or a line along a meridian.
 	w, h := min(side, max(v.w+2*int(border), side/3)), min(side, max(v.h+2*int(border), side/3))
 	left, top := float64(w-v.w)/2, float64(h-v.h)/2
 	release, err := reserve(ctx, int64(w)*int64(h)*12)
@@ -60,13 +59,13 @@ func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {
 	return m, nil
 }
 
-// The colours read on light and on dark pages.
+// Colours that are visible on light and on dark pages.
 var (
 	fillColour = color.NRGBA{46, 134, 193, 90}
 	lineColour = color.NRGBA{30, 120, 190, 255}
 )
 
-// clamp keeps positions that are far outside, or no numbers, near the picture.
+// clamp moves positions that are far outside, or NaN, close to the picture.
 func clamp(v float64, size int) float32 {
 	if v != v {
 		return 0
@@ -74,8 +73,8 @@ func clamp(v float64, size int) float32 {
 	return float32(min(max(v, -float64(size)), 2*float64(size)))
 }
 
-// pen draws geometries. All areas go into one mask and all lines into another, so
-// that time does not depend on the size of the picture for each feature.
+// pen draws geometries. All areas share one mask and all lines another, so that the time per
+// feature does not depend on the size of the picture.
 type pen struct {
 	fill, line *vector.Rasterizer
 	thick      float32
@@ -123,8 +122,8 @@ func (p *pen) dot(q orb.Point) {
 	p.line.ClosePath()
 }
 
-// path draws a line as quadrilaterals of one direction, which add up where they
-// overlap. Steps within a pixel are left out.
+// path draws a line as quadrilaterals of one orientation, which add up where they overlap. It skips
+// steps within a pixel.
 func (p *pen) path(line orb.LineString) {
 	if len(line) == 0 {
 		return
@@ -160,7 +159,7 @@ func (p *pen) area(a orb.Polygon) {
 		if len(ring) < 3 {
 			continue
 		}
-		backwards := (ring.Orientation() == orb.CCW) != (i == 0) // holes run against their ring
+		backwards := (ring.Orientation() == orb.CCW) != (i == 0) // holes run opposite to their ring
 		for j := range ring {
 			if backwards {
 				j = len(ring) - 1 - j

@@ -2,13 +2,12 @@ package formats
 
 import "strings"
 
-// NotSent marks a sidecar file that no component of a dataset can hold.
+// NotSent marks a sidecar file that is not a component of any dataset.
 const NotSent = "-"
 
-// sidecarParts are the components that files beside the main one fill, by the
-// kind of the main one.
+// sidecarParts are the components of the files accompanying a main one, by its kind.
 var sidecarParts = map[string]map[string]string{
-	// ESRI, "Shapefile Technical Description", and what its software adds.
+	// ESRI, "Shapefile Technical Description", and additions of its software.
 	"shapefile": {
 		".shx": "index", ".dbf": "database", ".prj": "projection",
 		".cpg": NotSent, ".cst": NotSent, ".sbn": NotSent, ".sbx": NotSent, ".qix": NotSent, ".fbn": NotSent, ".fbx": NotSent,
@@ -29,8 +28,8 @@ var sidecarParts = map[string]map[string]string{
 	"mesh":   {".prj": NotSent, ".mtl": "material"},
 }
 
-// sidecars are all extensions that may belong to a main file. True means that
-// such a file makes no sense alone.
+// sidecars are all extensions that may belong to a main file. True means that such a file is
+// useless alone.
 var sidecars = func() map[string]bool {
 	all := map[string]bool{}
 	for _, parts := range sidecarParts {
@@ -51,8 +50,8 @@ var sidecars = func() map[string]bool {
 	return all
 }()
 
-// SidecarStem cuts the extension off a name that may accompany another file,
-// the longest one known. ok is false for other names.
+// SidecarStem removes the longest known extension from the name of a possible sidecar. ok is false
+// for other names.
 func SidecarStem(name string) (stem string, ok bool) {
 	last := strings.LastIndexByte(name, '.')
 	if last <= 0 {
@@ -73,8 +72,8 @@ func SidecarStem(name string) (stem string, ok bool) {
 	return name[:last], known
 }
 
-// logOf returns the SQLite database whose write-ahead log, its index, or rollback journal
-// a file is (SQLite, "Temporary Files Used By SQLite").
+// logOf returns the SQLite database of a write-ahead log, its index, or a rollback journal (SQLite,
+// "Temporary Files Used By SQLite").
 func logOf(name string) (database string, ok bool) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if database, ok = strings.CutSuffix(name, suffix); ok && strings.Contains(database, ".") {
@@ -84,20 +83,20 @@ func logOf(name string) (database string, ok bool) {
 	return "", false
 }
 
-// IsLog reports whether a file is the log of a database, by its name.
+// IsLog reports whether a file is a database log, by its name.
 func IsLog(name string) bool {
 	_, ok := logOf(name)
 	return ok
 }
 
-// NeedsMain reports whether a file with the extension of a name makes no sense alone.
+// NeedsMain reports whether a file with a name's extension is useless alone.
 func NeedsMain(name string) bool {
 	_, ext := CutExtension(name)
 	return sidecars["."+strings.ToLower(ext)]
 }
 
-// Component returns the component of main's dataset that the file other fills; ""
-// when it does not belong to it.
+// Component returns the component of main's dataset that the file other fills; "" when other does
+// not belong to it.
 func (c Content) Component(main, other string) string {
 	if c.Archive || len(other) <= len(main) && len(other) < 2 {
 		return ""
@@ -134,8 +133,7 @@ func (c Content) Component(main, other string) string {
 	return sidecarParts[c.Kind][suffix]
 }
 
-// isWorldFile knows the three ways to name one: first and last letter and w,
-// all letters and w, and wld.
+// isWorldFile accepts the three naming schemes: first and last letter and w, all letters and w, and wld.
 func isWorldFile(ext, suffix string) bool {
 	ext = strings.ToLower(ext)
 	if suffix == ".wld" {
@@ -144,7 +142,7 @@ func isWorldFile(ext, suffix string) bool {
 	return len(ext) >= 2 && (suffix == "."+ext+"w" || suffix == "."+ext[:1]+ext[len(ext)-1:]+"w")
 }
 
-// CutExtension parts a name at its last dot; ext is without it.
+// CutExtension splits a name at its last dot; ext is without the dot.
 func CutExtension(name string) (stem, ext string) {
 	if at := strings.LastIndexByte(name, '.'); at > 0 {
 		return name[:at], name[at+1:]
@@ -156,8 +154,8 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// Georeference makes a raster of a file that files beside it georeference; head
-// returns the first bytes of one of them.
+// Georeference makes c a raster if accompanying files georeference it; head returns the first bytes
+// of one of them.
 func (c *Content) Georeference(main string, beside []string, head func(name string) []byte) {
 	world, projection, auxiliary, header := false, false, false, ""
 	stem, ext := CutExtension(main)
@@ -182,7 +180,7 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 	case c.Kind == "file" && c.Format == "" && header != "":
 		if format := headerFormat(head(header)); format != "" {
 			c.Kind, c.Format = "raster", format
-			if auxiliary { // what the header of the raster does not say, beside it
+			if auxiliary { // adds to the raster's header
 				c.auxiliary = "worldfile"
 			}
 			return
@@ -193,8 +191,7 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 	}
 }
 
-// headerFormat returns the format that a .hdr file gives a raster without a magic
-// number.
+// headerFormat returns the format that a .hdr file declares for a raster without a magic number.
 func headerFormat(head []byte) string {
 	for line := range strings.Lines(string(head)) {
 		word := strings.ToUpper(strings.TrimSpace(line))
@@ -208,8 +205,8 @@ func headerFormat(head []byte) string {
 	return ""
 }
 
-// Complete adds a note when something is missing that main's format cannot do without:
-// a component, or changes that are in a file beside it.
+// Complete adds a note when something required by main's format is missing: a component, or changes
+// in an accompanying file.
 func (c *Content) Complete(main string, beside []string, has func(component string) bool) {
 	for _, other := range beside {
 		if c.Component(main, other) == NotSent && IsLog(other) && !strings.HasSuffix(other, "-shm") {

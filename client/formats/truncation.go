@@ -12,8 +12,8 @@ import (
 	"transect/client/formats/imagery"
 )
 
-// Truncation returns what shows that a file of an item lacks its end, "" when nothing
-// does. The format is that of the item, the component the one that the file fills.
+// Truncation returns evidence that an item's file lacks its end, "" for none. format is the item's,
+// component the file's.
 func Truncation(file File, format, component string) string {
 	f, size := file.Data, file.Size
 	switch component {
@@ -65,10 +65,10 @@ func tooShort(size, want int64) string {
 
 const headerCut = "it ends within its header"
 
-// truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
-// number of the points. Compressed points have no fixed size, but the offset of
-// their chunk table, which comes last. The reader of point clouds is not asked: it
-// refuses versions and compressions that can be cut short as well.
+// truncatedLAS evaluates the public header block (LAS 1.4 R15): offset, size and number of the
+// points. Compressed points have no fixed size, but the offset of their chunk table, which comes
+// last. It does not use the point cloud reader, which refuses versions and compressions that can be
+// truncated as well.
 func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 	head := make([]byte, 375)
 	n, _ := f.ReadAt(head, 0)
@@ -102,7 +102,7 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 		return headerCut
 	}
 	at := int64(binary.LittleEndian.Uint64(table[:]))
-	if at == -1 { // written in one pass: the offset is in the last bytes
+	if at == -1 { // written in one pass, so the offset is in the last bytes
 		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
 			return headerCut
 		}
@@ -114,11 +114,10 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 	return ""
 }
 
-// pointwise reports whether points are compressed one after the other, in which case a
-// file has no table of chunks (LASzip, "The LAZ Compression", compressor 1). points is
-// where they begin.
+// pointwise reports whether points are compressed individually, so that a file has no chunk table
+// (LASzip, "The LAZ Compression", compressor 1). points is their offset.
 func pointwise(f io.ReaderAt, points int64) bool {
-	const record = 54 // bytes of the header of a record, whose owner is named at byte 2
+	const record = 54 // bytes of a record header, with the owner's name at byte 2
 	head := make([]byte, min(points, 64<<10))
 	n, _ := f.ReadAt(head, 0)
 	_, rest, found := bytes.Cut(head[:n], []byte("laszip encoded"))
@@ -126,8 +125,7 @@ func pointwise(f io.ReaderAt, points int64) bool {
 	return found && len(rest) >= at+2 && binary.LittleEndian.Uint16(rest[at:]) == 1
 }
 
-// byHeader compares the size of a file with the one that its header gives, if it
-// gives any.
+// byHeader compares the size of a file with the one in its header, if any.
 func byHeader(f io.ReaderAt, size int64, length int, want func(head []byte) int64) string {
 	head := make([]byte, length)
 	if n, _ := f.ReadAt(head, 0); n < length {
@@ -136,7 +134,7 @@ func byHeader(f io.ReaderAt, size int64, length int, want func(head []byte) int6
 	return tooShort(size, want(head))
 }
 
-// shapeSize is in 16-bit words, of .shp and .shx alike.
+// shapeSize returns the size in the header of .shp and .shx, stored in 16-bit words.
 func shapeSize(head []byte) int64 {
 	if binary.BigEndian.Uint32(head) != 9994 {
 		return 0
@@ -144,14 +142,13 @@ func shapeSize(head []byte) int64 {
 	return 2 * int64(binary.BigEndian.Uint32(head[24:]))
 }
 
-// tableSize goes by the header of dBASE: records, and the lengths of header and
-// record.
+// tableSize returns the size by a dBASE header: number of records, lengths of header and record.
 func tableSize(head []byte) int64 {
 	return int64(binary.LittleEndian.Uint16(head[8:])) +
 		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:]))
 }
 
-// sqliteSize is in pages, if the header says it is valid.
+// sqliteSize returns the size in pages times their size, if the header marks it as valid.
 func sqliteSize(head []byte) int64 {
 	page := int64(binary.BigEndian.Uint16(head[16:]))
 	if page == 1 {
@@ -165,8 +162,8 @@ func sqliteSize(head []byte) int64 {
 
 func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8:])) }
 
-// truncatedArchive looks for the table of contents, which comes last in zip files
-// and is pointed at by the header of 7z files.
+// truncatedArchive searches for the table of contents, which comes last in zip files and is
+// referenced by the header of 7z files.
 func truncatedArchive(f io.ReaderAt, size int64) string {
 	head := make([]byte, 32)
 	n, _ := f.ReadAt(head, 0)
@@ -187,7 +184,7 @@ func truncatedArchive(f io.ReaderAt, size int64) string {
 	return ""
 }
 
-// lastOf returns the last 1,024 bytes without blanks at the end.
+// lastOf returns the last 1,024 bytes without trailing blanks.
 func lastOf(f io.ReaderAt, size int64) string {
 	tail := make([]byte, min(size, 1024))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
@@ -196,8 +193,8 @@ func lastOf(f io.ReaderAt, size int64) string {
 	return strings.TrimRight(string(tail), " \t\r\n\x00")
 }
 
-// maxBalanced is up to how many bytes JSON is read whole to see whether its brackets are
-// closed; of longer ones the last character has to do.
+// maxBalanced is the size up to which JSON is read completely to check that its brackets are
+// closed; of longer texts only the last character is checked.
 const maxBalanced = 256 << 20
 
 // openObject reports JSON that ends before its object does.
@@ -246,7 +243,7 @@ func openElement(f io.ReaderAt, size int64) string {
 	for {
 		token, err := decoder.RawToken()
 		if err != nil {
-			return "" // another reader says what is wrong
+			return "" // another reader reports errors
 		}
 		if root, ok := token.(xml.StartElement); ok {
 			name := root.Name.Local
@@ -258,7 +255,7 @@ func openElement(f io.ReaderAt, size int64) string {
 	}
 }
 
-// withoutEnd looks for the end of an element, behind which only comments may stand.
+// withoutEnd reports a tail without the element's end tag; comments may follow the tag.
 func withoutEnd(tail, name string) string {
 	_, after, closed := cutLast(tail, "</"+name)
 	if closed && strings.Contains(after, ">") || strings.HasSuffix(tail, "/>") && !strings.Contains(tail, "</") ||

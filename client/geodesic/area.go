@@ -29,15 +29,14 @@ func (t *triangle) excess() float64 {
 		return 2 * math.Atan2(sin*(t.sin1*d2+t.sin2*d1), up*(t.sin1*t.sin2+d1*d2))
 	}
 	s, c := t.sinA2*t.cosA1-t.cosA2*t.sinA1, t.cosA2*t.cosA1+t.sinA2*t.sinA1
-	if s == 0 && c < 0 { // half a turn, on the side of the line
+	if s == 0 && c < 0 { // half a turn, on the line's side
 		s = 1e-150 * t.cosA1
 	}
 	return math.Atan2(s, c)
 }
 
-// slope is (t(x) - t(y)) / (x - y) for the function t of eq. 59,
-// t(x) = x + sqrt(1/x + 1) asinh(sqrt(x)), by its series: x and y are below
-// 0.007, and may be equal.
+// slope returns (t(x) - t(y)) / (x - y) for the function t of eq. 59, t(x) = x + sqrt(1/x + 1)
+// asinh(sqrt(x)), by its series: x and y are below 0.007, and may be equal.
 func slope(x, y float64) float64 {
 	// sqrt(1/x + 1) asinh(sqrt(x)) = 1 + Σ (d(n) + d(n-1)) xⁿ,
 	// d(n) = (-1)ⁿ (2n)!! / (2n+1)!!
@@ -52,9 +51,9 @@ func slope(x, y float64) float64 {
 	return sum
 }
 
-// Area returns the area in square metres of a ring of longitudes and latitudes,
-// closed or not, with geodesics as edges. It is the smaller part of the ellipsoid,
-// whatever the direction of the ring. A ring may enclose a pole.
+// Area returns the area in square metres of a ring of longitudes and latitudes, closed or not, with
+// geodesics as edges. It is the smaller part of the ellipsoid, regardless of the ring's direction.
+// A ring may enclose a pole.
 func Area[P ~[2]float64](ring []P) float64 {
 	sum, crossings := 0.0, 0
 	eachEdge(ring, true, func(from, to [2]float64) {

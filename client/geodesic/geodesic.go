@@ -1,14 +1,12 @@
-// Package geodesic computes distances, azimuths and areas on the WGS 84 ellipsoid,
-// for points in degrees. Package imagery and the scripts' geometry functions use
-// it: Inverse and Direct solve the two geodesic problems, Length and Area measure
-// lines and rings.
+// Package geodesic computes distances, azimuths and areas on the WGS 84 ellipsoid, for points in
+// degrees. Package imagery and the scripts' geometry functions use it: Inverse and Direct solve the
+// two geodesic problems, Length and Area measure lines and rings.
 //
-// It is written by hand because no Go module for it is available to this project,
-// and formulas on the sphere are wrong by half a percent. The method is that of
-// C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87 (2013) 43-55,
-// doi:10.1007/s00190-012-0578-z; the comments give its equation numbers. Integrals
-// are computed by Gauss-Legendre quadrature instead of series, the azimuth of the
-// inverse problem by a bracketed search. Errors are a few nanometres, also between
+// It is written by hand because no Go module for it is available to this project, and spherical
+// formulas have errors of half a percent. The method is from C. F. F. Karney, "Algorithms for
+// geodesics", Journal of Geodesy 87 (2013) 43-55, doi:10.1007/s00190-012-0578-z; the comments give
+// its equation numbers. Integrals are computed by Gauss-Legendre quadrature instead of series, the
+// azimuth of the inverse problem by a bracketed search. Errors are a few nanometres, also between
 // nearly antipodal points.
 package geodesic
 
@@ -17,7 +15,7 @@ import "math"
 // The WGS 84 ellipsoid.
 const (
 	Equator    = 6378137.0         // equatorial radius in metres
-	Flattening = 1 / 298.257223563 // of the poles
+	Flattening = 1 / 298.257223563 // of the ellipsoid
 
 	polar = Equator * (1 - Flattening)
 	e2    = Flattening * (2 - Flattening) // eccentricity squared
@@ -49,7 +47,7 @@ func (a arc) root(sin float64) float64 { return math.Sqrt(1 + a.k2*sin*sin) }
 // metres returns the length (eq. 7).
 func (a arc) metres() float64 { return polar * integrate(a.start, a.len, a.root) }
 
-// lag returns by how much the longitude is less than on the sphere (eq. 8).
+// lag returns how much smaller the longitude is than on the sphere (eq. 8).
 func (a arc) lag() float64 {
 	return Flattening * a.sin0 * integrate(a.start, a.len, func(sin float64) float64 {
 		return (2 - Flattening) / (1 + (1-Flattening)*a.root(sin))
@@ -61,10 +59,10 @@ func reduced(latitude float64) (sin, cos float64) {
 	sin, cos = sincos(latitude)
 	sin *= 1 - Flattening
 	h := math.Hypot(sin, cos)
-	return sin / h, math.Max(cos/h, 1e-150) // a pole needs an azimuth
+	return sin / h, math.Max(cos/h, 1e-150) // the azimuth must be defined at a pole
 }
 
-// sincos is exact at multiples of 90 degrees.
+// sincos returns sine and cosine, exact at multiples of 90 degrees.
 func sincos(degrees float64) (sin, cos float64) {
 	r := math.Remainder(degrees, 90)
 	quarter := int(math.Remainder(math.Round((degrees-r)/90), 4))
@@ -101,8 +99,8 @@ func Direct(latitude, longitude, azimuth, metres float64) (lat, lon, end float64
 	return lat, lon, degrees(math.Atan2(g.sin0, g.cos0*cos2))
 }
 
-// Degree returns the metres of a degree of longitude and of latitude at a latitude,
-// which is the scale of a local map.
+// Degree returns the length in metres of a degree of longitude and of latitude at a latitude, as
+// the scale of a local map.
 func Degree(latitude float64) (east, north float64) {
 	sin, cos := sincos(latitude)
 	w := 1 - e2*sin*sin

@@ -9,9 +9,9 @@ import (
 	"transect/client/geodesic"
 )
 
-// published are lines of the test set of C. F. F. Karney (GeodTest, as in the
-// tests of GeographicLib): latitude, longitude and azimuth of both ends, metres,
-// area below in square metres.
+// published are lines of the test set of C. F. F. Karney (GeodTest, also in the tests of
+// GeographicLib): latitude, longitude and azimuth of both ends, metres, area below in square
+// metres.
 var published = [][8]float64{
 	{35.60777, -139.44815, 111.098748429560326, -11.17491, -69.95921, 129.289270889708762, 8935244.5604818305, 12841384694976.432},
 	{55.52454, 106.05087, 22.020059880982801, 77.03196, 197.18234, 109.112041110671519, 4105086.1713924406, 61674961290615.615},
@@ -56,8 +56,8 @@ func TestPublishedLines(t *testing.T) {
 	}
 }
 
-// Lines that are known to be hard, of the same tests: very short, nearly
-// opposite, over a pole, along the equator.
+// TestHardLines uses difficult lines from the same tests: very short, nearly antipodal, over a
+// pole, along the equator.
 func TestHardLines(t *testing.T) {
 	for _, c := range [][6]float64{ // latitudes and longitudes, metres, within
 		{36.493349428792, 0, 36.49334942879201, .0000008, 0.072, 0.5e-3},
@@ -90,7 +90,7 @@ func ring(latLon ...float64) [][2]float64 {
 	return points
 }
 
-// Areas and lengths of the tests of GeographicLib's Planimeter.
+// TestPublishedAreas uses areas and lengths from the tests of GeographicLib's Planimeter.
 func TestPublishedAreas(t *testing.T) {
 	for _, c := range []struct {
 		ring                    [][2]float64
@@ -140,7 +140,7 @@ func TestThereAndBack(t *testing.T) {
 	})
 }
 
-// An area is that of its parts, and a small one keeps its digits.
+// TestAreasAddUp: an area equals the sum of its parts, and a small one keeps its digits.
 func TestAreasAddUp(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		lat, lon := rapid.Float64Range(-80, 80).Draw(r, "latitude"), rapid.Float64Range(-180, 180).Draw(r, "longitude")

@@ -22,10 +22,10 @@ func Inverse(lat1, lon1, lat2, lon2 float64) Line {
 	t.sin1, t.cos1 = reduced(lat1)
 	t.sin2, t.cos2 = reduced(lat2)
 	if lat1 == 0 {
-		t.sin1 = math.Copysign(0, -1) // its line begins below the equator
+		t.sin1 = math.Copysign(0, -1) // the line begins south of the equator
 	}
 	if t.sin2 == -t.sin1 || lat2 == lat1 {
-		t.cos2 = t.cos1 // as exact arithmetic has it
+		t.cos2 = t.cos1 // as in exact arithmetic
 	}
 	t.east = east * math.Pi / 180
 	t.solve(lat1 == -90, east)
@@ -34,7 +34,7 @@ func Inverse(lat1, lon1, lat2, lon2 float64) Line {
 	if swap {
 		l.Below = -l.Below
 		t.sinA1, t.sinA2, t.cosA1, t.cosA2 = t.sinA2, t.sinA1, t.cosA2, t.cosA1
-		lonSign = -lonSign // back to the sign of the way east
+		lonSign = -lonSign // restore the sign of the longitude difference
 		// The points are swapped, so the direction is reversed.
 		t.sinA1, t.sinA2 = lonSign*t.sinA1, lonSign*t.sinA2
 		t.cosA1, t.cosA2 = -latSign*t.cosA1, -latSign*t.cosA2
@@ -45,8 +45,7 @@ func Inverse(lat1, lon1, lat2, lon2 float64) Line {
 	return l
 }
 
-// rounded sets latitudes within a picometre of the equator to 0, where a line would
-// lose precision.
+// rounded sets latitudes within a picometre of the equator to 0, because lines there would lose precision.
 func rounded(latitude float64) float64 {
 	const near = 1.0 / 16
 	if size := math.Abs(latitude); size < near {
@@ -88,9 +87,9 @@ func (t *triangle) solve(pole bool, east float64) {
 	t.metres = t.arc.metres()
 }
 
-// azimuth finds the azimuth at point 1 of the line through point 2. The longitude
-// increases with it, from 0 in the north to half a turn in the south. It is
-// counted from the east, which is precise for lines close to the equator.
+// azimuth determines the azimuth at point 1 of the line through point 2. The longitude increases
+// with it, from 0 in the north to half a turn in the south. It is measured from the east, which is
+// precise for lines close to the equator.
 func (t *triangle) azimuth() {
 	miss := func(a float64) float64 {
 		t.cosA1, t.sinA1 = math.Sincos(-a)
@@ -109,8 +108,8 @@ func (t *triangle) azimuth() {
 	miss(root(low, high, lowMiss, highMiss, miss))
 }
 
-// meet follows the line of an azimuth from point 1 to the latitude of point 2 and
-// returns how far east that is (sec. 4, the hybrid problem).
+// meet follows the line with the azimuth from point 1 to the latitude of point 2 and returns the
+// longitude difference (sec. 4, the hybrid problem).
 func (t *triangle) meet() float64 {
 	sin0 := t.sinA1 * t.cos1
 	t.sinA2, t.cosA2 = t.sinA1, math.Abs(t.cosA1)
@@ -130,7 +129,7 @@ func (t *triangle) meet() float64 {
 	return t.sphere - t.arc.lag()
 }
 
-// bend sets the arc of the azimuths.
+// bend computes the arc from the azimuths.
 func (t *triangle) bend(sin0 float64) {
 	t.arc = arc{sin0: sin0, cos0: math.Hypot(t.cosA1, t.sinA1*t.sin1)}
 	t.arc.k2 = ep2 * t.arc.cos0 * t.arc.cos0
@@ -139,9 +138,8 @@ func (t *triangle) bend(sin0 float64) {
 	t.arc.len = math.Atan2(math.Max(0, c1*t.sin2-t.sin1*c2), c1*c2+t.sin1*t.sin2)
 }
 
-// root returns the zero of f between a, where f is negative, and b, where it is
-// positive, to full precision (Chandrupatla 1997: bisection, or inverse quadratic
-// interpolation where it is safe).
+// root returns the zero of f between a, where f is negative, and b, where it is positive, to full
+// precision (Chandrupatla 1997: bisection, or inverse quadratic interpolation where it is safe).
 func root(a, b, fa, fb float64, f func(float64) float64) float64 {
 	c, fc, step := a, fa, 0.5
 	for range 200 {

@@ -8,8 +8,8 @@ import (
 // rule is a Gauss-Legendre rule for the interval from -1 to 1.
 type rule struct{ nodes, weights []float64 }
 
-// The integrands are analytic, with the nearest singularity 3.2 from the real axis,
-// so that few nodes give full precision.
+// The integrands are analytic, and their nearest singularity is 3.2 from the real axis, so that few
+// nodes give full precision.
 var (
 	short = sync.OnceValue(func() rule { return gaussLegendre(6) })  // up to longestShort
 	long  = sync.OnceValue(func() rule { return gaussLegendre(16) }) // up to half a turn

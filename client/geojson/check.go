@@ -1,8 +1,7 @@
-// Package geojson checks decoded GeoJSON (RFC 7946): maps, lists, numbers and
-// strings. Its errors name the wrong coordinate with its path, counted from 1 as
-// in Lua. Operations, the scripts' geometry functions and the local platform use
-// it. Check takes any GeoJSON object, Geometry a geometry. Shape converts what was
-// checked to a geometry of orb; Object and Text convert it back.
+// Package geojson checks decoded GeoJSON (RFC 7946): maps, lists, numbers and strings. Its errors
+// name the wrong coordinate with its path, counted from 1 as in Lua. Operations, the scripts'
+// geometry functions and the local platform use it. Check checks any GeoJSON object, Geometry a
+// geometry. Shape converts a checked object to a geometry of orb; Object and Text convert it back.
 package geojson
 
 import (
@@ -15,8 +14,7 @@ import (
 
 // Options relax a check.
 type Options struct {
-	// AnyNumber accepts any number as a coordinate, such as pixels and metres,
-	// instead of degrees only.
+	// AnyNumber accepts any number as a coordinate, e.g. pixels or metres, instead of degrees only.
 	AnyNumber bool
 	// Empty accepts a Point without coordinates (POINT EMPTY).
 	Empty bool
@@ -51,7 +49,7 @@ func Check(v any, opt Options) error {
 	return Geometry(o, opt)
 }
 
-// feature checks the members a Feature must have (RFC 7946 §3.2).
+// feature checks the required members of a Feature (RFC 7946 §3.2).
 func (opt Options) feature(o map[string]any, at string) error {
 	if id, given := o["id"]; given {
 		if _, text := id.(string); !text && !isNumber(id) {
@@ -102,7 +100,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-// Number is a finite number, however it was decoded.
+// Number returns a finite number, however it was decoded.
 func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

@@ -11,7 +11,7 @@ import (
 
 const cases = "../../../shared/data/geojson-conformance"
 
-// advice are complaints of the cases' linter that RFC 7946 leaves to taste.
+// advice are the linter's messages in the cases about matters that RFC 7946 leaves open.
 var advice = []string{"right-hand rule", "should avoid nested", "should be avoided", "cannot contain", "more than 3 elements", "precision"}
 
 func TestConformance(t *testing.T) {
@@ -53,7 +53,7 @@ func checkFile(t *testing.T, folder, name string) error {
 	if err := json.Unmarshal(text, &v); err != nil {
 		return err
 	}
-	// The linter judges the form alone; one of its good files is off the globe.
+	// The linter checks the form only; one of its good files is off the globe.
 	return Check(v, Options{AnyNumber: true})
 }
 

@@ -61,7 +61,7 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 	if depth == 0 {
 		return opt.position(list, at)
 	}
-	opt.Empty = false // within lists, there are no empty positions
+	opt.Empty = false // lists must not contain empty positions
 	for i, e := range list {
 		if err := opt.coordinates(e, depth-1, fmt.Sprintf("%s[%d]", at, i+1)); err != nil {
 			return err
@@ -70,8 +70,8 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 	return nil
 }
 
-// position checks one [longitude, latitude, altitude?] in degrees and metres. More
-// numbers are allowed (RFC 7946 §3.1.1), but more than four are a wrong nesting.
+// position checks one [longitude, latitude, altitude?] in degrees and metres. More numbers are
+// allowed (RFC 7946 §3.1.1), but more than four mean wrong nesting.
 func (opt Options) position(list []any, at string) error {
 	if len(list) == 0 && opt.Empty {
 		return nil

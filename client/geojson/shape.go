@@ -7,8 +7,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Shape collects the geometries of a checked GeoJSON object, also those of its
-// features and collections, without altitudes. ok is false when all are empty.
+// Shape collects the geometries of a checked GeoJSON object, including its features and
+// collections, without altitudes. ok is false when all are empty.
 func Shape(object map[string]any) (g orb.Geometry, ok bool) {
 	var parts orb.Collection
 	collect(object, &parts)
@@ -79,8 +79,7 @@ func Object(g orb.Geometry) map[string]any {
 	return map[string]any{"type": "GeometryCollection", "geometries": members}
 }
 
-// Text is the GeoJSON text of a geometry, nil where it has numbers without a form in
-// JSON.
+// Text returns the GeoJSON text of a geometry, nil if JSON cannot represent its numbers.
 func Text(g orb.Geometry) json.RawMessage {
 	v := map[string]any{"type": g.GeoJSONType(), "coordinates": g}
 	if c, ok := g.(orb.Collection); ok {
@@ -97,7 +96,7 @@ func Text(g orb.Geometry) json.RawMessage {
 	return text
 }
 
-// lists is the reverse of fill.
+// lists inverts fill.
 func lists(coordinates reflect.Value) any {
 	if coordinates.Kind() == reflect.Float64 {
 		return coordinates.Float()

@@ -1,9 +1,9 @@
-// Package human writes quantities and tables the way people read them. Commands,
-// scripts, the prompt, the page, logs and progress all use it, so that a file has
-// the same size and a run the same duration wherever they are shown.
+// Package human formats quantities and tables for people. Commands, scripts, the prompt, the page,
+// logs and progress all use it, so that a file has the same size and a run the same duration
+// wherever they are shown.
 //
-// Sizes are decimal (1 kB is 1000 bytes), as disks and networks are sold. Only
-// limits that are powers of two are written in KiB, MiB and GiB.
+// Sizes are decimal (1 kB is 1000 bytes), like the sizes of disks and networks. Only limits that
+// are powers of two are formatted in KiB, MiB and GiB.
 package human
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// Size writes a number of bytes: 82 kB, 1.5 MB.
+// Size formats a number of bytes: 82 kB, 1.5 MB.
 func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
-// Limit writes a limit in bytes that is a multiple of a power of two: 16 MiB.
+// Limit formats a limit in bytes that is a multiple of a power of two: 16 MiB.
 func Limit(n int64) string {
 	return strings.Replace(humanize.IBytes(uint64(max(n, 0))), ".0 ", " ", 1)
 }
@@ -27,16 +27,16 @@ func Limit(n int64) string {
 // Number groups the digits of a number: 1,048,576.
 func Number[N ~int | ~int64](n N) string { return humanize.Comma(int64(n)) }
 
-// Count writes a number with what is counted: 1 dataset, 1,200 datasets, 2 retries.
+// Count formats a number with its noun: 1 dataset, 1,200 datasets, 2 retries.
 func Count[N ~int | ~int64](n N, one string) string {
 	return Number(n) + " " + english.PluralWord(int(n), one, irregular[one])
 }
 
-// irregular are plurals that the general rules miss.
+// irregular are plurals not covered by the general rules.
 var irregular = map[string]string{"photo": "photos"}
 
-// Duration writes a length of time in at most two units, in the form in which it can
-// be given to a flag: 250ms, 1.5s, 42s, 3m20s, 5h10m, 3d4h.
+// Duration formats a length of time in at most two units, in a form that flags accept: 250ms, 1.5s,
+// 42s, 3m20s, 5h10m, 3d4h.
 func Duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	sign := ""
@@ -59,7 +59,7 @@ func Duration(d time.Duration) string {
 	return sign + units(d.Round(time.Hour), day, "d", time.Hour, "h")
 }
 
-// units writes a duration in two units, leaving out the one that is zero.
+// units formats a duration in two units, omitting a zero.
 func units(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
 	text := ""
 	if n := d / large; n > 0 {
@@ -71,7 +71,7 @@ func units(d, large time.Duration, largeName string, small time.Duration, smallN
 	return text
 }
 
-// Shorten cuts a text to a number of bytes, and marks that.
+// Shorten cuts a text to a number of bytes, ending with a mark.
 func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -79,7 +79,7 @@ func Shorten(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Ago writes how long ago something was, in one unit: 12s ago, 5m ago, 3h ago, 4d ago.
+// Ago formats an age in one unit: 12s ago, 5m ago, 3h ago, 4d ago.
 func Ago(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration

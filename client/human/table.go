@@ -10,10 +10,10 @@ import (
 // Gap separates columns.
 const Gap = "  "
 
-// Row is a row of a table. Numbers are aligned to the right.
+// Row is a row of a table. Numbers are right-aligned.
 type Row []any
 
-// Table lays rows out under a header, if there is one, in columns as wide as their widest cell.
+// Table formats rows, with a header if any, in columns as wide as their widest cell.
 func Table(header Row, rows []Row) string {
 	all := rows
 	if header != nil {
@@ -31,7 +31,7 @@ func Table(header Row, rows []Row) string {
 	return strings.Join(Align(cells, Widths(cells), right), "\n")
 }
 
-// rightAligned finds the columns that hold nothing but numbers.
+// rightAligned reports which columns contain only numbers.
 func rightAligned(rows []Row) (right []bool) {
 	for _, row := range rows {
 		for j, v := range row {
@@ -61,8 +61,8 @@ func Widths(cells [][]string) (widths []int) {
 	return widths
 }
 
-// Align makes a line of each row. Cells are cut to the width of their column, and a
-// column without width is left out.
+// Align formats each row as a line. Cells are cut to the width of their column, and columns without
+// width are omitted.
 func Align(cells [][]string, widths []int, right []bool) []string {
 	lines := make([]string, len(cells))
 	for i, row := range cells {

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports a character that a terminal or a browser obeys instead of showing
-// it: a control character, or one that changes the direction of what follows.
+// Hidden reports whether a terminal or a browser obeys a character instead of showing it: a control
+// character, or one that changes the direction of the following text.
 func Hidden(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
 }
 
-// Visible writes hidden characters and bytes that are not UTF-8 as escapes, \x1b and
-// \u202e, but for tabs and line ends: names and messages of others never move the
-// cursor, clear the screen or read as something else.
+// Visible escapes hidden characters and bytes that are not UTF-8, as \x1b or \u202e, except for
+// tabs and line ends, so that names and messages of others never move the cursor, clear the screen
+// or appear as something else.
 func Visible(text string) string {
 	changed := func(c rune) bool { return Hidden(c) && c != '\n' && c != '\t' || c == utf8.RuneError }
 	if !strings.ContainsFunc(text, changed) {
@@ -39,7 +39,7 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// Line is Visible on one line: a cell of a table.
+// Line is like Visible, on one line, for a cell of a table.
 func Line(text string) string { return Visible(oneLine.Replace(text)) }
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ", "\r", " ")

@@ -11,10 +11,9 @@ import (
 	"transect/testdata/floor"
 )
 
-// TestFasterThanOneByOne uploads the same flight to a server that keeps nothing:
-// by Run, and file by file, four requests each. It prints how many times faster
-// Run is; TRANSECT_BENCH=1 takes the full size, and only then is the time
-// compared: a few files on a busy machine say nothing.
+// TestFasterThanOneByOne uploads the same flight to a server that stores nothing: by Run, and file
+// by file, four requests each. It prints how many times faster Run is; only TRANSECT_BENCH=1 uses
+// the full size and compares the times, because a few files on a busy machine prove nothing.
 func TestFasterThanOneByOne(t *testing.T) {
 	files, atLeast := 60, 0.0
 	if os.Getenv("TRANSECT_BENCH") != "" {

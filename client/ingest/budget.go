@@ -14,11 +14,10 @@ import (
 	"transect/client/scan"
 )
 
-// Under a budget of bytes nothing is created or sent before all files were
-// inspected, and nothing at all when they are too much. An iterator, which may
-// have no end, is not gathered: its files go while they fit. The bytes of a file
-// are reserved before its dataset is created: a budget that is used up leaves no
-// empty dataset behind.
+// Under a byte budget nothing is created or sent before all files are inspected, and nothing at all
+// if they exceed it. Items from an iterator, which may be endless, are not gathered: they are sent
+// while they fit. A file's bytes are reserved before its dataset is created, so that an exhausted
+// budget leaves no empty dataset.
 
 // gathers reports whether the run knows all files before it creates anything.
 func (r *run) gathers() bool {
@@ -26,7 +25,7 @@ func (r *run) gathers() bool {
 	return limited && r.options.Items == nil && !r.options.DryRun
 }
 
-// fits refuses all items of the run when they are more than the budget leaves.
+// fits reports whether the budget allows all items of the run; if not, the run is refused.
 func (r *run) fits(items []*item) bool {
 	var bytes int64
 	for _, it := range items {
@@ -45,7 +44,7 @@ func (r *run) fits(items []*item) bool {
 	return err == nil
 }
 
-// unsent is how many bytes of an item are not in a dataset that was created for it.
+// unsent returns how many bytes of an item are missing from the dataset created for it.
 func (r *run) unsent(it *item, d reconcile.Dataset) (n int64) {
 	if !r.gathers() {
 		return 0
@@ -56,21 +55,21 @@ func (r *run) unsent(it *item, d reconcile.Dataset) (n int64) {
 		}
 		missing, err := r.client.Missing(d.ID, m.Component, m.Path)
 		if err != nil {
-			missing = 0 // it fails when it is sent
+			missing = 0 // its upload will report the error
 		}
 		n += missing
 	}
 	return n
 }
 
-// fits compares what is to be sent with what the budget leaves.
+// fits returns an error when the bytes to send exceed the rest of the budget.
 func fits(c *client.Client, files int, bytes int64) error {
 	room, limited := c.Room()
 	if !limited || bytes <= room {
 		return nil
 	}
 	sent, err := c.Reserve(bytes)
-	if err == nil { // room was made meanwhile
+	if err == nil { // another transfer released some meanwhile
 		sent(bytes)
 		return nil
 	}
@@ -88,13 +87,13 @@ func fits(c *client.Client, files int, bytes int64) error {
 		"%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
 }
 
-// Fits refuses files that are more than the budget of the client leaves, before
-// anything is made for them. Files that a run would leave out do not count.
+// Fits returns an error when the files exceed the client's budget, before anything is created for
+// them. Files that a run would leave out do not count.
 func Fits(ctx context.Context, c *client.Client, o Options) error {
 	if _, limited := c.Room(); !limited || c.Rehearses() {
 		return nil
 	}
-	o.Project = cmp.Or(o.Project, "none") // it may not exist yet
+	o.Project = cmp.Or(o.Project, "none") // it need not exist yet
 	if err := o.complete(); err != nil {
 		return err
 	}
@@ -123,9 +122,8 @@ func Fits(ctx context.Context, c *client.Client, o Options) error {
 	return cmp.Or(err, fits(c, files, bytes))
 }
 
-// reserve returns the items that the budget allows. After the first that it does
-// not the run sends no further one, and ends with that error when those before
-// it are done.
+// reserve returns the items that fit the budget. After the first that does not, the run starts no
+// other, and ends with its error when those before it are done.
 func (r *run) reserve(items []*item) []*item {
 	if r.options.DryRun {
 		return items
@@ -154,7 +152,7 @@ func (r *run) reserve(items []*item) []*item {
 	return items
 }
 
-// release gives back what was reserved for an item and not sent.
+// release returns the unsent part of an item's reservation.
 func (it *item) release() {
 	for i, sent := range it.reserved {
 		sent(it.Members[i].Size)
@@ -162,7 +160,7 @@ func (it *item) release() {
 	it.reserved = nil
 }
 
-// overBudget is the error of the first file that the budget does not allow.
+// overBudget returns the error of the first file beyond the budget.
 func (r *run) overBudget() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 	"transect/client/scan"
 )
 
-// Preflight checks all files as a run would, and sends nothing. No connection is
-// needed.
+// Preflight checks all files like a run, but sends nothing and needs no connection.
 func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 	if o.Company == "" && o.Project == "" {
 		o.Project = "none" // the check needs no target
@@ -43,7 +42,7 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 	return r.checker.Report(ctx), err
 }
 
-// addToCheck checks an item as deep as the options say; err is why it was not read.
+// addToCheck checks an item to the depth set in the options; err is why it could not be read.
 func (r *run) addToCheck(ctx context.Context, it *item, err error) *preflight.Problem {
 	if r.options.Deep {
 		return r.checker.AddDecoded(ctx, it.Item, it.photo, err)
@@ -51,7 +50,7 @@ func (r *run) addToCheck(ctx context.Context, it *item, err error) *preflight.Pr
 	return r.checker.Add(it.Item, it.photo, err)
 }
 
-// checkAll checks all files before the run, and fails when one has an error.
+// checkAll checks all files before the run, and fails if any has an error.
 func (r *run) checkAll(ctx context.Context) error {
 	report, err := r.check(ctx)
 	if err != nil || report.Errors == 0 {
@@ -72,9 +71,8 @@ func (r *run) checkAll(ctx context.Context) error {
 		"correct them, or send the good files without check = \"strict\"; a report = \"….json\" lists all of them")
 }
 
-// compareMission passes the date and area of the mission to the check, so that
-// photos of another flight are noticed. A mission that cannot be read keeps no
-// photo from being sent.
+// compareMission gives the checker the mission's date and area, to detect photos of another flight.
+// If the mission cannot be read, the photos are sent all the same.
 func (r *run) compareMission(ctx context.Context) {
 	if r.options.Mission == "" {
 		return

@@ -9,7 +9,7 @@ import (
 	"transect/testdata/flightgen"
 )
 
-// Two cameras that fly side by side number their images alike, at the same
+// TestTwoCamerasOfOneFlight: two cameras flying together number their images alike, at the same
 // moments, and write files of one size.
 func TestTwoCamerasOfOneFlight(t *testing.T) {
 	w := newWorld(t, nil)
@@ -35,7 +35,7 @@ func TestTwoCamerasOfOneFlight(t *testing.T) {
 	w.expect(w.run(folder), 0, 2, 0)
 }
 
-// A name that is no text is found again.
+// TestNameThatIsNoText: a name that is not valid text is found again.
 func TestNameThatIsNoText(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := t.TempDir()
@@ -52,8 +52,8 @@ func TestNameThatIsNoText(t *testing.T) {
 	}
 }
 
-// Images that are there already count when a run goes on, and what they were
-// taken with is not missed.
+// TestCheckCountsWhatIsThere: images uploaded before count when a run continues, and their captures
+// are not incomplete.
 func TestCheckCountsWhatIsThere(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 3, flightgen.Options{})
@@ -73,8 +73,8 @@ func TestCheckCountsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Photos taken elsewhere, in another year, are reported when the mission says where
-// and when it was flown.
+// TestPhotosOfAnotherMission: photos taken elsewhere, in another year, are reported when the
+// mission has an area and a date.
 func TestPhotosOfAnotherMission(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 4, flightgen.Options{})

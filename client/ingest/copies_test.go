@@ -14,7 +14,7 @@ import (
 	"transect/testdata/flightgen"
 )
 
-// backup makes a folder that holds the same photos twice.
+// backup makes a folder with two copies of the same photos.
 func backup(t *testing.T, n int) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -27,7 +27,7 @@ func backup(t *testing.T, n int) string {
 	return folder
 }
 
-// Of photos that are there twice each goes once; both are known by its dataset.
+// TestCopiesNameTheirDataset: of two copies of a photo one is sent; both have its dataset.
 func TestCopiesNameTheirDataset(t *testing.T) {
 	w := newWorld(t, nil)
 	r := w.run(backup(t, 3), func(o *Options) { o.Verify = true })
@@ -55,8 +55,8 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	}
 }
 
-// The first of equal files in the order of the scan is the original, however long
-// its inspection takes.
+// TestTheFirstCopyIsTheOriginal: the first of equal files in the order of the scan is the original,
+// however long its inspection takes.
 func TestTheFirstCopyIsTheOriginal(t *testing.T) {
 	w := newWorld(t, nil)
 	r := w.run(backup(t, 30))
@@ -68,7 +68,7 @@ func TestTheFirstCopyIsTheOriginal(t *testing.T) {
 	}
 }
 
-// A copy of a file that failed is not there, whatever was thought of it before.
+// TestCopiesOfFailedFilesFail: a copy of a file that failed is not uploaded, whatever was assumed before.
 func TestCopiesOfFailedFilesFail(t *testing.T) {
 	var refuse atomic.Bool
 	w := newWorld(t, func(h http.Handler) http.Handler {
@@ -91,7 +91,7 @@ func TestCopiesOfFailedFilesFail(t *testing.T) {
 	w.expect(w.run(folder), 2, 0, 0)
 }
 
-// Copies are duplicates on every run, however the folder is given.
+// TestCopiesStayDuplicates: copies are duplicates on every run, in whatever form the folder is given.
 func TestCopiesStayDuplicates(t *testing.T) {
 	folder := backup(t, 3)
 	for name, paths := range map[string][]string{
@@ -108,7 +108,7 @@ func TestCopiesStayDuplicates(t *testing.T) {
 	}
 }
 
-// When a run stops, what has a verdict and what has none make up all files.
+// TestFilesNotReachedAreCounted: when a run stops, files with and without a verdict add up to all files.
 func TestFilesNotReachedAreCounted(t *testing.T) {
 	w := newWorld(t, nil)
 	progress, n := &Progress{}, 0

@@ -19,24 +19,23 @@ import (
 
 const (
 	batchesInFlight = 4
-	batchDelay      = 15 * time.Millisecond // that an incomplete batch waits for more items
-	createAttempts  = 4                     // when the response was lost
+	batchDelay      = 15 * time.Millisecond // time to fill a batch
+	createAttempts  = 4                     // when responses are lost
 )
 
-// create creates the missing datasets in batches, and passes all items on. The
-// first batch goes out soon, so that uploads can begin; while batches are in
-// flight the next ones fill up.
+// create creates the missing datasets in batches and passes all items on. The first batch is sent
+// early, so that uploads can begin; the next ones fill up while batches are in flight.
 func (r *run) create(ctx context.Context, from <-chan sequencedItem, to chan<- *item) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchesInFlight)
 	err := r.fillBatches(ctx, from, to, func(batch []*item) {
 		group.Go(func() error { return r.createBatch(ctx, batch, to) })
 	})
-	return cmp.Or(group.Wait(), err) // err may only follow from the other
+	return cmp.Or(group.Wait(), err) // err may be a consequence of the group's
 }
 
-// fillBatches calls send with the items that need a dataset, a batch at a time
-// and in order of the scan: of equal files the first is the original.
+// fillBatches calls send with batches of items that need a dataset, in the order of the scan: the
+// first of equal files is the original.
 func (r *run) fillBatches(ctx context.Context, from <-chan sequencedItem, to chan<- *item, send func([]*item)) error {
 	var seen, begun keySet
 	var batch, gathered []*item
@@ -52,7 +51,7 @@ func (r *run) fillBatches(ctx context.Context, from <-chan sequencedItem, to cha
 		if it.resumed {
 			return put(ctx, to, it)
 		}
-		// A rehearsal has no upload to begin soon.
+		// A dry run has no uploads that could begin early.
 		if batch = append(batch, it); len(batch) == 1 && !r.client.Rehearses() {
 			delay = time.After(batchDelay)
 		}
@@ -116,14 +115,13 @@ func (r *run) fillBatches(ctx context.Context, from <-chan sequencedItem, to cha
 	return nil
 }
 
-// keySet holds the first halves of keys: a million take 9 MB, a map would take
-// two to four times that.
+// keySet holds the first halves of keys: a million take 9 MB, in a map two to four times that.
 type keySet struct{ buckets [4096][]uint64 }
 
 // add reports whether a key is new.
 func (s *keySet) add(key string) bool {
-	n, _ := strconv.ParseUint(key[:min(16, len(key))], 16, 64) // of our own making
-	bucket := &s.buckets[n>>52]                                // hashes: all buckets fill alike
+	n, _ := strconv.ParseUint(key[:min(16, len(key))], 16, 64) // keys are hexadecimal
+	bucket := &s.buckets[n>>52]                                // keys are hashes, so buckets fill evenly
 	at, found := slices.BinarySearch(*bucket, n)
 	if !found {
 		if n := len(*bucket); n == cap(*bucket) {
@@ -150,8 +148,8 @@ func (r *run) createBatch(ctx context.Context, items []*item, to chan<- *item) e
 	return nil
 }
 
-// createDatasets creates the datasets of items and returns the items; without
-// those that the platform refuses, which have failed.
+// createDatasets creates the datasets of items and returns the items without those that the
+// platform refused, which are recorded as failed.
 func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error) {
 	items = r.reserve(items)
 	todo := items
@@ -168,7 +166,7 @@ func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error
 		case !fault.Transient(err) || stopsRun(err) || attempt == createAttempts:
 			return nil, err
 		}
-		// The request may have been processed although no response came.
+		// The request may have been processed although its response was lost.
 		r.options.Logger.Warn("creating datasets again", "datasets", len(todo), "reason", err)
 		if err := r.pause(ctx, time.Second<<(attempt-1)); err != nil {
 			return nil, err
@@ -180,7 +178,7 @@ func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error
 	return items, nil
 }
 
-// requestDatasets sends one request.
+// requestDatasets sends one request to create datasets.
 func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 	bodies := make([]client.Object, len(items))
 	for i, it := range items {
@@ -202,7 +200,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 		byKey[gjson.GetBytes(d.JSON(), "properties."+PropertyName+".key").String()] = d.ID
 	}
 	for i, it := range items {
-		it.created, it.known = true, time.Now()
+		it.created, it.checked = true, time.Now()
 		if it.dataset = byKey[it.key]; it.dataset == "" {
 			it.dataset = datasets[i].ID
 		}
@@ -210,7 +208,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 	return nil
 }
 
-// bisect finds the items that a request was refused for, by sending halves.
+// bisect finds the items that caused a request's refusal, by sending halves.
 func (r *run) bisect(ctx context.Context, items, todo []*item, refused error) ([]*item, error) {
 	if len(todo) == 1 {
 		todo[0].release()
@@ -230,8 +228,7 @@ func (r *run) bisect(ctx context.Context, items, todo []*item, refused error) ([
 	return done, nil
 }
 
-// notCreated returns the items whose datasets do not exist, after a request
-// without a response.
+// notCreated returns the items whose datasets do not exist after a request without response.
 func (r *run) notCreated(ctx context.Context, items []*item) ([]*item, error) {
 	found, err := r.lookup(ctx, items, false)
 	if err != nil {
@@ -247,7 +244,7 @@ func (r *run) notCreated(ctx context.Context, items []*item) ([]*item, error) {
 	}), nil
 }
 
-// body is the dataset of an item, as it travels.
+// body returns the dataset of an item as it is sent.
 func (r *run) body(it *item) client.Object {
 	o := &r.options
 	b := client.Object{}
@@ -298,7 +295,7 @@ func (r *run) body(it *item) client.Object {
 	return b
 }
 
-// describe adds what an image says about itself, where the caller has not.
+// describe adds an image's metadata, except for fields set by the caller.
 func describe(b client.Object, it *item) {
 	p := it.photo
 	set := func(key string, value any, known bool) {

@@ -14,11 +14,11 @@ import (
 	"transect/client/verdict"
 )
 
-// A duplicate candidate is a file with the samples of an earlier file of the run.
-// Only the checksums of both tell whether it is a duplicate, and only at the end of
-// the run, when the outcome of the other file is known, whether it must be sent.
+// A duplicate candidate is a file with the same samples as an earlier file of the run. Whether it
+// is a duplicate depends on both checksums; whether it must be sent, on the outcome of the other
+// file at the end of the run.
 
-// original is the file that a candidate repeats.
+// original is the file that a candidate seems to repeat.
 type original struct {
 	name, dataset string
 	failed        bool
@@ -80,7 +80,7 @@ func (r *run) hashCandidates(ctx context.Context) error {
 					return fault.Stopped(ctx)
 				}
 				if err != nil {
-					it.md5s = nil // it fails when it is sent
+					it.md5s = nil // its upload will report the error
 					return nil
 				}
 				it.md5s[i] = sum
@@ -91,8 +91,8 @@ func (r *run) hashCandidates(ctx context.Context) error {
 	return group.Wait()
 }
 
-// recordDuplicates records the copies of files that were sent or are there, and
-// the copies of files that failed. It returns the others.
+// recordDuplicates records the copies of files that were sent, are on the platform, or failed. It
+// returns the other candidates.
 func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []*item, _ error) {
 	if len(candidates) == 0 {
 		return nil, nil
@@ -114,7 +114,7 @@ func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []
 		}
 		of, known := byPrint[fingerprint(o)]
 		sendable := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere
-		if !known && r.options.DryRun && sendable { // nothing was read to the end
+		if !known && r.options.DryRun && sendable { // nothing was read completely
 			of = byPrint[fingerprint(r.hashed(ctx, o))]
 		}
 		if of != nil && of.name == "" {
@@ -139,22 +139,22 @@ func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []
 	return left, nil
 }
 
-// hashed is an outcome with the checksums of its files.
+// hashed adds the checksums of its files to an outcome.
 func (r *run) hashed(ctx context.Context, o Outcome) Outcome {
 	it := item{Item: scan.Item{Kind: o.Kind, Name: o.Name}}
 	for _, p := range o.parts() {
-		sum, _ := md5Of(ctx, r.options.Source.Tree, p.Path) // "" is equal to no other
+		sum, _ := md5Of(ctx, r.options.Source.Tree, p.Path) // "" equals no other checksum
 		it.Members = append(it.Members, scan.Member{File: scan.File{Path: p.Path, Size: p.Size}, Component: p.Component})
 		it.md5s = append(it.md5s, sum)
 	}
 	return it.result()
 }
 
-// fingerprint is equal for outcomes of the same content.
+// fingerprint returns a text that is equal for outcomes of equal content.
 func fingerprint(o Outcome) string {
 	var b strings.Builder
 	b.WriteString(o.Kind)
-	if o.Kind != "image" { // as in newKeyer
+	if o.Kind != "image" { // like newKeyer
 		b.WriteString("\x00" + path.Dir(o.Name))
 	}
 	for _, p := range o.parts() {

@@ -19,36 +19,34 @@ import (
 	"transect/client/verdict"
 )
 
-// Runs on two machines cannot lock each other out. Each looks for datasets with the
-// same keys after it has created its own, and once more at the end; one that is alone
-// in its target need not. All decide alike which of them stays (see reconcile). Except
-// for orphans a run deletes only datasets that it has created itself; what is left to
-// do for the survivor it leaves to the run that created it, or does itself when that
-// run makes no progress.
+// Runs on two machines cannot lock each other out. Each searches for datasets with the same keys
+// after creating its own, and again at the end, unless it is alone in its target. All make the same
+// decision which one survives (see reconcile). Except for orphans a run deletes only its own
+// datasets; the rest of the survivor's work it leaves to the run that created it, or does itself
+// when that run makes no progress.
 
 const (
 	lookupSize = 200 // datasets looked up by one request
-	// lookupsInFlight is how many such requests run side by side.
+	// lookupsInFlight is how many such requests run concurrently.
 	lookupsInFlight = 4
 	otherTimeout    = 20 * time.Second
 	otherPoll       = 500 * time.Millisecond
 )
 
-// alone reports whether the target held nothing when this run listed it, and holds
-// what this run has created: then nothing has to be looked up by key. While creations
-// are under way the numbers differ, and datasets of others are searched for. When
-// thorough is set they are in any case.
+// alone reports whether the target was empty when this run listed it, and now holds only what this
+// run created, so that nothing needs a lookup by key. While creations are in flight the totals
+// differ; then, or if thorough is set, it searches for datasets of other runs.
 func (r *run) alone(ctx context.Context, thorough bool) (bool, error) {
 	if r.index.count > 0 || r.accompanied.Load() {
 		return false, nil
 	}
 	created := r.created.Load()
-	all, err := r.held(ctx, nil)
+	all, err := r.firstMatch(ctx, nil)
 	complete := all.Total == created
 	if err != nil || complete && !thorough {
 		return complete, err
 	}
-	others, err := r.held(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
+	others, err := r.firstMatch(ctx, client.Filter{"properties." + PropertyName + ".run": map[string]any{"$ne": r.id}})
 	if err != nil {
 		return false, err
 	}
@@ -58,16 +56,16 @@ func (r *run) alone(ctx context.Context, thorough bool) (bool, error) {
 	return len(others.Results) == 0 && (complete || !thorough), nil
 }
 
-// held is the first of the datasets of the target that a filter selects, and their number.
-func (r *run) held(ctx context.Context, which client.Filter) (client.Page[client.Dataset], error) {
+// firstMatch returns the first dataset of the target that a filter selects, and their number.
+func (r *run) firstMatch(ctx context.Context, which client.Filter) (client.Page[client.Dataset], error) {
 	limit, filter := 1, r.options.Target.filter()
 	maps.Copy(filter, which)
 	return r.client.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
 		Fields: client.Object{"include": []any{"name"}}}})
 }
 
-// lookup finds the datasets with the keys of items, by key, in order of their
-// identifiers; without the items' own when others is set.
+// lookup returns the datasets with the keys of items, by key, in order of their IDs; others
+// excludes the items' own datasets.
 func (r *run) lookup(ctx context.Context, items []*item, others bool) (map[string][]reconcile.Dataset, error) {
 	var names, keys, own []any
 	for _, it := range items {
@@ -89,8 +87,8 @@ func (r *run) lookup(ctx context.Context, items []*item, others bool) (map[strin
 	return found, err
 }
 
-// described reads datasets by their identifiers. Deleted ones are missing.
-func described(ctx context.Context, c *client.Client, ids []string) (map[string]client.Dataset, error) {
+// datasetsByID reads datasets by ID. Deleted ones are missing from the result.
+func datasetsByID(ctx context.Context, c *client.Client, ids []string) (map[string]client.Dataset, error) {
 	found := make(map[string]client.Dataset, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -103,8 +101,8 @@ func described(ctx context.Context, c *client.Client, ids []string) (map[string]
 	return found, err
 }
 
-// resolveDuplicates deletes datasets just created that another run has created
-// as well, and returns the items this run is to upload.
+// resolveDuplicates deletes new datasets that another run has created as well, and returns the
+// items this run must upload.
 func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, error) {
 	if len(items) == 0 {
 		return items, nil
@@ -119,7 +117,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 	var own, skipped []*item
 	var discard []string
 	for _, it := range items {
-		decision := reconcile.Decide(reconcile.State{File: it.asCreated(), Datasets: found[it.key]})
+		decision := reconcile.Decide(reconcile.State{File: it.createdFile(), Datasets: found[it.key]})
 		if decision.Action == reconcile.Upload {
 			own = append(own, it)
 			continue
@@ -146,7 +144,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 	return own, nil
 }
 
-// delete deletes datasets. Those that are gone already are no error.
+// delete deletes datasets, ignoring those already deleted.
 func (r *run) delete(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -166,9 +164,8 @@ func (r *run) delete(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// waitForOthers waits for files that another run has taken on. When it makes no
-// progress, because it was stopped or its datasets are gone, this run uploads
-// them.
+// waitForOthers waits for files claimed by another run. When that run makes no progress, because it
+// was stopped or its datasets were deleted, this run uploads them.
 func (r *run) waitForOthers(ctx context.Context) error {
 	waiting := r.waiting
 	progress := time.Now()
@@ -205,7 +202,7 @@ func (r *run) waitForOthers(ctx context.Context) error {
 			}
 		}
 	}
-	// From the end: a run that is slow and not stopped is at the beginning.
+	// From the end, because a slow run that is still alive works at the beginning.
 	slices.Reverse(waiting)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.options.Workers)
@@ -224,8 +221,8 @@ func (r *run) waitForOthers(ctx context.Context) error {
 	return group.Wait()
 }
 
-// foreign reports whether a run was begun on another machine: this one has no record of
-// it. Runs of this machine into one target wait for each other.
+// foreign reports whether a run began on another machine, i.e. has no record on this one. Runs of
+// this machine into one target wait for each other.
 func (r *run) foreign(id string) bool {
 	if r.options.StateDir == "" || !filepath.IsLocal(id) {
 		return false
@@ -234,8 +231,8 @@ func (r *run) foreign(id string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// uploadedElsewhere reports whether another run has uploaded an item whose dataset is
-// gone, as it deletes its own duplicates, or is busy. Otherwise it returns err.
+// uploadedElsewhere reports whether another run has uploaded an item whose dataset is gone (deleted
+// as a duplicate) or busy. Otherwise it returns err.
 func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool, error) {
 	switch fault.Status(err) {
 	case http.StatusNotFound, http.StatusConflict, http.StatusBadRequest:
@@ -251,8 +248,8 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 	return true, nil
 }
 
-// deleteDuplicates looks once more for datasets that another run has created
-// meanwhile, and deletes those of this run that do not stay.
+// deleteDuplicates searches again for datasets that another run created meanwhile, and deletes this
+// run's ones that do not survive.
 func (r *run) deleteDuplicates(ctx context.Context) error {
 	if alone, err := r.alone(ctx, true); alone || err != nil {
 		return err
@@ -278,7 +275,7 @@ func (r *run) deleteDuplicates(ctx context.Context) error {
 }
 
 func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.Dataset) error {
-	state := reconcile.State{File: it.asCreated(), Datasets: others}
+	state := reconcile.State{File: it.createdFile(), Datasets: others}
 	state.Uploaded = true
 	decision := reconcile.Decide(state)
 	r.addOrphans(decision.Orphans)
@@ -287,7 +284,7 @@ func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.
 		other.dataset = decision.Dataset
 		err := r.uploadItem(ctx, &other)
 		if fault.Status(err) == http.StatusNotFound {
-			return nil // its run has given way
+			return nil // its run has yielded
 		}
 		if err != nil {
 			return err
@@ -300,8 +297,8 @@ func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.
 	return r.delete(ctx, []string{it.dataset})
 }
 
-// asCreated is an item after its dataset was created.
-func (it *item) asCreated() reconcile.File {
+// createdFile returns the item with its dataset created.
+func (it *item) createdFile() reconcile.File {
 	return reconcile.File{Kind: it.Kind, Name: it.Name, Key: it.key, Created: it.dataset}
 }
 
@@ -311,12 +308,11 @@ func (r *run) addOrphans(orphans []reconcile.Orphan) {
 	r.orphans = append(r.orphans, orphans...)
 }
 
-// deleteOrphans deletes the orphans that were found, if they still are.
+// deleteOrphans deletes the found orphans, if they still are orphans.
 //
-// That is safe with runs on other machines: a run still uploading to a deleted
-// orphan gets 404 and then finds the survivor complete. Only when three runs
-// meet within one request can the survivor go as well; so it is looked up
-// afterwards, and the orphan restored when it is gone.
+// This is safe with runs on other machines: a run still uploading to a deleted orphan gets 404 and
+// then finds the survivor complete. Only when three runs meet within one request can the survivor
+// be deleted, too; so it is looked up afterwards, and the orphan restored if it is gone.
 func (r *run) deleteOrphans(ctx context.Context) error {
 	for batch := range slices.Chunk(r.orphans, lookupSize/2) {
 		found, err := r.describeOrphans(ctx, batch)
@@ -360,5 +356,5 @@ func (r *run) describeOrphans(ctx context.Context, orphans []reconcile.Orphan) (
 		ids = append(ids, o.ID, o.Survivor)
 	}
 	slices.Sort(ids)
-	return described(ctx, r.client, slices.Compact(ids))
+	return datasetsByID(ctx, r.client, slices.Compact(ids))
 }

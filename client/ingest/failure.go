@@ -9,11 +9,10 @@ import (
 	"transect/client/fault"
 )
 
-// maxBroken is how many files in a row may fail by the connection before the
-// platform counts as unreachable.
+// maxBroken is how many files in a row may fail on the connection before the platform counts as unreachable.
 const maxBroken = 6
 
-// breaker distinguishes failures of single files from those of the platform.
+// breaker distinguishes failures of single files from failures of the platform.
 type breaker struct{ broken atomic.Int32 }
 
 func (b *breaker) success() { b.broken.Store(0) }
@@ -26,7 +25,7 @@ func (b *breaker) fatal(ctx context.Context, err error) bool {
 	return fault.Transient(err) && b.broken.Add(1) >= maxBroken
 }
 
-// stopsRun reports errors that every other file would meet as well.
+// stopsRun reports whether every other file would fail with the same error.
 func stopsRun(err error) bool {
 	switch fault.Status(err) {
 	case http.StatusUnauthorized, http.StatusInsufficientStorage:
@@ -42,16 +41,16 @@ func stopsRun(err error) bool {
 	return false
 }
 
-// named names the operation of a fault before it cancels the requests in
-// flight: they would name theirs.
-func named(err error) error {
+// withOperation adds the operation's name to a fault before the fault cancels the requests in flight, which
+// would add theirs.
+func withOperation(err error) error {
 	if fault.Find(err) == nil {
 		return err
 	}
 	return fault.In("ingest", err)
 }
 
-// unreadable is the error of a file that cannot be read.
+// unreadable returns the error for a file that cannot be read.
 func unreadable(path string, err error) error {
 	return fault.Hinted(fault.Of(&fault.FileError{}, "%s cannot be read: %w", path, fault.Reason(err)),
 		"check that it is still there, and its permissions")

@@ -11,32 +11,32 @@ import (
 	"transect/client/verdict"
 )
 
-// finish does what follows the uploads.
+// finish runs the steps that follow the uploads.
 func (r *run) finish(ctx context.Context) error {
 	if r.options.DryRun {
 		return r.resolveCandidates(ctx)
 	}
-	if err := inTurn(ctx, r.waitForOthers, r.resolveCandidates); err != nil {
+	if err := runSteps(ctx, r.waitForOthers, r.resolveCandidates); err != nil {
 		return err
 	}
-	// The platform reads what was sent while this run looks for duplicates.
+	// The platform reads the files while this run searches for duplicates.
 	unread := map[string]client.Dataset{}
 	waiting, end := context.WithCancel(ctx)
 	defer end()
 	var ingestion errgroup.Group
 	ingestion.Go(func() error { return r.waitForIngestion(waiting, unread) })
-	err := inTurn(ctx, r.deleteDuplicates, r.deleteOrphans)
+	err := runSteps(ctx, r.deleteDuplicates, r.deleteOrphans)
 	if err != nil {
 		end()
 	}
 	if err = cmp.Or(err, ingestion.Wait()); err != nil {
 		return err
 	}
-	return inTurn(ctx, r.nameDatasets, func(context.Context) error { return r.noteUnread(unread) }, r.verify)
+	return runSteps(ctx, r.nameDatasets, func(context.Context) error { return r.recordUnread(unread) }, r.verify)
 }
 
-// inTurn takes steps until one fails.
-func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+// runSteps runs steps until one fails.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -45,8 +45,7 @@ func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// nameDatasets gives outcomes with a duplicate that was deleted the dataset that
-// is kept.
+// nameDatasets replaces deleted duplicates in outcomes by the dataset that was kept.
 func (r *run) nameDatasets(context.Context) error {
 	if len(r.discarded) == 0 {
 		return nil
@@ -58,7 +57,7 @@ func (r *run) nameDatasets(context.Context) error {
 	})
 }
 
-// verify compares what the platform holds with what was sent.
+// verify compares the files on the platform with those sent.
 func (r *run) verify(ctx context.Context) error {
 	if !r.options.Verify {
 		return nil
@@ -86,7 +85,7 @@ func (r *run) verify(ctx context.Context) error {
 			"delete the dataset and run again")
 }
 
-// failDatasets turns the outcomes of datasets into failures.
+// failDatasets marks the outcomes of datasets as failed.
 func (r *run) failDatasets(failed map[string]string, hint string) error {
 	if len(failed) == 0 {
 		return nil
@@ -98,7 +97,7 @@ func (r *run) failDatasets(failed map[string]string, hint string) error {
 	})
 }
 
-// changeVerdict gives an outcome that was counted already a bad verdict.
+// changeVerdict replaces the verdict of a counted outcome by a bad one.
 func (r *run) changeVerdict(o *Outcome, v verdict.Verdict, cause, hint string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,9 +14,8 @@ import (
 	"transect/client/tempfile"
 )
 
-// index holds the datasets of the target as they were when the run began: the
-// records in a temporary file, in memory a sorted hash index of 16 to 24 bytes a
-// dataset. It must be closed.
+// index holds the datasets of the target as of the start of the run: the records in a temporary
+// file, in memory a sorted hash index of 16 to 24 bytes per dataset. It must be closed.
 type index struct {
 	seed    maphash.Seed
 	records tempfile.Records
@@ -32,8 +31,8 @@ const (
 	offsetBits = 36
 )
 
-// filter selects the datasets of the target. Those of a mission do not belong
-// to a run into its project, and vice versa.
+// filter selects the datasets of the target. A run into a project does not include datasets of its
+// missions, nor vice versa.
 func (t Target) filter() client.Filter {
 	is := func(v string) map[string]any { return map[string]any{"$eq": v} }
 	none := map[string]any{"$exists": false}
@@ -57,8 +56,8 @@ func (t Target) contains(d client.Dataset) bool {
 	return d.Company == t.Company && d.Project == ""
 }
 
-// search visits the datasets a filter selects, in order of their identifiers,
-// with recordFields and some more. The filter's _id, if any, is a map of operators.
+// search visits the datasets that a filter selects, in order of their IDs, with recordFields and
+// more fields. The filter's _id, if any, is a map of operators.
 func search(ctx context.Context, c *client.Client, filter client.Filter, visit func(client.Dataset),
 	fields ...any) error {
 	limit := pageSize
@@ -89,7 +88,7 @@ func search(ctx context.Context, c *client.Client, filter client.Filter, visit f
 	}
 }
 
-// load reads the datasets of a target. Its temporary file is created in dir.
+// load reads the datasets of a target into a temporary file in dir.
 func load(ctx context.Context, c *client.Client, t Target, dir string) (*index, error) {
 	ix := &index{seed: maphash.MakeSeed()}
 	ix.records.Dir = dir
@@ -111,7 +110,7 @@ func (ix *index) add(d client.Dataset) {
 	r := recordOf(d)
 	record, err := json.Marshal(r)
 	if err != nil {
-		return // cannot happen: it has nothing but texts and numbers
+		return // cannot happen: it has only texts and numbers
 	}
 	offset := ix.records.Add(record)
 	ix.count++
@@ -126,23 +125,23 @@ func (ix *index) add(d client.Dataset) {
 
 func (ix *index) addSlot(identity string, offset int64) {
 	if n := len(ix.slots); n == cap(ix.slots) && n > pageSize {
-		ix.slots = slices.Grow(ix.slots, n/8) // append would double it
+		ix.slots = slices.Grow(ix.slots, n/8) // append would double the capacity
 	}
 	ix.slots = append(ix.slots, ix.prefix(identity)|uint64(offset))
 }
 
-// prefix is a hash with room for an offset.
+// prefix returns a hash with low bits free for an offset.
 func (ix *index) prefix(identity string) uint64 {
 	return maphash.String(ix.seed, identity) >> offsetBits << offsetBits
 }
 
-// locationIdentity is what relocated files are looked up by.
+// locationIdentity returns the key to look up relocated files by.
 func locationIdentity(kind, name string, size int64) string {
 	return kind + "\x00" + path.Base(name) + "\x00" + strconv.FormatInt(size, 10)
 }
 
-// find returns the records with a slot of that identity, in order of dataset
-// identifiers, most of them at most. Other records may be among them.
+// find returns at most so many records with a slot of an identity, in order of dataset IDs.
+// Collisions may be among them.
 func (ix *index) find(identity string, most int) (list []reconcile.Dataset, err error) {
 	prefix := ix.prefix(identity)
 	i, _ := slices.BinarySearch(ix.slots, prefix)
@@ -167,16 +166,16 @@ func (ix *index) at(offset int64) (d reconcile.Dataset, err error) {
 	return d, err
 }
 
-// named returns the datasets with the kind and name of an item.
-func (ix *index) named(kind, name string) ([]reconcile.Dataset, error) {
+// byName returns the datasets with the kind and name of an item.
+func (ix *index) byName(kind, name string) ([]reconcile.Dataset, error) {
 	identity := reconcile.Identity(kind, name)
 	list, err := ix.find(identity, ix.count)
 	return slices.DeleteFunc(list,
 		func(d reconcile.Dataset) bool { return reconcile.Identity(kind, d.Name) != identity }), err
 }
 
-// maxRelocated is how many datasets of one base name and size are examined.
-// Where there are more (the tiles of a map) relocated files are not recognised.
+// maxRelocated is how many datasets of one base name and size are examined. If there are more, like
+// tiles of a map, relocated files are not recognised.
 const maxRelocated = 200
 
 // relocated returns the complete datasets of a kind, base name and size.
@@ -188,13 +187,13 @@ func (ix *index) relocated(kind, name string, size int64) ([]reconcile.Dataset, 
 	return list, err
 }
 
-// same returns the complete datasets with that hash of their content.
+// same returns the complete datasets with a hash of content.
 func (ix *index) same(content string) ([]reconcile.Dataset, error) {
 	list, err := ix.find(content, maxRelocated)
 	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool { return d.Content != content }), err
 }
 
-// all gives the records in order of dataset identifiers. An error ends it.
+// all yields the records in order of dataset IDs, and stops at an error.
 func (ix *index) all(yield func(reconcile.Dataset, error) bool) {
 	offsets := make([]int64, 0, len(ix.slots))
 	for _, slot := range ix.slots {

@@ -30,7 +30,7 @@ import (
 	"transect/client/verdict"
 )
 
-// Target is where the datasets belong: a company or a project at least.
+// Target is where the datasets are created: a company or a project at least.
 type Target struct {
 	Company string `json:"company,omitempty"`
 	Project string `json:"project,omitempty"`
@@ -38,17 +38,17 @@ type Target struct {
 	Flight  string `json:"flight,omitempty"` // of images
 }
 
-// Check says how files are checked.
+// Check is a mode of checking files.
 type Check string
 
 // The checks.
 const (
 	CheckOff    Check = "off"
-	CheckWarn   Check = "warn"   // report problems and go on; Options.Damaged says what becomes of damaged files
+	CheckWarn   Check = "warn"   // report problems and continue; Options.Damaged decides about damaged files
 	CheckStrict Check = "strict" // check all files first and send none when one has an error
 )
 
-// Treatment says what is done with files that a run could send and need not.
+// Treatment is what to do with files that could be sent but need not be.
 type Treatment string
 
 // The treatments.
@@ -57,7 +57,7 @@ const (
 	Send Treatment = "send"
 )
 
-// Options say what to ingest, and how. Source or Items, and a Target, are required.
+// Options configure a run. Source or Items, and a Target, are required.
 type Options struct {
 	Source scan.Source
 	Items  iter.Seq2[scan.Item, error] // replaces Source when set
@@ -68,43 +68,41 @@ type Options struct {
 	Categories []string
 	Hidden     *bool
 	Published  *bool
-	Extra      map[string]any // further keys of each dataset, as they travel
+	Extra      map[string]any // further keys of each dataset, sent unchanged
 
 	Filter    func(scan.File) (bool, error) // false leaves a file out; one call at a time
 	OnOutcome func(Outcome) error           // one call at a time
 	Started   func(id string) error         // called once, before the first file
 
 	Check Check
-	Deep  bool // the check decodes pictures and rasters whole, also those that are there already
-	// Damaged files, and incomplete ones, have a bad verdict whether they are sent or
-	// not; Duplicates are files whose content is sent or there under another name.
-	// Both are skipped when empty.
+	Deep  bool // the check decodes whole pictures and rasters, also those already uploaded
+	// Damaged files, and incomplete ones, get a bad verdict even when sent; Duplicates are files
+	// whose content is on the platform, or sent, under another name. When empty, both are skipped.
 	Damaged, Duplicates Treatment
-	Expected            int  // number of images there should be; 0 is not checked
+	Expected            int  // expected number of images; 0 is not checked
 	Replace             bool // delete the dataset of the previous version of a changed file
-	DryRun              bool // only find out what would be done
+	DryRun              bool // only report what would be done
 	sends               bool
 	Verify              bool // compare the checksums on the platform after the upload
-	Wait                bool // until the platform has read the files, as long as it makes progress
-	// Stall is how long a platform that reads no further file is waited for; 10
-	// minutes when 0.
+	Wait                bool // until the platform has read the files, while it makes progress
+	// Stall is how long to wait for a platform that reads no further file; 10 minutes when 0.
 	Stall time.Duration
 
 	Report string // file to write the outcomes to: .json or .csv
 	// Folder opens the folder of the report; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
 
-	Workers  int    // concurrent uploads at most; the connection decides below that
-	Batch    int    // datasets created by one request at most; 200 when 0
-	PartOf   string // ID of the run it is part of, kept with each dataset; "" for none
+	Workers  int    // most concurrent uploads; the connection may allow fewer
+	Batch    int    // most datasets created by one request; 200 when 0
+	PartOf   string // ID of the enclosing run, kept with each dataset; "" for none
 	StateDir string // folder for locks and outcomes; temporary files when empty
 	Progress *Progress
-	Stop     <-chan struct{} // when closed, uploads in flight are finished and no further one is begun; optional
+	Stop     <-chan struct{} // when closed, uploads in flight are finished and no other is begun; optional
 	Logger   *slog.Logger
 	Now      func() time.Time
 }
 
-// complete looks up the project of a mission that is given alone.
+// complete looks up the project of a mission given without one.
 func (t *Target) complete(ctx context.Context, c *client.Client) error {
 	if t.Mission == "" || t.Project != "" {
 		return nil
@@ -157,23 +155,23 @@ func (o *Options) complete() error {
 
 func (o *Options) stall() time.Duration { return cmp.Or(o.Stall, stallTimeout) }
 
-// Progress is what a run counts; any goroutine may read it.
+// Progress holds the counters of a run; any goroutine may read it.
 type Progress struct {
 	Files, Bytes         atomic.Int64 // found so far; all of them once Complete
 	DoneFiles, DoneBytes atomic.Int64 // uploaded, by this run or before
 	Failed               atomic.Int64 // with a bad verdict
-	Unread               atomic.Int64 // that the platform has yet to read, while the run waits for that
+	Unread               atomic.Int64 // yet to be read by the platform, while the run waits for that
 	Transferred          Sent
 	Complete             atomic.Bool // the scan has ended
 }
 
-// Sent counts the bytes sent by a run, and how long they moved.
+// Sent counts the bytes sent by a run, and the time spent sending them.
 type Sent struct{ bytes, last, moving atomic.Int64 }
 
-// pause is how long no byte moves until that is a pause, of which nothing more counts.
+// pause is the longest gap between bytes that counts as time spent sending.
 const pause = 10 * time.Second
 
-// Add counts bytes, or takes them back.
+// Add counts bytes; a negative number takes them back.
 func (s *Sent) Add(delta int64) { s.add(delta, time.Now()) }
 
 func (s *Sent) add(delta int64, at time.Time) {
@@ -183,49 +181,48 @@ func (s *Sent) add(delta int64, at time.Time) {
 	}
 }
 
-// Load is how many bytes were sent.
+// Load returns how many bytes were sent.
 func (s *Sent) Load() int64 { return s.bytes.Load() }
 
-// Moving is how long they moved: outages, scans and other waits leave it as it is.
+// Moving returns the time spent sending, without outages, scans and other waits.
 func (s *Sent) Moving() time.Duration { return time.Duration(s.moving.Load()) }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	ID         string // of the run
 	Target     Target
-	Project    string // its name, "" when it is not known
+	Project    string // its name, "" when unknown
 	Mission    string // its name
 	Counts     verdict.Counts
 	Failures   []Outcome // the first MaxFailures with a bad verdict
-	Notes      []Outcome // the first duplicates, changed files, and files left out that are not plainly meant to be
+	Notes      []Outcome // the first duplicates, changed files, and files left out perhaps unintentionally
 	Preflight  *preflight.Report
 	Outcomes   *OutcomeLog // of every file
-	NotReached int64       // files found that have no verdict, because the run stopped before its end
+	NotReached int64       // files found but not processed, because the run stopped early
 	Pending    int64       // files that the platform has not read yet
 	Temporary  int64       // failed files that may succeed later, as after an outage
-	Verified   int64       // files whose checksums were compared in the end, and agree
+	Verified   int64       // files whose checksums were compared at the end, and match
 	Seconds    float64
 	Moving     time.Duration // while bytes were sent
 }
 
-// Bad counts what needs attention: files with a bad verdict, and errors of the check
-// that are not of one file.
+// Bad returns the number of things that need attention: files with a bad verdict, and errors of the
+// check that do not concern a single file.
 func (r *Result) Bad() int64 { return r.Counts.Bad() + r.Preflight.Undecided() }
 
 // MaxFailures is how many failures a Result lists; Outcomes has them all.
 const MaxFailures = 100
 
-// Run ingests. Failures of single files are verdicts, not errors. An error
-// means that the run stopped: credentials refused, platform unreachable or full,
-// a callback that failed, the end of ctx. What was uploaded until then stays, and
-// running again continues from there; the Result, when not nil, says how far it
-// came.
+// Run ingests. Failures of single files are verdicts, not errors. An error means that the run
+// stopped: credentials refused, platform unreachable or full, a callback failed, ctx ended.
+// Uploaded files stay, and another run continues from there; the Result, when not nil, covers the
+// work done.
 func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
 	if o.sends = !o.DryRun; o.sends && c.Rehearses() {
-		o.DryRun = true // what it writes goes into a plan
+		o.DryRun = true // its writes become a plan
 	}
 	unlock, err := lock(o, c.BaseURL())
 	if err != nil {

@@ -49,7 +49,7 @@ func TestAgainIsSkipped(t *testing.T) {
 		t.Errorf("%d bytes were sent again", second.Counts.Bytes)
 	}
 
-	// The same card at another place, its times lost on the way.
+	// The same card at another place, its times lost in the copy.
 	copied := filepath.Join(t.TempDir(), "card", "DCIM")
 	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
@@ -74,13 +74,13 @@ func TestLoadsInPages(t *testing.T) {
 	}
 	defer ix.close()
 	for i := range list {
-		if found, err := ix.named("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
+		if found, err := ix.byName("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
 			t.Errorf("f%d: %+v, %v", i, found, err)
 		}
 	}
 }
 
-// A platform that always gives the same page is not asked for ever.
+// TestSamePageAgain: requests end for a platform that always returns the same page.
 func TestSamePageAgain(t *testing.T) {
 	list := make([]map[string]any, pageSize)
 	for i := range list {
@@ -105,7 +105,7 @@ func TestSamePageAgain(t *testing.T) {
 	}
 }
 
-// TestKilledRuns leaves behind what killed runs do: datasets without files.
+// TestKilledRuns creates the leftovers of killed runs: datasets without files.
 func TestKilledRuns(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 10, flightgen.Options{})
@@ -163,8 +163,8 @@ func TestChangedFile(t *testing.T) {
 	w.expect(w.run(folder), 0, 3, 0)
 }
 
-// A run that replaces can be stopped before the new dataset has its file, or
-// before the old one is deleted: the next run does what is left.
+// TestReplacingIsFinishedByTheNextRun: a replacing run may be stopped before the new dataset has
+// its file, or before the old one is deleted: the next run does the rest.
 func TestReplacingIsFinishedByTheNextRun(t *testing.T) {
 	for _, stop := range []string{"upload-component", "/delete-datasets"} {
 		var refuse atomic.Bool
@@ -238,7 +238,7 @@ func TestOneBadFileAmongMany(t *testing.T) {
 		t.Errorf("%+v", of["twin.jpg"])
 	}
 
-	// Mended, and only what failed once more.
+	// Repaired, and only the failed files again.
 	write(t, filepath.Join(folder, "cut.jpg"), append(slices.Clone(content), 0))
 	again := Options{Target: w.target}
 	if err := Retry(&again, report, ""); err != nil {
@@ -349,7 +349,7 @@ func TestPlatformWideFailures(t *testing.T) {
 			}
 			f.times.Store(0)
 			r = w.run(folder)
-			// A request that was given up may have been processed later.
+			// A request given up by the client may have been processed later.
 			if r.Counts.Uploaded+r.Counts.AlreadyThere != 5 {
 				t.Errorf("%+v", r.Counts)
 			}
@@ -395,7 +395,7 @@ func TestStrictCheckSaysWhatIsWrong(t *testing.T) {
 	w.allHere(0)
 }
 
-// A state folder that cannot be written to is named once, with what to do.
+// TestStateFolderThatCannotBeUsed: an unwritable state folder is reported once, with a remedy.
 func TestStateFolderThatCannotBeUsed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.state = filepath.Join(t.TempDir(), "file")

@@ -18,10 +18,10 @@ import (
 	"transect/client/verdict"
 )
 
-// inspect decides what to do with an item. Files that are already uploaded, or
-// cannot be read, end here; the others go on to the creation of datasets.
+// inspect decides what to do with an item. Files that are already uploaded, or cannot be read, end
+// here; for the others a dataset is created next.
 func (r *run) inspect(ctx context.Context, it *item, to chan<- sequencedItem) error {
-	// What must be read whole does not keep those after it waiting.
+	// A file that must be read completely does not delay those after it.
 	next, err := r.inspected(ctx, it, func() error { return put(ctx, to, sequencedItem{it.order, nil}) })
 	if err != nil {
 		return err
@@ -29,10 +29,10 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- sequencedItem) er
 	return put(ctx, to, sequencedItem{it.order, next})
 }
 
-// inspected returns the item when it goes on, else nil. It calls slow before it
-// reads whole files.
+// inspected returns the item if its dataset must be created or completed, else nil. It calls slow
+// before reading whole files.
 func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item, error) {
-	datasets, err := r.index.named(it.Kind, it.Name)
+	datasets, err := r.index.byName(it.Kind, it.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 		if err := r.deletePrevious(ctx, it); err != nil {
 			return nil, r.notReplaced(ctx, it, err)
 		}
-		r.judge(it, decision, found)
+		r.setVerdict(it, decision, found)
 		return nil, r.record(it.result())
 	case it.problem != nil:
 		it.verdict, it.remark, it.hint = it.problem.Verdict, it.problem.Cause, it.problem.Hint
@@ -81,9 +81,9 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 	return it, nil
 }
 
-// judge gives an item that is on the platform its verdict: what is known against
-// its dataset, or that it was there before.
-func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Dataset) {
+// setVerdict sets the verdict of an item on the platform: the problem recorded with its dataset, or that
+// it was uploaded before.
+func (r *run) setVerdict(it *item, decision reconcile.Decision, found reconcile.Dataset) {
 	renamed := found.Key != "" && found.Name != it.Name
 	switch {
 	case it.problem != nil:
@@ -100,8 +100,8 @@ func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Datas
 	}
 }
 
-// decide asks reconcile, and gets it the information it asks for. datasets are
-// those of the item's name. found is the dataset of the decision.
+// decide calls reconcile.Decide until it has the information it needs. datasets have the item's
+// name; found is the dataset of the decision.
 func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset,
 	slow func() error) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
 	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
@@ -162,10 +162,10 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 	}
 }
 
-// largeItem is from how many bytes on decoding an item takes long.
+// largeItem is the size in bytes from which decoding takes long.
 const largeItem = 64 << 20
 
-// checkItem notes what is wrong with an item; unread is why it could not be read.
+// checkItem records an item's problems; unread is why it could not be read.
 func (r *run) checkItem(ctx context.Context, it *item, unread error, slow func() error) error {
 	if r.options.Deep && it.Size() > largeItem {
 		if err := slow(); err != nil {
@@ -178,7 +178,7 @@ func (r *run) checkItem(ctx context.Context, it *item, unread error, slow func()
 	return nil
 }
 
-// sample reads the content key, and what an image says about itself.
+// sample computes the content key and reads an image's metadata.
 func (r *run) sample(it *item) error {
 	k := newKeyer(it.Item)
 	s := sampleBuffers.Get().(*samples)
@@ -201,14 +201,13 @@ func (r *run) sample(it *item) error {
 		}
 	}
 	it.key = k.sum()
-	if r.options.Duplicates != Send && !it.Sidecar { // those are often alike
+	if r.options.Duplicates != Send && !it.Sidecar { // sidecars are often alike
 		it.content = k.sumOfContent()
 	}
 	return nil
 }
 
-// readPhoto reads the metadata of an image. Formats that are not understood are
-// sent without.
+// readPhoto reads the metadata of an image. Unknown formats are sent without.
 func (r *run) readPhoto(it *item, f io.ReaderAt) {
 	photo, err := imagery.ReadFrom(f, it.main().Size)
 	photo.Path = it.main().Path
@@ -221,8 +220,8 @@ func (r *run) readPhoto(it *item, f io.ReaderAt) {
 	}
 }
 
-// readProjection reads the reference system of a point cloud that does not name it. A file
-// beside it that cannot be read is sent as an item of its own, which says so.
+// readProjection reads the reference system of a point cloud that does not name it. An unreadable
+// projection file is sent as an item of its own, which reports the error.
 func (r *run) readProjection(it *item, cloud io.ReaderAt) {
 	f, err := r.options.Source.Tree.Open(it.Projection)
 	if err != nil {
@@ -252,8 +251,8 @@ func (r *run) hash(ctx context.Context, it *item, f *reconcile.File) error {
 	return nil
 }
 
-// findRelocated returns the datasets that may hold an item under another path,
-// unless that path exists in the source too: then both files are meant.
+// findRelocated returns the datasets that may hold an item under another path, unless the source
+// has that path, too: then the platform should have both files.
 func (r *run) findRelocated(it *item) ([]reconcile.Dataset, error) {
 	list, err := r.index.relocated(it.Kind, it.Name, it.Size())
 	found := []reconcile.Dataset{}
@@ -267,8 +266,7 @@ func (r *run) findRelocated(it *item) ([]reconcile.Dataset, error) {
 	return found, err
 }
 
-// inSource reports whether the source has another file of that name than the
-// item's.
+// inSource reports whether the source has another file than the item's under a name.
 func (r *run) inSource(it *item, name string) bool {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return false
@@ -280,7 +278,7 @@ func (r *run) inSource(it *item, name string) bool {
 				return err == nil && path != it.main().Path && strings.HasSuffix(filepath.ToSlash(path), "/"+name)
 			}
 			if len(r.options.Source.Paths) > 1 && strings.HasPrefix(name, filepath.Base(path)+"/") {
-				path = filepath.Dir(path) // names begin with that of their folder
+				path = filepath.Dir(path) // names begin with the folder's name
 			}
 			_, err = r.options.Source.Tree.Lstat(filepath.Join(path, filepath.FromSlash(name)))
 			return err == nil
@@ -290,7 +288,7 @@ func (r *run) inSource(it *item, name string) bool {
 	return err == nil
 }
 
-// claim reserves a dataset for one relocated file; false when another has it.
+// claim reserves a dataset for one relocated file; it returns false when another file has it.
 func (r *run) claim(dataset string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,7 +299,7 @@ func (r *run) claim(dataset string) bool {
 	return true
 }
 
-// md5Of reads a whole file for its checksum.
+// md5Of returns the checksum of a whole file.
 func md5Of(ctx context.Context, tree files.Tree, path string) (string, error) {
 	h := md5.New()
 	err := imagery.Hash(ctx, tree, path, h)

@@ -22,43 +22,42 @@ import (
 	"transect/client/verdict"
 )
 
-// The key of an item says which content a dataset was created for. It is a hash of
+// The key of an item identifies the content that a dataset was created for. It is a hash of
 //
 //	kind, name, and for each file its component, size and samples of its content
 //
-// where the name of an image is its base name, and that of anything else its
-// path within the source. Nothing of the machine is in it: a memory card at
-// another mount point, or copied without its modification times, gives the same
-// keys. Content is in it because every memory card has a DJI_0001.JPG.
+// where the name of an image is its base name, and of any other file its path within the source. It
+// includes nothing of the machine: a memory card at another mount point, or copied without its
+// modification times, has the same keys. It includes content because every memory card has a
+// DJI_0001.JPG.
 //
-// The samples are the first, the middle and the last 16 KiB. An edit that
-// changes neither size nor samples is noticed by the modification time: when
-// that differs from the recorded one, checksums are compared, and the checksum
-// goes into the key of the edited file.
+// The samples are the first, the middle and the last 16 KiB. An edit that changes neither size nor
+// samples is noticed by the modification time: when it differs from the recorded one, checksums are
+// compared, and the checksum becomes part of the edited file's key.
 
 const sampleSize = 16 << 10
 
 // PropertyName is the property of a dataset that records its file.
 const PropertyName = "transect"
 
-// property is its value.
+// property is the value of that property.
 type property struct {
 	Key      string `json:"key"`
 	File     string `json:"file"`               // path within the source
-	Size     int64  `json:"size"`               // of all files
+	Size     int64  `json:"size"`               // of all files together
 	Modified string `json:"modified"`           // of the main file
 	Run      string `json:"run"`                // ID of the ingest that created the dataset
 	PartOf   string `json:"part_of,omitempty"`  // ID of the script's run
 	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
 	Content  string `json:"content,omitempty"`  // hash of kind and samples, to find duplicates
-	// Parts are the paths within the source of files that lie in another folder than the
-	// main one, by component: a download puts them back there.
+	// Parts are the paths within the source of files outside the folder of the main one, by
+	// component: a download restores them there.
 	Parts map[string]string `json:"parts,omitempty"`
-	// Problem is what the check found before the file was sent nevertheless.
+	// Problem is what the check found in a file that was sent nevertheless.
 	Problem *problem `json:"problem,omitempty"`
 }
 
-// problem is what is wrong with a file.
+// problem is a problem of a file.
 type problem struct {
 	Verdict verdict.Verdict `json:"verdict"`
 	Cause   string          `json:"cause"`
@@ -69,7 +68,7 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 
 func timestamp(t time.Time) string { return t.UTC().Format(timeLayout) }
 
-// millis is a timestamp in milliseconds since 1970, 0 for none.
+// millis returns a timestamp in milliseconds since 1970, 0 for none.
 func millis(text string) int64 {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -78,13 +77,13 @@ func millis(text string) int64 {
 	return t.UnixMilli()
 }
 
-// recordFields are the fields recordOf needs, and the state of the ingestion.
+// recordFields are the fields that recordOf needs, and the state of the ingestion.
 var recordFields = []any{"name", "type", "acquisition_date", "components", "properties." + PropertyName, "ingestion"}
 
-// targetFields are those Target.contains needs.
+// targetFields are the fields that Target.contains needs.
 var targetFields = []any{"company", "project", "mission"}
 
-// recordOf extracts what reconcile needs of a dataset.
+// recordOf extracts the data for reconcile from a dataset.
 func recordOf(d client.Dataset) reconcile.Dataset {
 	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+PropertyName,
 		"ingestion.error.message")
@@ -120,7 +119,7 @@ func recordOf(d client.Dataset) reconcile.Dataset {
 	return r
 }
 
-// refusal is the cause of a file that the platform could not read.
+// refusal returns the cause for a file that the platform could not read.
 func refusal(message string) string {
 	if message == "" {
 		return "the platform could not read it and does not say why"
@@ -131,8 +130,7 @@ func refusal(message string) string {
 const refusalHint = "look at the file; a corrected one is sent anew, and to send this one once more, delete its " +
 	"dataset first"
 
-// keyer computes a key while the files of an item are read, and a hash of the
-// same without the base name.
+// keyer computes a key while the files of an item are read, and the same hash without the base name.
 type keyer struct {
 	h       hash.Hash
 	content *xxhash.Digest
@@ -142,7 +140,7 @@ func newKeyer(item scan.Item) keyer {
 	k := keyer{sha256.New(), xxhash.New()}
 	k.write(reconcile.Identity(item.Kind, item.Name))
 	k.content.WriteString(item.Kind) // never fails
-	if item.Kind != "image" {        // of anything else equal files in two folders may both be meant
+	if item.Kind != "image" {        // equal files of other kinds in two folders may both be meant
 		k.content.WriteString(path.Dir(item.Name)) // never fails
 	}
 	return k
@@ -170,12 +168,12 @@ func (k keyer) sum() string { return hex.EncodeToString(k.h.Sum(nil)[:16]) }
 
 func (k keyer) sumOfContent() string { return fmt.Sprintf("%016x", k.content.Sum64()) }
 
-// samples are what was read of a file for its key. Its metadata is mostly among it.
+// samples are the parts of a file that its key covers. They usually include its metadata.
 type samples struct {
 	f       *os.File
 	size    int64
 	offsets []int64
-	length  int64 // of each
+	length  int64 // of each sample
 	buffer  [3 * sampleSize]byte
 }
 
@@ -199,7 +197,7 @@ func (s *samples) read(f *os.File, size int64) error {
 	return nil
 }
 
-// ReadAt reads from the samples, else from the file.
+// ReadAt reads from the samples if possible, else from the file.
 func (s *samples) ReadAt(b []byte, offset int64) (int, error) {
 	for i, from := range s.offsets {
 		if offset >= from && offset+int64(len(b)) <= from+s.length {

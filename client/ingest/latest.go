@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Log is the record of outcomes of a run on this machine.
+// Log describes the recorded outcomes of a run on this machine.
 type Log struct {
 	ID      string    // of the run, see Earlier
 	Changed time.Time // when the last outcome was added

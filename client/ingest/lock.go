@@ -11,10 +11,9 @@ import (
 	"transect/client/transfer"
 )
 
-// lock ensures that one run at a time on this machine ingests a source into a
-// target. Two would duplicate nothing, but get in each other's way. The system
-// releases the lock when the process ends, however it ends; that the file goes
-// with it keeps locks from piling up.
+// lock ensures that only one run at a time on this machine ingests a source into a target. Two
+// would duplicate nothing, but get in each other's way. The system releases the lock however the
+// process ends; removing the file on unlock keeps locks from piling up.
 func lock(o Options, url string) (unlock func(), err error) {
 	if o.StateDir == "" || o.DryRun || o.Items != nil {
 		return func() {}, nil
@@ -22,7 +21,7 @@ func lock(o Options, url string) (unlock func(), err error) {
 	name := o.Source.Root
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, realPath(o.Source.Root))
-	folders := map[string]string{} // real paths of the few that thousands of files lie in
+	folders := map[string]string{} // real paths of the few folders of thousands of files
 	for _, p := range o.Source.Paths {
 		dir, base := filepath.Split(p)
 		if folders[dir] == "" {
@@ -59,7 +58,7 @@ func lock(o Options, url string) (unlock func(), err error) {
 		"name another folder for locks in TRANSECT_STATE_DIR")
 }
 
-// realPath is the path of a file whatever links lead to it.
+// realPath returns the path of a file with links resolved.
 func realPath(path string) string {
 	path = absolute(path)
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {

@@ -14,10 +14,10 @@ import (
 	"transect/client/fault"
 )
 
-// holding keeps a lock from being collected as garbage, which frees it.
+// holding keeps a lock from being garbage-collected, which would release it.
 var holding func()
 
-// TestHoldLock is another process that holds a lock, when it is asked to be.
+// TestHoldLock is another process that holds a lock, if requested.
 func TestHoldLock(t *testing.T) {
 	state := os.Getenv("TRANSECT_TEST_HOLD")
 	if state == "" {
@@ -30,10 +30,10 @@ func TestHoldLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("locked\n")
-	time.Sleep(time.Hour) // until it is killed; nothing to wait for would end it as a deadlock
+	time.Sleep(time.Hour) // until killed; blocking without a timer would count as a deadlock
 }
 
-// The lock of a killed process is free, and no lock file is left behind.
+// TestLockOfAKilledProcess: the lock of a killed process is free, and no lock file is left.
 func TestLockOfAKilledProcess(t *testing.T) {
 	state := t.TempDir()
 	holder := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")
@@ -73,7 +73,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 	}
 }
 
-// However runs acquire and remove a lock file, one at a time holds the lock.
+// TestLockIsExclusive: however runs acquire and remove a lock file, only one at a time holds the lock.
 func TestLockIsExclusive(t *testing.T) {
 	o := Options{StateDir: t.TempDir()}
 	o.Source.Root = "/card"
@@ -110,7 +110,7 @@ func TestLockIsExclusive(t *testing.T) {
 	}
 }
 
-// Files that are listed through a link to their folder are the same files.
+// TestLockOfListedFiles: files listed through a link to their folder are the same files.
 func TestLockOfListedFiles(t *testing.T) {
 	dir := t.TempDir()
 	card, link := filepath.Join(dir, "card"), filepath.Join(dir, "link")

@@ -13,8 +13,8 @@ import (
 	"transect/client/verdict"
 )
 
-// A memory card that is removed during the upload is reported as such, and its
-// files do not count as done.
+// TestCardTakenOut: a memory card removed during the upload is reported as such, and its files do
+// not count as done.
 func TestCardTakenOut(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "card")
 	var once sync.Once
@@ -45,8 +45,8 @@ func TestCardTakenOut(t *testing.T) {
 	}
 }
 
-// A file that grows while it is sent leaves no dataset behind, and is sent once by the
-// next run.
+// TestFileGrowsWhileItIsSent: a file growing during its upload leaves no dataset, and the next run
+// sends it once.
 func TestFileGrowsWhileItIsSent(t *testing.T) {
 	folder := t.TempDir()
 	var once sync.Once
@@ -73,8 +73,8 @@ func TestFileGrowsWhileItIsSent(t *testing.T) {
 	}
 }
 
-// A run without a kind goes on with what one of kind file has sent, and sends nothing
-// twice.
+// TestFilesThatWereSentAsFiles: a run without a kind continues a run of kind file, and sends
+// nothing twice.
 func TestFilesThatWereSentAsFiles(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"a.geojson": `{"type": "FeatureCollection", "features": []}`, "a.prj": "x", "b.txt": "b"} {
@@ -89,7 +89,7 @@ func TestFilesThatWereSentAsFiles(t *testing.T) {
 	}
 }
 
-// The cause of a failure does not say that the file was to be uploaded.
+// TestCausesAreShort: the cause of a failure does not repeat that the file was to be uploaded.
 func TestCausesAreShort(t *testing.T) {
 	var o Outcome
 	o.fail(fault.In(uploadOperation, fault.Of(&fault.UploadError{}, "a.jpg changed while it was uploaded")))

@@ -19,8 +19,8 @@ import (
 	"transect/client/reconcile"
 )
 
-// duplicate creates an empty dataset with the key of another one, like a request
-// that reaches the platform after its run has given it up.
+// duplicate creates an empty dataset with the key of another one, like a request that reaches the
+// platform after its run has abandoned it.
 func (w *world) duplicate(of client.Dataset) string {
 	w.t.Helper()
 	body := client.Object{}
@@ -63,7 +63,7 @@ func TestOrphansAreDeleted(t *testing.T) {
 	w.expect(w.run(folder), 0, 3, 0)
 	w.allHere(3)
 
-	// Of two that are empty one is completed, and the other one deleted.
+	// Of two empty datasets one is completed, and the other one deleted.
 	w.duplicate(list[2])
 	w.duplicate(list[2])
 	w.delete(list[2].ID)
@@ -144,8 +144,8 @@ func TestSurvivorDeleted(t *testing.T) {
 	w.allHere(1)
 }
 
-// TestEarlierStateStays: an earlier state that may not be deleted fails its
-// file, with what to do, and the next run deletes it.
+// TestEarlierStateStays: an earlier state that cannot be deleted fails its file, with a remedy, and
+// the next run deletes it.
 func TestEarlierStateStays(t *testing.T) {
 	var forbidden atomic.Bool
 	w := newWorld(t, func(h http.Handler) http.Handler {
@@ -177,8 +177,7 @@ func TestEarlierStateStays(t *testing.T) {
 	w.allHere(2)
 }
 
-// TestOrphanOfAnEarlierState: the file has changed since, and the orphan is one of
-// a version that has been replaced.
+// TestOrphanOfAnEarlierState: the file has changed since, and the orphan belongs to a version that was replaced.
 func TestOrphanOfAnEarlierState(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := numbered(t, 2, 500)
@@ -212,8 +211,8 @@ func TestOrphanOfAnEarlierState(t *testing.T) {
 func TestAlone(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before bool // something is there already
-		other  bool // somebody else creates something meanwhile
+		before bool // the target is not empty
+		other  bool // another run creates something meanwhile
 		looks  bool
 	}{{"alone", false, false, false}, {"filled before", true, false, true}, {"another run", false, true, true}} {
 		t.Run(c.name, func(t *testing.T) {

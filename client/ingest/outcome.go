@@ -15,7 +15,7 @@ import (
 	"transect/client/verdict"
 )
 
-// Outcome is what became of one item: a file with its sidecar files.
+// Outcome is the result for one item: a file with its sidecar files.
 type Outcome struct {
 	Name      string          `json:"name"`            // path within the source
 	Title     string          `json:"title,omitempty"` // of the dataset
@@ -24,7 +24,7 @@ type Outcome struct {
 	Verdict   verdict.Verdict `json:"verdict"`
 	Sent      bool            `json:"sent,omitempty"`    // by this run
 	Resumed   bool            `json:"resumed,omitempty"` // sent to a dataset of an earlier run
-	Pending   bool            `json:"pending,omitempty"` // on the platform, which has not read it yet
+	Pending   bool            `json:"pending,omitempty"` // on the platform, but not read by it yet
 	Kind      string          `json:"kind,omitempty"`
 	Dataset   string          `json:"dataset,omitempty"`
 	Component string          `json:"component,omitempty"` // of the main file
@@ -49,7 +49,7 @@ type Part struct {
 	PathEncoded string `json:"path_encoded,omitempty"` // like that of an outcome
 }
 
-// Err is the error of a failed outcome of this process, or nil.
+// Err returns the error of a failed outcome of this process, or nil.
 func (o Outcome) Err() error { return o.err }
 
 // uploadOperation is the operation that sends files.
@@ -59,16 +59,16 @@ func (o *Outcome) fail(err error) {
 	o.Verdict, o.Cause, o.err = verdict.Failed, err.Error(), err
 	if f := fault.Find(err); f != nil {
 		o.Hint = f.Facts().Hint
-		o.Cause = strings.TrimPrefix(o.Cause, uploadOperation+": ") // goes without saying
+		o.Cause = strings.TrimPrefix(o.Cause, uploadOperation+": ") // redundant here
 	}
 }
 
-// leftOut is the outcome of a file that the scan left out.
-func leftOut(s *scan.Skipped) Outcome {
+// skippedOutcome returns the outcome of a file that the scan left out.
+func skippedOutcome(s *scan.Skipped) Outcome {
 	return Outcome{Name: s.Name, Path: absolute(s.Path), Verdict: s.Verdict(), Cause: s.Why(), Hint: s.Hint(), err: s}
 }
 
-// parts are the files of an outcome, one at least.
+// parts returns the files of an outcome, one at least.
 func (o Outcome) parts() []Part {
 	if len(o.Files) > 0 {
 		return o.Files
@@ -76,7 +76,7 @@ func (o Outcome) parts() []Part {
 	return []Part{{Component: o.Component, Path: o.Path, Size: o.Size, MD5: o.MD5}}
 }
 
-// item is the item of an outcome, as far as needed to upload it again.
+// item returns an outcome's item, sufficient to upload it again.
 func (o Outcome) item() *item {
 	it := &item{key: o.Key, title: o.Title, dataset: o.Dataset}
 	it.Kind, it.Name = o.Kind, o.Name
@@ -99,7 +99,7 @@ func outcomeOf(it scan.Item) Outcome {
 	return o
 }
 
-// result is the outcome of an item that ended well.
+// result returns the outcome of an item that did not fail.
 func (it *item) result() Outcome {
 	o := outcomeOf(it.Item)
 	o.Verdict, o.Dataset, o.Key, o.Cause, o.Hint, o.Title = it.verdict, it.dataset, it.key, it.remark, it.hint, it.title
@@ -120,8 +120,7 @@ func (it *item) failed(err error) Outcome {
 	return o
 }
 
-// sourceError replaces the error of an item whose file has disappeared, perhaps
-// with its memory card.
+// sourceError replaces the error of an item whose file disappeared, perhaps with its memory card.
 func (it *item) sourceError(tree files.Tree, err error) error {
 	for _, m := range it.Members {
 		if _, missing := tree.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
@@ -139,12 +138,11 @@ func absolute(path string) string {
 	return path
 }
 
-// File names can be any bytes, while reports are text. There a path that is not
-// valid UTF-8 is shown with %E9 in place of the offending bytes, and
-// path_encoded has it exactly, percent-encoded as in a URL.
+// File names can be any bytes, but reports are text. They show a path that is not valid UTF-8 with
+// %E9 in place of the offending bytes, and path_encoded holds it exactly, percent-encoded as in a
+// URL.
 
-// encodePath returns the percent-encoded form of a path that a report cannot
-// hold as it is; "" for all others.
+// encodePath returns the percent-encoded form of a path that a report cannot hold unchanged; "" for all others.
 func encodePath(path string) string {
 	// A CSV reader drops the carriage return at the end of a line.
 	if utf8.ValidString(path) && !strings.Contains(path, "\r") {
@@ -153,7 +151,7 @@ func encodePath(path string) string {
 	return scan.Escape(path, func(r rune) bool { return r == '%' || r < ' ' })
 }
 
-// encoded is an outcome as the log and reports hold it.
+// encoded returns an outcome in the form for the log and reports.
 func (o Outcome) encoded() Outcome {
 	o.PathEncoded = encodePath(o.Path)
 	for _, text := range []*string{&o.Name, &o.Title, &o.Path, &o.Cause, &o.Hint} {
@@ -169,7 +167,7 @@ func (o Outcome) encoded() Outcome {
 	return o
 }
 
-// decode restores the paths of an outcome that was read.
+// decode restores the paths of an outcome from a log or report.
 func (o *Outcome) decode() error {
 	err := decodePath(&o.Path, &o.PathEncoded)
 	for i := range o.Files {
@@ -190,14 +188,14 @@ func decodePath(path, encoded *string) error {
 	return nil
 }
 
-// note keeps the first outcomes worth reporting.
+// note keeps the first outcomes that a result lists.
 func (r *run) note(o Outcome) {
 	if len(r.notes) < MaxFailures {
 		r.notes = append(r.notes, o)
 	}
 }
 
-// skip records an item that is on the platform already.
+// skip records an item that is already on the platform.
 func (r *run) skip(it *item, v verdict.Verdict, dataset, remark string) error {
 	it.verdict, it.dataset, it.remark = v, dataset, remark
 	return r.record(it.result())
@@ -239,7 +237,7 @@ func (r *run) record(o Outcome) error {
 		}
 	}
 	if err := r.outcomes.add(o); err != nil {
-		return named(err)
+		return withOperation(err)
 	}
 	if r.options.OnOutcome != nil {
 		return r.options.OnOutcome(o)

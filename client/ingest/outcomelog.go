@@ -16,8 +16,7 @@ import (
 	"transect/client/fault"
 )
 
-// OutcomeLog is a file of outcomes, one JSON object a line, so that a million of
-// them take no memory.
+// OutcomeLog is a file of outcomes, one JSON object per line, so that a million of them take no memory.
 type OutcomeLog struct {
 	path string
 
@@ -27,7 +26,7 @@ type OutcomeLog struct {
 	flushed time.Time
 }
 
-// flushInterval is how far the file is behind while outcomes come.
+// flushInterval is the longest time an outcome stays unwritten while others follow.
 const flushInterval = time.Second
 
 const (
@@ -36,8 +35,8 @@ const (
 	maxLogs   = 50 // kept
 )
 
-// tempDir is the folder of temporary files: that of the outcome logs, where it
-// can be created, because the system's may be in memory.
+// tempDir returns the folder for temporary files: the folder of outcome logs, if it can be created,
+// because the system's may be in memory.
 func tempDir(stateDir string) string {
 	if stateDir == "" {
 		return ""
@@ -76,13 +75,13 @@ func pruneLogs(folder string) {
 	if err != nil || len(names) < maxLogs {
 		return
 	}
-	slices.Sort(names) // they begin with the time
+	slices.Sort(names) // names begin with the time
 	for _, name := range names[:len(names)-maxLogs+1] {
-		_ = os.Remove(name) // tried again by the next run
+		_ = os.Remove(name) // the next run tries again
 	}
 }
 
-// Path is the file, which later runs remove.
+// Path returns the path of the file, which later runs remove.
 func (l *OutcomeLog) Path() string { return l.path }
 
 func (l *OutcomeLog) add(o Outcome) error {
@@ -116,7 +115,7 @@ func logError(err error) error {
 		"is the disk full? what was sent is safe: make room and run again")
 }
 
-// close ends the writing; the outcomes can still be read.
+// close closes the file for writing; the outcomes can still be read.
 func (l *OutcomeLog) close() error {
 	err := l.flush()
 	l.mu.Lock()
@@ -128,7 +127,7 @@ func (l *OutcomeLog) close() error {
 	return err
 }
 
-// All reads the outcomes from the first on. An error ends it.
+// All yields the outcomes in order, and stops at an error.
 func (l *OutcomeLog) All(yield func(Outcome, error) bool) {
 	if err := l.flush(); err != nil {
 		yield(Outcome{}, err)
@@ -137,7 +136,7 @@ func (l *OutcomeLog) All(yield func(Outcome, error) bool) {
 	readLog(l.path)(yield)
 }
 
-// rewrite changes the outcomes, all or none.
+// rewrite changes all outcomes, or none on an error.
 func (l *OutcomeLog) rewrite(change func(*Outcome)) error {
 	file, err := os.OpenFile(l.path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -153,7 +152,7 @@ func (l *OutcomeLog) rewrite(change func(*Outcome)) error {
 			break
 		}
 	}
-	// Both are closed first: Windows renames no open file.
+	// Windows cannot rename an open file, so close both first.
 	if err = errors.Join(err, changed.close()); err == nil {
 		err = l.close()
 	}
@@ -161,7 +160,7 @@ func (l *OutcomeLog) rewrite(change func(*Outcome)) error {
 		err = os.Rename(file.Name(), l.path)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // the log is as it was
+		_ = os.Remove(file.Name()) // the log stays unchanged
 		return logError(err)
 	}
 	l.file, err = os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0o600)
@@ -201,12 +200,11 @@ func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 	return readLog(path), nil
 }
 
-// inBatches visits the elements that are wanted, in order, with what look finds of
-// them: as many at a time as are looked up by one request, and several requests side
-// by side.
-func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([]T) (F, error),
+// inBatches visits the selected elements in order, with the results of looking them up: in batches
+// of the size of one request, several requests concurrently.
+func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, lookUp func([]T) (F, error),
 	visit func([]T, F) error) error {
-	var looks []chan error // of the batches that are being looked up, in order
+	var looks []chan error // of the batches being looked up, in order
 	var visits []func() error
 	next := func() error {
 		err := <-looks[0]
@@ -227,7 +225,7 @@ func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([
 		looks, visits = append(looks, done), append(visits, func() error { return visit(batch, found) })
 		go func() {
 			var err error
-			found, err = look(batch)
+			found, err = lookUp(batch)
 			done <- err
 		}()
 		return nil
@@ -258,7 +256,7 @@ func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([
 			err = next()
 			continue
 		}
-		<-looks[0] // nothing goes on behind the caller's back
+		<-looks[0] // wait, so that nothing runs after the return
 		looks = looks[1:]
 	}
 	return err

@@ -24,7 +24,7 @@ import (
 	"transect/client/verdict"
 )
 
-// run is one ingest. pipeline shows its stages, finish what follows them.
+// run is one ingest. pipeline has its stages, finish the steps after them.
 type run struct {
 	client   *client.Client
 	options  Options
@@ -34,62 +34,61 @@ type run struct {
 	outcomes *OutcomeLog
 	checker  *preflight.Checker
 	breaker  breaker
-	loaded   <-chan struct{} // closed when there is an index; nil when there is one, or never will be
+	loaded   <-chan struct{} // closed when index is set; nil when it is set already or never will be
 
 	created     atomic.Int64 // datasets
-	accompanied atomic.Bool  // other runs create datasets in the target
+	accompanied atomic.Bool  // other runs create datasets in the target, too
 
 	callback sync.Mutex // one call of Filter or Name at a time
 
-	mu                  sync.Mutex // of what follows, and of OnOutcome
+	mu                  sync.Mutex // of the fields below, and of OnOutcome
 	counts              verdict.Counts
-	reached             int64 // items of the source that have a verdict
+	reached             int64 // items of the source with a verdict
 	failures            []Outcome
 	notes               []Outcome
 	project, mission    string            // names of the target
-	pending             int64             // files that the platform has not read yet
-	verified            int64             // files whose checksums were compared in the end, and agree
+	pending             int64             // files not read by the platform yet
+	verified            int64             // files whose checksums were compared at the end, and match
 	temporary           int64             // failed files that may succeed later
 	relocated           map[string]bool   // datasets that hold a relocated file of this run
 	waiting             []*item           // files that another run has just created a dataset for
-	duplicateCandidates []*item           // files with the samples of an earlier one
+	duplicateCandidates []*item           // files with the same samples as an earlier one
 	discarded           map[string]string // duplicates this run deleted, and the datasets kept instead
 	orphans             []reconcile.Orphan
-	refused             error // of the first file that the budget does not allow
+	refused             error // of the first file beyond the budget
 }
 
-// item is a file, or several that form one dataset, on its way through the
-// pipeline.
+// item is a file, or several that form one dataset, in the pipeline.
 type item struct {
 	scan.Item
 	order      int // in the scan
 	key        string
-	content    string // hash without the name, to find duplicates; "" when they are sent
+	content    string // hash without the name, to find duplicates; "" when duplicates are sent
 	photo      *imagery.Photo
-	photoError error    // why it is not complete
+	photoError error    // why photo is not complete
 	projection string   // reference system of a point cloud that names none, from the file beside it
-	problem    *problem // that the check found, or nil
+	problem    *problem // found by the check, or nil
 	title      string   // name of the dataset
 	dataset    string
-	verdict    verdict.Verdict // when all goes well
+	verdict    verdict.Verdict // unless something fails
 	remark     string
 	hint       string
-	resumed    bool               // its dataset existed
-	foreign    bool               // and was created by a run of another machine, which may still be sending it
-	known      time.Time          // when it was last known that the file is missing
-	elsewhere  bool               // another run has sent a file of it meanwhile
-	created    bool               // its dataset, by this run
+	resumed    bool               // its dataset existed before this run
+	foreign    bool               // and was created on another machine, which may still be sending it
+	checked    time.Time          // when its file was last seen to be missing on the platform
+	elsewhere  bool               // another run has sent one of its files meanwhile
+	created    bool               // its dataset was created by this run
 	sent       bool               // by this run
-	pending    bool               // there, but not yet read by the platform
-	uploaded   []bool             // by member; nil when none is
+	pending    bool               // uploaded, but not read by the platform yet
+	uploaded   []bool             // by member; nil when none is uploaded
 	md5s       []string           // of the members
 	replaces   string             // dataset of the previous version
 	superseded []string           // empty datasets of previous versions
-	reserved   []func(sent int64) // of the budget, by member; nil when nothing is
-	unsent     int64              // bytes to send, of a dataset that existed; known under a budget only
+	reserved   []func(sent int64) // of the budget, by member; nil when nothing is reserved
+	unsent     int64              // bytes to send to a dataset that existed; set only under a budget
 }
 
-// main is the file the item is named after.
+// main returns the file the item is named after.
 func (it *item) main() scan.Member { return it.Members[0] }
 
 func newRun(c *client.Client, o Options) (*run, error) {
@@ -103,7 +102,7 @@ func newRun(c *client.Client, o Options) (*run, error) {
 	return r, err
 }
 
-// newChecker makes the checker of a run, which finds duplicates by itself.
+// newChecker creates the checker of a run, which finds duplicates itself.
 func newChecker(o Options) *preflight.Checker {
 	return preflight.New(preflight.Options{Tree: o.Source.Tree, Expected: o.Expected, SkipDuplicates: true,
 		Dir: tempDir(o.StateDir)})
@@ -134,7 +133,7 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	result := r.result()
 	r.checker.Close()
 	r.index.close()
-	// The report of an earlier run says more than that of one that did nothing.
+	// Do not replace an earlier report by one of a run that did nothing.
 	_, missing := r.options.Source.Tree.Stat(r.options.Report)
 	nothing := err != nil && result.Counts == (verdict.Counts{}) && missing == nil
 	if r.options.DryRun && isRealReport(r.options.Report, r.options.Source.Tree) {
@@ -149,8 +148,7 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	return result, err
 }
 
-// sends reports whether datasets are created and files sent, or shown by the client
-// of a rehearsal.
+// sends reports whether datasets are created and files sent, or a rehearsing client shows that.
 func (r *run) sends() bool { return r.options.sends }
 
 func (r *run) result() *Result {
@@ -168,9 +166,9 @@ func (r *run) result() *Result {
 		Seconds: r.options.Now().Sub(r.started).Seconds(), Moving: r.options.Progress.Transferred.Moving()}
 }
 
-// pipeline runs the stages concurrently: read the datasets of the target, scan the
-// source, inspect each file and decide what to do with it, create datasets in batches,
-// upload. Files that need nothing leave it after the inspection.
+// pipeline runs the stages concurrently: read the target's datasets, scan the source, inspect each
+// file and decide what to do with it, create datasets in batches, upload. Files that need nothing
+// leave it after the inspection.
 func (r *run) pipeline(ctx context.Context) error {
 	if r.options.Check == CheckStrict {
 		r.compareMission(ctx)
@@ -180,8 +178,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	loaded := make(chan struct{})
 	r.loaded = loaded
-	// Nothing is decided, or counted, before: a run that fails here leaves the report of
-	// an earlier one as it is.
+	// Decide and count nothing before: a run that fails here leaves an earlier report unchanged.
 	await := func(ctx context.Context) error {
 		select {
 		case <-loaded:
@@ -218,7 +215,7 @@ func (r *run) pipeline(ctx context.Context) error {
 				return err
 			}
 			r.checker.Add(scan.Item{}, nil, skipped)
-			return r.record(leftOut(skipped))
+			return r.record(skippedOutcome(skipped))
 		}, func(ctx context.Context, it *item) error {
 			if err := await(ctx); err != nil {
 				return err
@@ -248,7 +245,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	return group.Wait()
 }
 
-// stopping reports whether no further file is to be started.
+// stopping reports whether no other file should be started.
 func (r *run) stopping() bool {
 	select {
 	case <-r.options.Stop:
@@ -258,7 +255,7 @@ func (r *run) stopping() bool {
 	}
 }
 
-// put sends an item to the next stage, unless the run stops.
+// put sends an item to the next stage, unless the run ends.
 func put[T any](ctx context.Context, to chan<- T, it T) error {
 	select {
 	case to <- it:
@@ -268,19 +265,19 @@ func put[T any](ctx context.Context, to chan<- T, it T) error {
 	}
 }
 
-// scanAhead is how many items the scan is ahead of what is examined at most: those of a
-// memory card, so that their number and size are known soon.
+// scanAhead limits how far the scan is ahead of the inspection. It suffices for a memory card, so
+// that number and size of its files are known early.
 const scanAhead = 16 << 10
 
-// readAll scans the source. It visits items from several goroutines, counts them,
-// and passes files that cannot be ingested to leftOut.
+// readAll scans the source. It visits items from several goroutines, counts them, and passes files
+// that cannot be ingested to leftOut.
 func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipped) error,
 	visit func(context.Context, *item) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	scanned := make(chan *item, scanAhead)
 	group.Go(func() error {
 		defer close(scanned)
-		return named(r.scan(inner, scanned, p, leftOut))
+		return withOperation(r.scan(inner, scanned, p, leftOut))
 	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
@@ -289,7 +286,7 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 					return fault.Stopped(inner)
 				}
 				if err := visit(inner, it); err != nil {
-					return named(err)
+					return withOperation(err)
 				}
 			}
 			return nil
@@ -302,9 +299,9 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	return err
 }
 
-// asBefore returns an item, or each of its files as an item of kind file where the
-// platform has the main one as that, from a run that was told to send files so.
-func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
+// splitAsBefore returns an item, or, when an earlier run sent its main file as kind file, each of its
+// files as an item of that kind.
+func (r *run) splitAsBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
 	if r.options.Source.Kind != "" || it.Kind == "file" || r.loaded == nil && r.index == nil {
 		return []scan.Item{it}, nil
 	}
@@ -315,11 +312,11 @@ func (r *run) asBefore(ctx context.Context, it scan.Item) ([]scan.Item, error) {
 			return nil, fault.Stopped(ctx)
 		}
 	}
-	known, err := r.index.named(it.Kind, it.Name)
+	known, err := r.index.byName(it.Kind, it.Name)
 	if err != nil || len(known) > 0 {
 		return []scan.Item{it}, err
 	}
-	sent, err := r.index.named("file", it.Name)
+	sent, err := r.index.byName("file", it.Name)
 	if err != nil || !slices.ContainsFunc(sent, func(d reconcile.Dataset) bool {
 		return d.Complete() && d.Size == it.Members[0].Size
 	}) {
@@ -361,7 +358,7 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 			case err != nil:
 			case keep:
 				var items []scan.Item
-				items, err = r.asBefore(ctx, found)
+				items, err = r.splitAsBefore(ctx, found)
 				for _, it := range items {
 					if err == nil {
 						p.Files.Add(1)

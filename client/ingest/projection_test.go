@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A point cloud without a reference system gets the one beside it, which is sent as a file of
-// its own as well.
+// TestProjectionOfACloud: a point cloud without a reference system gets the adjacent one, whose
+// file is sent as an item of its own as well.
 func TestProjectionOfACloud(t *testing.T) {
 	const header, record = 227, 20
 	cloud := make([]byte, header+2*record)

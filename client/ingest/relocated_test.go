@@ -10,7 +10,7 @@ import (
 	"transect/client/scan"
 )
 
-// shapefile writes the files of one.
+// shapefile writes the files of a shapefile.
 func shapefile(t testing.TB, stem string) {
 	t.Helper()
 	head := make([]byte, 100)
@@ -52,13 +52,13 @@ func TestRelocatedFiles(t *testing.T) {
 		})
 	}
 
-	// One part of a set is another: it is another set.
+	// If one part of a set differs, it is another set.
 	write(t, filepath.Join(copied, "backup", "survey", "area.prj"), []byte(`GEOGCS["WGS 72"]`))
 	w.expect(w.run(copied), 1, 2, 0)
 	w.expect(w.run(copied), 0, 3, 0)
 }
 
-// TestEqualFilesInTwoFolders are both meant, whatever was there first.
+// TestEqualFilesInTwoFolders uploads both, whatever exists already.
 func TestEqualFilesInTwoFolders(t *testing.T) {
 	content := []byte("read me first")
 	folder := t.TempDir()

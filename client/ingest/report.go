@@ -24,8 +24,7 @@ import (
 var csvHeader = []string{"name", "path", "size", "verdict", "kind", "dataset", "component", "md5", "cause", "hint",
 	"path_encoded"}
 
-// csvFields are the texts of an outcome in the order of csvHeader; that of the
-// size is nil.
+// csvFields returns the texts of an outcome in the order of csvHeader, with nil for the size.
 func (o *Outcome) csvFields() []*string {
 	return []*string{&o.Name, &o.Path, nil, (*string)(&o.Verdict), &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause,
 		&o.Hint, &o.PathEncoded}
@@ -33,7 +32,7 @@ func (o *Outcome) csvFields() []*string {
 
 func isCSV(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
 
-// checkReport refuses a report that could not be written, before any work.
+// checkReport returns an error if the report cannot be written, before any work.
 func (o *Options) checkReport() error {
 	path := o.Report
 	if path == "" {
@@ -65,7 +64,7 @@ func (o *Options) checkReport() error {
 	return err
 }
 
-// isRealReport reports whether a file is there that is not the report of a dry run.
+// isRealReport reports whether a file exists and is not the report of a dry run.
 func isRealReport(path string, tree files.Tree) bool {
 	if _, err := tree.Stat(path); path == "" || err != nil {
 		return false
@@ -76,11 +75,11 @@ func isRealReport(path string, tree files.Tree) bool {
 	}
 	defer file.Close()
 	head := make([]byte, 4<<10)
-	n, _ := io.ReadFull(file, head) // what there is
+	n, _ := io.ReadFull(file, head) // as much as there is
 	return !bytes.Contains(head[:n], []byte(`"dry_run": true`))
 }
 
-// summary is what a JSON report has beside its files.
+// summary is the part of a JSON report besides its files.
 type summary struct {
 	Ingest   string    `json:"ingest"`
 	Platform string    `json:"platform"`
@@ -95,7 +94,7 @@ type summary struct {
 	Preflight  any    `json:"preflight,omitempty"`
 }
 
-// writeReport writes the outcomes, complete under its name or not at all.
+// writeReport writes the outcomes; the file appears under its name only when complete.
 func (r *run) writeReport(result *Result, failure error) (err error) {
 	path := r.options.Report
 	in, err := r.options.Folder(filepath.Dir(path), filepath.Base(path))
@@ -142,7 +141,7 @@ func (r *run) writeJSON(w *bufio.Writer, result *Result, failure error) error {
 	if err != nil {
 		return err
 	}
-	w.Write(head[:len(head)-2]) // without the closing brace; an error is that of Flush
+	w.Write(head[:len(head)-2]) // without the closing brace; Flush returns errors
 	separator := ",\n  \"files\": [\n    "
 	end := separator[:len(separator)-5] + "\n  ]\n}\n"
 	for o, err := range r.outcomes.All {
@@ -163,7 +162,7 @@ func (r *run) writeJSON(w *bufio.Writer, result *Result, failure error) error {
 
 func (r *run) writeCSV(w *bufio.Writer) error {
 	rows := csv.NewWriter(w)
-	rows.Write(csvHeader) // an error is that of rows.Error
+	rows.Write(csvHeader) // rows.Error returns errors
 	row := make([]string, len(csvHeader))
 	for o, err := range r.outcomes.All {
 		if err != nil {
@@ -183,7 +182,7 @@ func (r *run) writeCSV(w *bufio.Writer) error {
 
 const reportHint = "it is a file that ingest.run wrote with report = …"
 
-// OpenReport reads the outcomes in a report, JSON or CSV. An error ends it.
+// OpenReport yields the outcomes of a report, JSON or CSV, and stops at an error.
 func OpenReport(path string, tree files.Tree) iter.Seq2[Outcome, error] {
 	return func(yield func(Outcome, error) bool) {
 		file, err := tree.Open(path)
@@ -225,7 +224,7 @@ func notReport(path string, err error) error {
 	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is not the report of an ingest: %w", path, err), reportHint)
 }
 
-// readJSON reads up to the list of files, then one by one.
+// readJSON reads up to the list of files, then one file per call.
 func readJSON(in io.Reader) func() (Outcome, error) {
 	d := json.NewDecoder(in)
 	err := findFiles(d)

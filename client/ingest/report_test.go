@@ -12,7 +12,7 @@ import (
 	"transect/client/verdict"
 )
 
-// Any path comes back from a report as it was, and the report is text.
+// TestExactPaths: any path is read back from a report unchanged, and the report is text.
 func TestExactPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := string(rapid.SliceOf(rapid.SampledFrom([]byte("ab/% \r\n,\"\xe9\xff\xc3\xa9"))).Draw(t, "path"))
@@ -34,7 +34,7 @@ func TestExactPaths(t *testing.T) {
 	})
 }
 
-// A report whose encoded path is damaged is refused, not taken for another file.
+// TestDamagedPath: a report with a damaged encoded path is refused, not read as another file.
 func TestDamagedPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.csv")
 	write(t, path, []byte("name,path,verdict,path_encoded\na,/a,failed,%G1\n"))
@@ -61,7 +61,7 @@ func TestRootOf(t *testing.T) {
 	}
 }
 
-// A path that is not valid UTF-8 survives the rewriting of the log.
+// TestRewriteKeepsPaths: a path that is not valid UTF-8 survives rewriting the log.
 func TestRewriteKeepsPaths(t *testing.T) {
 	l, err := newOutcomeLog(t.TempDir(), "run")
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"transect/client/scan"
 )
 
-// Retry makes the files that a report of an earlier run lists as failed the
-// source of a run. Names stay those of that run, and so do keys, when all files
-// were in one source folder. Relative paths, as in reports made by hand, begin
-// in the folder base.
+// Retry makes the failed files of an earlier run's report the source of a run. Names stay the same,
+// and so do keys, if all files were in one source folder. Relative paths, as in handwritten
+// reports, are resolved against the folder base.
 func Retry(o *Options, report, base string) error {
 	roots, paths := map[string]bool{}, map[string]bool{}
 	for earlier, err := range OpenReport(report, o.Source.Tree) {
@@ -47,8 +46,7 @@ func Retry(o *Options, report, base string) error {
 	return nil
 }
 
-// rootOf is the folder in which a file has a name; ok is false when the path
-// does not end with that name.
+// rootOf returns the folder in which a file has a name; ok is false unless the path ends with the name.
 func rootOf(path, name string) (root string, ok bool) {
 	at := len(path)
 	for range strings.Count(name, "/") + 1 {

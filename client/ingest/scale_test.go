@@ -15,12 +15,10 @@ import (
 	"transect/testdata/peaktest"
 )
 
-// TestManyImagesInLittleMemory checks a flight, ingests it up to the sending of
-// bytes, and once more when all of it is there already, each in a process of
-// its own whose most memory is read.
-// TRANSECT_MANY_IMAGES=1000000 makes the flight that long; it takes minutes,
-// and 4 GB in the folder of temporary files, or in TRANSECT_MANY_IMAGES_DIR,
-// which is kept for the next time.
+// TestManyImagesInLittleMemory checks a flight, ingests it except for sending bytes, and again when
+// all of it is uploaded, each in a separate process whose peak memory is read.
+// TRANSECT_MANY_IMAGES=1000000 sets the length of the flight; it takes minutes, and 4 GB in the
+// folder of temporary files, or in TRANSECT_MANY_IMAGES_DIR, which is kept for the next time.
 func TestManyImagesInLittleMemory(t *testing.T) {
 	if what := os.Getenv("TRANSECT_INGEST_SCALE"); what != "" {
 		scale(t, what)
@@ -51,7 +49,7 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 	}
 }
 
-// scale is the process that is measured.
+// scale is the measured process.
 func scale(t *testing.T, what string) {
 	began := time.Now()
 	env := os.Getenv
@@ -88,9 +86,8 @@ func scale(t *testing.T, what string) {
 	peaktest.Tell(t, images, began)
 }
 
-// pretendIngested makes the photos of a folder look as if they had been ingested: the
-// first is, and the platform's record of it is copied for the others, as
-// sending so many would take hours.
+// pretendIngested makes the photos of a folder look ingested: the first one is, and the platform's
+// record of it is copied for the others, because sending so many would take hours.
 func (w *world) pretendIngested(dir string) {
 	w.t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -108,7 +105,7 @@ func (w *world) pretendIngested(dir string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer tx.Rollback() // does nothing once it is kept
+	defer tx.Rollback() // has no effect after the commit
 	insert, err := tx.Prepare(`INSERT INTO docs SELECT collection, ?1, ?2, company, project, mission, flight, type, status, creation_date, deletion_date,
 		json_set(body, '$._id', ?1, '$.name', ?2, '$.properties.transect.file', ?2, '$.properties.transect.key', ?3,
 			'$.properties.transect.size', ?4, '$.properties.transect.modified', ?5) FROM docs WHERE collection = 'datasets' AND name = ?6`)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The rate of an upload is that of the time in which bytes moved: a night without network
-// does not make it slow.
+// TestSentLeavesPausesOut: the rate of an upload covers only the time in which bytes moved: a night
+// without network does not lower it.
 func TestSentLeavesPausesOut(t *testing.T) {
 	var s Sent
 	at := time.Now()

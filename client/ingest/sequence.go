@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// maxAhead is how many items may wait for one that is scanned before them and
-// inspected longer, on a slow disk for instance. Then they go before it.
+// maxAhead is how many items may wait for one that was scanned before them but takes longer to
+// inspect, as on a slow disk. Beyond it they overtake.
 const maxAhead = 2000
 
-// sequencedItem is an inspected item with its place in the scan. The item is nil
-// when it ends there, or when its inspection takes long: then it follows later.
+// sequencedItem is an inspected item with its place in the scan. A nil item is finished, or its
+// inspection takes long and it follows later.
 type sequencedItem struct {
 	order int
 	item  *item
 }
 
-// sequence puts items that are inspected at the same time back into the order of
-// the scan.
+// sequence restores the order of the scan for items inspected concurrently.
 type sequence struct {
 	next    int
 	waiting map[int]*item
@@ -25,9 +24,9 @@ type sequence struct {
 
 func newSequence() *sequence { return &sequence{waiting: map[int]*item{}} }
 
-// add takes an item and returns those that follow next in the order of the scan.
+// add takes an item and returns those that are next in the order of the scan.
 func (s *sequence) add(t sequencedItem) (ready []*item) {
-	if t.order < s.next { // others went before it
+	if t.order < s.next { // others overtook it
 		if t.item != nil {
 			ready = append(ready, t.item)
 		}
@@ -47,7 +46,7 @@ func (s *sequence) add(t sequencedItem) (ready []*item) {
 	return ready
 }
 
-// rest returns the items that still wait, in order.
+// rest returns the items still waiting, in order.
 func (s *sequence) rest() (ready []*item) {
 	for _, n := range slices.Sorted(maps.Keys(s.waiting)) {
 		if it := s.waiting[n]; it != nil {

@@ -13,7 +13,7 @@ func TestSequence(t *testing.T) {
 	for n := range 1000 {
 		it := &item{order: n}
 		if n%3 == 0 {
-			it = nil // ends in the inspection
+			it = nil // finished by the inspection
 		} else {
 			want = append(want, n)
 		}
@@ -32,7 +32,7 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// An item that takes long keeps others waiting within bounds, and comes later.
+// TestSequenceIsBounded: a slow item delays others only within bounds, and follows later.
 func TestSequenceIsBounded(t *testing.T) {
 	t.Parallel()
 	s, passed := newSequence(), 0

@@ -24,8 +24,8 @@ import (
 	"transect/client/scan"
 )
 
-// shapedLine passes connections on to a server, and what is sent there at so many bytes
-// a second, all connections together and each in its turn. Its buffers are small.
+// shapedLine forwards connections to a server, and the bytes sent to it at a rate shared by all
+// connections, each in its turn. Its buffers are small.
 type shapedLine struct {
 	narrowLine
 	listener net.Listener
@@ -74,7 +74,7 @@ func (l *shapedLine) pass(c net.Conn) {
 
 func (l *shapedLine) url() string { return "http://" + l.listener.Addr().String() }
 
-// shaped is a card and a line to a world. Its uploads go over the line as well.
+// shaped is a card and a shaped line to a world. Its uploads also use the line.
 type shaped struct {
 	*world
 	line   *shapedLine
@@ -104,8 +104,8 @@ func newShaped(t *testing.T, files, size, perSecond int) *shaped {
 	return s
 }
 
-// send ingests the card over the line, as a process with the state folder of the world
-// does that is killed once ctx ends.
+// send ingests the card over the line, like a process with the world's state folder that is killed
+// once ctx ends.
 func (s *shaped) send(ctx context.Context) (*Result, error) {
 	s.t.Helper()
 	login := s.p.Credentials()
@@ -134,7 +134,7 @@ func (s *shaped) send(ctx context.Context) (*Result, error) {
 	return Run(ctx, c, Options{Source: scan.Source{Root: s.folder}, Target: s.target, StateDir: s.state})
 }
 
-// sequential counts the files that a plain sender finishes over such a line in a time.
+// sequential counts the files that a simple sender finishes over such a line in a time.
 func sequential(t *testing.T, perSecond, size int, lasts time.Duration) (done int) {
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer sink.Close()
@@ -155,9 +155,9 @@ func sequential(t *testing.T, perSecond, size int, lasts time.Duration) (done in
 	}
 }
 
-// TestShapedLine: over a line that carries little, files are finished one after the
-// other in the order of the card, nearly as many in a time as by a plain sender, without
-// false messages, and a kill loses no more than one a connection.
+// TestShapedLine: over a slow line, files are finished one after the other in the order of the
+// card, nearly as many in a time as by a simple sender, without false messages, and a kill loses at
+// most one per connection.
 func TestShapedLine(t *testing.T) {
 	const files, size = 29, 1_000_000
 	perSecond, lasts := 3_000_000, 6*time.Second
@@ -190,7 +190,7 @@ func TestShapedLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.allHere(files)
-	const requests = files * 10_000 // beside the files
+	const requests = files * 10_000 // in addition to the files
 	if lost := s.line.bytes.Load() - files*size - requests; lost > int64(connections)*size {
 		t.Errorf("%d bytes were sent twice over %d connections", lost, connections)
 	}
@@ -199,8 +199,7 @@ func TestShapedLine(t *testing.T) {
 	}
 }
 
-// TestKilledPartsAreKept: of a large file, the parts that were sent before a kill are
-// kept, but for those under way.
+// TestKilledPartsAreKept: the parts of a large file sent before a kill are kept, except for those in flight.
 func TestKilledPartsAreKept(t *testing.T) {
 	const size, part = 60 << 20, 10 << 20
 	s := newShaped(t, 1, size, 10<<20)

@@ -15,7 +15,7 @@ import (
 	"transect/client/scan"
 )
 
-// narrowLine reads the bodies of uploads at so many bytes a second, all together.
+// narrowLine reads the bodies of all uploads at a total rate.
 type narrowLine struct {
 	perSecond int
 	mu        sync.Mutex
@@ -52,9 +52,9 @@ func (b narrowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTwoMachinesOneCard: two machines that send the same card over a narrow line at
-// the same time, or one after the other has begun, send hardly a file twice, and both
-// see all of them there in the end.
+// TestTwoMachinesOneCard: two machines that send the same card over a narrow line at the same time,
+// or one after the other, send hardly any file twice, and both find all of them uploaded in the
+// end.
 func TestTwoMachinesOneCard(t *testing.T) {
 	const files, size = 29, 100_000
 	for name, late := range map[string]int64{"at once": 0, "later": 4} {

@@ -16,8 +16,7 @@ import (
 	"transect/client/verdict"
 )
 
-// maxConflicts is how often a file is sent again when another run is sending it
-// as well.
+// maxConflicts is how often a file is sent again when another run is sending it, too.
 const maxConflicts = 6
 
 // upload sends the files of an item and records the outcome. It returns only
@@ -40,7 +39,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 			if r.breaker.fatal(ctx, err) {
 				return err
 			}
-			r.giveUp(ctx, it)
+			r.dropUnused(ctx, it)
 			return r.record(it.failed(it.sourceError(r.options.Source.Tree, err)))
 		}
 		it.sent = true
@@ -52,9 +51,9 @@ func (r *run) upload(ctx context.Context, it *item) error {
 	return r.record(it.result())
 }
 
-// giveUp deletes the dataset that was created for a file which has changed since: the
-// next run would create another for what the file is then.
-func (r *run) giveUp(ctx context.Context, it *item) {
+// dropUnused deletes the dataset created for a file that has changed since: the next run would create
+// another one for the new content.
+func (r *run) dropUnused(ctx context.Context, it *item) {
 	info, err := r.options.Source.Tree.Stat(it.main().Path)
 	changed := err == nil && (info.Size() != it.main().Size || !info.ModTime().Round(0).Equal(it.main().ModTime))
 	if !it.created || !changed || slices.ContainsFunc(it.md5s, func(sum string) bool { return sum != "" }) {
@@ -68,7 +67,7 @@ func (r *run) giveUp(ctx context.Context, it *item) {
 	it.dataset = ""
 }
 
-// uploadItem sends what is missing of an item.
+// uploadItem sends the missing files of an item.
 func (r *run) uploadItem(ctx context.Context, it *item) error {
 	it.md5s = make([]string, len(it.Members))
 	if it.resumed && len(it.Members) > 1 {
@@ -88,15 +87,14 @@ func (r *run) uploadItem(ctx context.Context, it *item) error {
 	return nil
 }
 
-// staleAfter is how long what is known of a dataset is believed.
+// staleAfter is how long information about a dataset remains valid.
 const staleAfter = 5 * time.Second
 
-// errElsewhere is the error of an upload that another run has made unnecessary.
+// errElsewhere ends an upload that another run has made unnecessary.
 var errElsewhere = fault.Of(&fault.UploadError{}, reconcile.OtherRun)
 
-// uploadFile sends one file, unless another run has sent it while it waited for its
-// turn. A conflict means that another run is sending it too: whoever finishes has done
-// it for both.
+// uploadFile sends one file, unless another run has sent it meanwhile. A conflict means that
+// another run is sending it, too: whichever finishes has done it for both.
 func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string, err error) {
 	m, p := it.Members[member], r.options.Progress
 	var counted atomic.Int64
@@ -113,16 +111,16 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 	}
 	elsewhere := false
 	how.Begin = func(ctx context.Context) error {
-		if time.Since(it.known) < staleAfter {
+		if time.Since(it.checked) < staleAfter {
 			return nil
 		}
-		it.known = time.Now()
+		it.checked = time.Now()
 		d, err := r.describe(ctx, it.dataset)
 		if c, _ := d.Component(m.Component); err == nil && c.Uploaded {
 			elsewhere = true
 			return errElsewhere
 		}
-		return nil // the upload meets other errors as well
+		return nil // the upload meets any other error itself
 	}
 	if it.reserved != nil {
 		how.Reserved = it.reserved[member]
@@ -147,7 +145,7 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 		if !elsewhere && !contested(err, attempt) {
 			return sum, err
 		}
-		elsewhere, it.known = false, time.Time{}
+		elsewhere, it.checked = false, time.Time{}
 		how.New, how.Reserved = false, nil
 		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err
@@ -155,8 +153,8 @@ func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string,
 	}
 }
 
-// contested reports errors that a file meets when another run sends it too and
-// takes over its upload: a conflict, or missing parts.
+// contested reports whether an error means that another run sends the file, too, and took over its
+// upload: a conflict, or missing parts.
 func contested(err error, attempt int) bool {
 	switch fault.Status(err) {
 	case http.StatusConflict:
@@ -167,7 +165,7 @@ func contested(err error, attempt int) bool {
 	return false
 }
 
-// uploadedBytes reports whether another run has uploaded the very file.
+// uploadedBytes reports whether another run has uploaded the same file.
 func (r *run) uploadedBytes(ctx context.Context, dataset string, m scan.Member) (string, bool) {
 	d, err := r.describe(ctx, dataset)
 	c, ok := d.Component(m.Component)
@@ -186,7 +184,7 @@ func (r *run) describe(ctx context.Context, dataset string) (reconcile.Dataset, 
 	return recordOf(d[0]), nil
 }
 
-// findUploaded finds out which files of a dataset are already uploaded.
+// findUploaded determines which files of a dataset are already uploaded.
 func (r *run) findUploaded(ctx context.Context, it *item) error {
 	d, err := r.describe(ctx, it.dataset)
 	if err != nil || d.ID == "" {
@@ -202,8 +200,8 @@ func (r *run) findUploaded(ctx context.Context, it *item) error {
 	return nil
 }
 
-// deletePrevious deletes the dataset of the previous version of the file, now
-// that the new one is complete. It can be restored.
+// deletePrevious deletes the dataset of the file's previous version once the new one is complete.
+// It can be restored.
 func (r *run) deletePrevious(ctx context.Context, it *item) error {
 	if !r.options.Replace || !r.sends() {
 		return nil
@@ -222,8 +220,8 @@ func (r *run) deletePrevious(ctx context.Context, it *item) error {
 	return err
 }
 
-// notReplaced records a file that is uploaded while its previous version could
-// not be deleted. The next run tries again.
+// notReplaced records a file that is uploaded although its previous version could not be deleted.
+// The next run tries again.
 func (r *run) notReplaced(ctx context.Context, it *item, err error) error {
 	if ctx.Err() != nil {
 		return fault.Stopped(ctx)

@@ -14,11 +14,11 @@ import (
 	"transect/client/verdict"
 )
 
-// The verdicts that only Verify gives.
+// Verdicts that only Verify returns.
 const (
 	Different verdict.Verdict = "different" // the platform has other bytes
-	Missing   verdict.Verdict = "missing"   // the platform does not have it, or not all of it
-	Extra     verdict.Verdict = "extra"     // the platform has it, the source does not
+	Missing   verdict.Verdict = "missing"   // the platform lacks it, or part of it
+	Extra     verdict.Verdict = "extra"     // the platform has it, but the source does not
 )
 
 // Finding is the result of comparing a local file with the platform.
@@ -35,16 +35,15 @@ type Finding struct {
 type Verification struct {
 	verdict.Counts
 	Different, Missing, Extra int64
-	Findings                  []Finding // those that are not OK, MaxFailures at most
+	Findings                  []Finding // findings other than OK, at most MaxFailures
 
 	report  func(Finding) error
 	mu      sync.Mutex
 	matched map[string]bool // datasets of local files
 }
 
-// Verify compares local files, size and checksum, with the datasets of the
-// target. Nothing is changed. report gets every finding, one at a time; it may
-// be nil.
+// Verify compares size and checksum of local files with the datasets of the target. It changes
+// nothing. report, if not nil, gets every finding, one at a time.
 func Verify(ctx context.Context, c *client.Client, o Options, report func(Finding) error) (*Verification, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: skipped.Verdict(),
 			Cause: skipped.Why()})
 	}, func(ctx context.Context, it *item) error {
-		finding, err := v.judge(ctx, r, it)
+		finding, err := v.compareItem(ctx, r, it)
 		if err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 	return v, err
 }
 
-// VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
+// VerifyOutcomes compares the files of an earlier run, by its outcomes, with the platform.
 func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], tree files.Tree,
 	report func(Finding) error) (*Verification, error) {
 	v := &Verification{report: report}
@@ -93,7 +92,7 @@ func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Out
 	return v, err
 }
 
-// OK reports whether the platform holds every local file as it is, and nothing else.
+// OK reports whether the platform holds exactly the local files.
 func (v *Verification) OK() bool { return v.Bad()+v.Different+v.Missing+v.Extra == 0 }
 
 func (v *Verification) add(f Finding) error {
@@ -120,11 +119,11 @@ func (v *Verification) add(f Finding) error {
 	return nil
 }
 
-// judge finds the dataset of a local file and compares them.
-func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, error) {
+// compareItem finds the dataset of a local file and compares them.
+func (v *Verification) compareItem(ctx context.Context, r *run, it *item) (Finding, error) {
 	f := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing,
 		Cause: "there is no dataset for it"}
-	datasets, err := r.index.named(it.Kind, it.Name)
+	datasets, err := r.index.byName(it.Kind, it.Name)
 	if err != nil {
 		return f, err
 	}
@@ -139,8 +138,8 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 	o := outcomeOf(it.Item)
 	o.Dataset = found.ID
 	for _, d := range datasets {
-		// A file that is to be sent differs from its previous version; of images
-		// without a date the name has to do.
+		// A file that needs sending differs from its previous version; an image without a date is
+		// matched by name only.
 		if o.Dataset == "" && (d.ID == decision.Replaces || d.Key == "" && d.Taken == 0) {
 			found, o.Dataset = d, d.ID
 		}
@@ -153,7 +152,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 	}
 	switch {
 	case f.Verdict == verdict.AlreadyThere && decision.Action == reconcile.Skip:
-		r.judge(it, decision, found)
+		r.setVerdict(it, decision, found)
 		f.Verdict, f.Cause = it.verdict, it.remark
 	case it.problem != nil:
 		f.Verdict, f.Cause = it.problem.Verdict, it.problem.Cause+"; "+f.Cause
@@ -161,7 +160,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 	return f, nil
 }
 
-// addExtras adds the datasets that no local file belongs to.
+// addExtras adds the datasets that match no local file.
 func (v *Verification) addExtras(ctx context.Context, r *run) error {
 	unmatched := func(d reconcile.Dataset) bool { return !v.matched[d.ID] }
 	return inBatches(r.index.all, unmatched, func(list []reconcile.Dataset) (map[string]client.Dataset, error) {
@@ -169,7 +168,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 		for i, d := range list {
 			ids[i] = d.ID
 		}
-		return described(ctx, r.client, ids)
+		return datasetsByID(ctx, r.client, ids)
 	}, func(list []reconcile.Dataset, found map[string]client.Dataset) error {
 		for _, known := range list {
 			d, exists := found[known.ID]
@@ -185,7 +184,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 	})
 }
 
-// compare compares the files of outcomes with the present state of their datasets.
+// compare compares the files of outcomes with the current state of their datasets.
 func compare(ctx context.Context, c *client.Client, tree files.Tree, list []Outcome) ([]Finding, error) {
 	var ids []string
 	for _, o := range list {
@@ -193,7 +192,7 @@ func compare(ctx context.Context, c *client.Client, tree files.Tree, list []Outc
 			ids = append(ids, o.Dataset)
 		}
 	}
-	found, err := described(ctx, c, ids)
+	found, err := datasetsByID(ctx, c, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +207,7 @@ func compare(ctx context.Context, c *client.Client, tree files.Tree, list []Outc
 	return findings, nil
 }
 
-// compareOutcome compares the files of an outcome with a dataset; its ID is ""
-// when it does not exist.
+// compareOutcome compares the files of an outcome with a dataset, whose ID is "" if it does not exist.
 func compareOutcome(ctx context.Context, tree files.Tree, o Outcome, d reconcile.Dataset) Finding {
 	v := Finding{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: verdict.AlreadyThere}
 	if d.ID == "" {
@@ -254,7 +252,7 @@ func comparePart(ctx context.Context, tree files.Tree, d reconcile.Dataset, p Pa
 		if p.MD5 == "" || fault.Find(err) == nil {
 			return Different, err.Error()
 		}
-		sum = p.MD5 // the card is out; what was sent is known
+		sum = p.MD5 // the file is not readable now; compare what was sent
 	}
 	if c.MD5 != "" && c.MD5 != sum {
 		return Different, "the checksums differ"

@@ -13,16 +13,14 @@ import (
 	"transect/client/verdict"
 )
 
-// stallTimeout is how long the platform may read files without finishing one
-// before a run no longer waits for it.
+// stallTimeout is how long a run waits for the platform to read another file.
 const stallTimeout = 10 * time.Minute
 
-// errStalled ends waiting for a platform that makes no progress.
+// errStalled ends the wait for a platform that makes no progress.
 var errStalled = errors.New("the platform makes no progress")
 
-// waitForIngestion waits until the platform has read what this run sent, and what
-// it had not read when the run began. It adds what the platform cannot read, or has
-// not read, to unread.
+// waitForIngestion waits until the platform has read the files this run sent, and those it had not
+// read at the start. It adds files that the platform has not read, or cannot read, to unread.
 func (r *run) waitForIngestion(ctx context.Context, unread map[string]client.Dataset) error {
 	if !r.options.Wait {
 		return nil
@@ -47,9 +45,8 @@ func (r *run) waitForIngestion(ctx context.Context, unread map[string]client.Dat
 	return err
 }
 
-// noteUnread gives outcomes what waitForIngestion has found: what the platform cannot
-// read is refused.
-func (r *run) noteUnread(unread map[string]client.Dataset) error {
+// recordUnread records the findings of waitForIngestion: files that the platform cannot read are refused.
+func (r *run) recordUnread(unread map[string]client.Dataset) error {
 	if !r.options.Wait || len(unread) == 0 && r.pending == 0 {
 		return nil
 	}
@@ -67,8 +64,7 @@ func (r *run) noteUnread(unread map[string]client.Dataset) error {
 	})
 }
 
-// refuse notes that the platform could not read a file. One that was damaged to
-// begin with remains so.
+// refuse records that the platform could not read a file. A damaged file remains damaged.
 func (r *run) refuse(o *Outcome, cause string) {
 	if !o.Verdict.Bad() {
 		r.changeVerdict(o, verdict.Refused, cause, refusalHint)
@@ -82,8 +78,8 @@ func (r *run) refuse(o *Outcome, cause string) {
 	}
 }
 
-// waitFor waits for the datasets that a filter selects, and adds those that the
-// platform has not read, or could not read, to unread.
+// waitFor waits for the datasets that a filter selects, and adds those that the platform has not
+// read, or could not read, to unread.
 func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[string]client.Dataset) error {
 	state, err := r.poll(ctx, filter)
 	if errors.Is(err, errStalled) {
@@ -97,8 +93,8 @@ func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[stri
 		func(d client.Dataset) { unread[d.ID] = d })
 }
 
-// poll returns when the platform has read all datasets, with errStalled when it
-// makes no progress, or with the error of a run that is to end.
+// poll returns when the platform has read all datasets, with errStalled when it makes no progress,
+// or with an error that ends the run.
 func (r *run) poll(ctx context.Context, filter client.Filter) (client.IngestionState, error) {
 	polling, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -114,7 +114,7 @@ func (w *world) datasets() []client.Dataset {
 	return list
 }
 
-// allHere checks that there are n datasets, each with its file and a name of its own.
+// allHere checks that there are n datasets, each with its file and a unique name.
 func (w *world) allHere(n int) {
 	w.t.Helper()
 	list := w.datasets()
@@ -194,12 +194,12 @@ func numbered(t testing.TB, n, size int) string {
 	return folder
 }
 
-// beginsUpload recognises the first request of each way to send a file whole.
+// beginsUpload recognises the first request of each way to send a whole file.
 func beginsUpload(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/init-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
 }
 
-// endsUpload recognises the last one.
+// endsUpload recognises the last request of an upload.
 func endsUpload(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/complete-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
 }

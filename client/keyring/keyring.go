@@ -1,5 +1,5 @@
-// Package keyring keeps the secrets of logins in the system's keyring: the
-// Secret Service of a desktop, Keychain, or the Credential Manager.
+// Package keyring stores the secrets of logins in the system's keyring: the Secret Service of a
+// desktop, Keychain, or the Credential Manager.
 package keyring
 
 import (
@@ -13,7 +13,7 @@ import (
 
 const service = "transect"
 
-// timeout is how long the keyring may take: it can ask its user to unlock it.
+// timeout is how long the keyring may take, because it can prompt to unlock it.
 const timeout = time.Minute
 
 // Variable turns the keyring off when it is "off".
@@ -25,7 +25,7 @@ var (
 	errNone = errors.New("this session has none; those of cron and ssh often have none")
 )
 
-// Get returns the secret of an account; "" when there is none.
+// Get returns the secret of an account; "" for none.
 func Get(account string) (secret string, err error) {
 	err = within(func() (err error) { secret, err = ring.Get(service, account); return err })
 	if errors.Is(err, ring.ErrNotFound) {
@@ -34,12 +34,12 @@ func Get(account string) (secret string, err error) {
 	return secret, err
 }
 
-// Set keeps the secret of an account.
+// Set stores the secret of an account.
 func Set(account, secret string) error {
 	return within(func() error { return ring.Set(service, account, secret) })
 }
 
-// Delete removes the secret of an account, if there is one.
+// Delete removes the secret of an account, if any.
 func Delete(account string) error {
 	err := within(func() error { return ring.Delete(service, account) })
 	if errors.Is(err, ring.ErrNotFound) {
@@ -56,7 +56,7 @@ func within(call func() error) error {
 	go func() { done <- call() }()
 	select {
 	case err := <-done:
-		if unstarted := (*exec.Error)(nil); errors.As(err, &unstarted) { // of a session bus
+		if unstarted := (*exec.Error)(nil); errors.As(err, &unstarted) { // there is no session bus
 			return errNone
 		}
 		return err

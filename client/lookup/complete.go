@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Complete lists up to most names that begin with a word: projects, missions, analytics, products by
-// their id, or names, which are PROJECT and PROJECT/MISSION.
+// Complete lists up to most names that begin with a word: of projects, missions, analytics,
+// products (their ids), or paths PROJECT and PROJECT/MISSION.
 func (f Finder) Complete(ctx context.Context, what, word string, most int) (names []string, err error) {
 	switch what {
 	case "projects", "analytics":
@@ -31,14 +31,14 @@ func (f Finder) Complete(ctx context.Context, what, word string, most int) (name
 	return append(names, paths...), err
 }
 
-// paths are projects that begin with a word, and behind a slash missions of a project.
+// paths lists projects that begin with a word, or, after a slash, missions of a project.
 func (f Finder) paths(ctx context.Context, word string, most int) ([]string, error) {
 	names, err := f.beginning(ctx, "project", word, nil, most)
 	head, tail, ok := strings.Cut(word, "/")
 	if err != nil || len(names) > 0 || !ok {
 		return names, err
 	}
-	found, err := f.named(ctx, "project", head, nil)
+	found, err := f.byName(ctx, "project", head, nil)
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (f Finder) paths(ctx context.Context, word string, most int) ([]string, err
 	return names, err
 }
 
-// beginning lists names that begin with a word.
+// beginning lists names of a kind that begin with a word.
 func (f Finder) beginning(ctx context.Context, kind, word string, within map[string]any, most int) (names []string,
 	err error) {
 	filter := within

@@ -1,9 +1,9 @@
-// Package lookup finds what people name: a project, a mission, a dataset, a product or an analytic, by
-// its id, its name or a path such as PROJECT/MISSION. Commands, scripts and the completion of the
-// shell use it.
+// Package lookup finds the record that a user names: a project, a mission, a dataset, a product or
+// an analytic, by its id, its name or a path such as PROJECT/MISSION. Commands, scripts and the
+// completion of the shell use it.
 //
-// People take names for unique; the platform does not. Several things of one name are refused with
-// the candidates, never guessed. Names may hold slashes, so that a path is cut at the last slash first.
+// Users consider names unique; the platform does not. An ambiguous name is refused with the
+// candidates, never guessed. Names may contain slashes, so a path is first split at the last slash.
 package lookup
 
 import (
@@ -24,26 +24,26 @@ import (
 )
 
 const (
-	listed = 10   // candidates in a message
-	known  = 1000 // names among which a similar one is searched
+	maxListed   = 10   // candidates in a message
+	maxSearched = 1000 // names to search for a similar one
 )
 
-// Finder looks names up on a platform.
+// Finder looks up names on a platform.
 type Finder struct{ client *client.Client }
 
 // In returns a finder for the platform of a client.
 func In(c *client.Client) Finder { return Finder{c} }
 
-// Record is what was found.
+// Record is a record found.
 type Record struct {
 	Kind string // project, mission, dataset, product or analytic
 	JSON []byte
 }
 
-// ID is the identifier of the record.
+// ID returns the identifier of the record.
 func (r *Record) ID() string { return r.get("_id") }
 
-// Name is the name of the record; products have none.
+// Name returns the name of the record; products have none.
 func (r *Record) Name() string { return r.get("name") }
 
 func (r *Record) get(field string) string { return gjson.GetBytes(r.JSON, field).String() }
@@ -54,25 +54,25 @@ func IsID(text string) bool {
 	return err == nil && len(text) == 24
 }
 
-// Options say what happens where there is nothing of a name.
+// Options define what to do with an unknown name.
 type Options struct {
-	MissingOK bool   // it is no error
-	Otherwise string // what else can be done, for the hint of the error
+	MissingOK bool   // it is not an error
+	Otherwise string // an alternative, for the hint of the error
 }
 
-// Project finds a project by its name or id; nil where there is none and that is no error.
+// Project finds a project by its name or id; nil for an unknown one if opts allow that.
 func (f Finder) Project(ctx context.Context, text string, opts Options) (*Record, error) {
 	if r, err := f.byID(ctx, text, "project"); r != nil || err != nil {
 		return r, err
 	}
-	found, err := f.named(ctx, "project", text, nil)
+	found, err := f.byName(ctx, "project", text, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 && opts.MissingOK {
 		return nil, refuseFilePath(text)
 	}
-	return f.only(ctx, found, missing{kind: "project", name: text, otherwise: opts.Otherwise})
+	return f.single(ctx, found, missing{kind: "project", name: text, otherwise: opts.Otherwise})
 }
 
 // Mission finds a mission of a project by its name or id.
@@ -81,11 +81,11 @@ func (f Finder) Mission(ctx context.Context, project *Record, text, otherwise st
 		return r, err
 	}
 	within := equal("project", project.ID())
-	found, err := f.named(ctx, "mission", text, within)
+	found, err := f.byName(ctx, "mission", text, within)
 	if err != nil {
 		return nil, err
 	}
-	return f.only(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(),
+	return f.single(ctx, found, missing{kind: "mission", name: text, where: " in the project " + project.Name(),
 		within: within, otherwise: otherwise})
 }
 
@@ -106,12 +106,12 @@ func (f Finder) byID(ctx context.Context, text string, kinds ...string) (*Record
 	return nil, nil
 }
 
-// named searches for an exact name.
-func (f Finder) named(ctx context.Context, kind, name string, within map[string]any) ([]*Record, error) {
+// byName searches for records with an exact name.
+func (f Finder) byName(ctx context.Context, kind, name string, within map[string]any) ([]*Record, error) {
 	find := func() ([]*Record, error) {
-		return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": listed + 1})
+		return f.search(ctx, kind, map[string]any{"filter": both(within, equal("name", name)), "limit": maxListed + 1})
 	}
-	if kind == "project" || kind == "mission" && within != nil { // what runs find or create
+	if kind == "project" || kind == "mission" && within != nil { // runs find or create these
 		return client.Settled(ctx, f.client, find, func(r *Record) []byte { return r.JSON })
 	}
 	return find()
@@ -144,16 +144,16 @@ func both(a, b map[string]any) map[string]any {
 	return map[string]any{"$and": []any{a, b}}
 }
 
-// missing describes what was looked for, for the message when there is none or more than one of it.
+// missing describes the search, for the message about no result or several.
 type missing struct {
 	kind, name string
 	where      string         // such as " in the project North quarry"
-	within     map[string]any // the filter of that place
+	within     map[string]any // the filter for that place
 	otherwise  string
 }
 
-// only returns the one record that was found, or the error that says why there is not one.
-func (f Finder) only(ctx context.Context, found []*Record, m missing) (*Record, error) {
+// single returns the single record found, or the error about none or several.
+func (f Finder) single(ctx context.Context, found []*Record, m missing) (*Record, error) {
 	switch len(found) {
 	case 0:
 		return nil, f.notFound(ctx, m)
@@ -175,14 +175,14 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 	}
 	hint, near := "", suggest.Nearest(m.name, names)
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "/"+m.name) }); i >= 0 {
-		near = names[i] // the path within the folder that was sent
+		near = names[i] // the path within the sent folder
 	}
 	switch {
 	case near != "":
 		hint = "did you mean " + human.Line(near) + "?"
 	case len(names) == 0:
 		hint = fmt.Sprintf("there is no %s%s yet", m.kind, m.where)
-	case len(names) <= listed:
+	case len(names) <= maxListed:
 		slices.Sort(names)
 		hint = fmt.Sprintf("the %ss are: %s", m.kind, human.Line(strings.Join(names, ", ")))
 	}
@@ -196,9 +196,9 @@ func (f Finder) notFound(ctx context.Context, m missing) error {
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no %s %s%s", m.kind, m.name, m.where), "%s", hint)
 }
 
-// names lists the different names of a kind.
+// names lists the distinct names of a kind.
 func (f Finder) names(ctx context.Context, kind string, within map[string]any) (names []string, err error) {
-	query := map[string]any{"fields": map[string]any{"include": []any{"name"}}, "limit": known}
+	query := map[string]any{"fields": map[string]any{"include": []any{"name"}}, "limit": maxSearched}
 	if within != nil {
 		query["filter"] = within
 	}
@@ -211,11 +211,11 @@ func (f Finder) names(ctx context.Context, kind string, within map[string]any) (
 	return names, err
 }
 
-// candidates writes records as lines of a message.
+// candidates formats records as lines of a message.
 func (f Finder) candidates(ctx context.Context, found []*Record, kinds bool) string {
 	var lines []string
 	for i, r := range found {
-		if i == listed {
+		if i == maxListed {
 			lines = append(lines, "…")
 			break
 		}
@@ -239,7 +239,7 @@ func (f Finder) candidates(ctx context.Context, found []*Record, kinds bool) str
 	return strings.Join(lines, "\n")
 }
 
-// place is the project, or the project and mission, that a record is in; "" where that cannot be told.
+// place returns the project, or the project and mission, of a record; "" when unknown.
 func (f Finder) place(ctx context.Context, r *Record) string {
 	var names []string
 	for _, kind := range []string{"project", "mission"} {

@@ -12,15 +12,14 @@ import (
 	"transect/client/schema"
 )
 
-// Names takes the names of projects and missions where ids are expected: as arguments
-// of operations, and as values of filters. Each is looked up once. It is safe for
-// concurrent use.
+// Names resolves names of projects and missions given in place of ids: as arguments of operations,
+// and in filters. Each is looked up once. It is safe for concurrent use.
 type Names struct {
 	finder Finder
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	known map[[2]string]*found // by kind and name
+	found map[[2]string]*found // by kind and name
 }
 
 type found struct {
@@ -28,12 +27,12 @@ type found struct {
 	id string
 }
 
-// NewNames returns the names of a client's platform.
+// NewNames returns a resolver for a client's platform.
 func NewNames(c *client.Client, log *slog.Logger) *Names {
-	return &Names{finder: In(c), log: log, known: map[[2]string]*found{}}
+	return &Names{finder: In(c), log: log, found: map[[2]string]*found{}}
 }
 
-// Resolve replaces names among the arguments of an operation by ids.
+// Resolve replaces names in the arguments of an operation by ids.
 func (n *Names) Resolve(ctx context.Context, s *declare.Spec, values map[string]any) (err error) {
 	for key, value := range values {
 		p := s.Param(key)
@@ -86,7 +85,7 @@ func (n *Names) filter(ctx context.Context, filter any) (err error) {
 	return nil
 }
 
-// value replaces a name, or those in a list.
+// value replaces a name, or the names in a list.
 func (n *Names) value(ctx context.Context, kind string, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
@@ -102,17 +101,16 @@ func (n *Names) value(ctx context.Context, kind string, value any) (any, error) 
 	return value, nil
 }
 
-// ID is the id of the project or mission of a name; a text that has the form of an id
-// is returned as it is.
+// ID returns the id of the project or mission with a name; a text in the form of an id is returned unchanged.
 func (n *Names) ID(ctx context.Context, kind, name string) (string, error) {
 	if name == "" || declare.IsIdentifier(name) || schema.IsPlannedID(name) {
 		return name, nil
 	}
 	n.mu.Lock()
-	f := n.known[[2]string{kind, name}]
+	f := n.found[[2]string{kind, name}]
 	if f == nil {
 		f = new(found)
-		n.known[[2]string{kind, name}] = f
+		n.found[[2]string{kind, name}] = f
 	}
 	n.mu.Unlock()
 	f.mu.Lock()
@@ -125,7 +123,7 @@ func (n *Names) ID(ctx context.Context, kind, name string) (string, error) {
 		find = func(ctx context.Context, name string) (*Record, error) { return n.finder.Project(ctx, name, Options{}) }
 	}
 	r, err := find(ctx, name)
-	if usage, ok := fault.Find(err).(*fault.UsageError); ok { // a mistake of the script, not of the command line
+	if usage, ok := fault.Find(err).(*fault.UsageError); ok { // a mistake in the script, not on the command line
 		facts := usage.Facts()
 		err = fault.Hinted(fault.Of(&fault.ParameterError{}, "%s", facts.Message), "%s", facts.Hint)
 	}

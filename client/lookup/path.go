@@ -13,14 +13,14 @@ import (
 	"transect/client/suggest"
 )
 
-// Place is where something belongs: a project, or a mission of it.
+// Place is a project, or one of its missions.
 type Place struct {
 	Project, Mission       *Record
-	NewProject, NewMission string // names of what there is not yet
+	NewProject, NewMission string // names of records to be created
 }
 
-// Target finds PROJECT or PROJECT/MISSION. The id of either will do, and a mission's name that no other
-// mission has. What does not exist is named in the place where that is no error.
+// Target finds PROJECT or PROJECT/MISSION, by the id of either, or by a unique name of a mission.
+// If opts allow it, the place has the names of missing records.
 func (f Finder) Target(ctx context.Context, text string, opts Options) (place Place, err error) {
 	text = strings.TrimRight(text, "/")
 	if text == "" {
@@ -48,7 +48,7 @@ func (f Finder) Target(ctx context.Context, text string, opts Options) (place Pl
 	}
 	place.Project = project
 	if opts.MissingOK {
-		found, err := f.named(ctx, "mission", rest, equal("project", project.ID()))
+		found, err := f.byName(ctx, "mission", rest, equal("project", project.ID()))
 		if err != nil || len(found) == 0 && !IsID(rest) {
 			place.NewMission = rest
 			return place, err
@@ -58,7 +58,7 @@ func (f Finder) Target(ctx context.Context, text string, opts Options) (place Pl
 	return place, err
 }
 
-// placeOf is the place that a project or mission is.
+// placeOf returns the place of a project or mission.
 func (f Finder) placeOf(ctx context.Context, r *Record) (Place, error) {
 	if r.Kind == "project" {
 		return Place{Project: r}, nil
@@ -67,7 +67,7 @@ func (f Finder) placeOf(ctx context.Context, r *Record) (Place, error) {
 	return Place{Project: project, Mission: r}, err
 }
 
-// newProject is the place of a path that begins with no project.
+// newProject returns the place for a path whose project does not exist.
 func (f Finder) newProject(ctx context.Context, text string, opts Options) (place Place, err error) {
 	if err := refuseFilePath(text); err != nil {
 		return place, err
@@ -76,14 +76,14 @@ func (f Finder) newProject(ctx context.Context, text string, opts Options) (plac
 	if opts.MissingOK {
 		return Place{NewProject: first, NewMission: rest}, nil
 	}
-	missions, err := f.named(ctx, "mission", text, nil)
+	missions, err := f.byName(ctx, "mission", text, nil)
 	if err != nil {
 		return place, err
 	}
 	if len(missions) == 0 {
 		return place, f.notFound(ctx, missing{kind: "project", name: first, otherwise: opts.Otherwise})
 	}
-	mission, err := f.only(ctx, missions, missing{kind: "mission", name: text})
+	mission, err := f.single(ctx, missions, missing{kind: "mission", name: text})
 	if err != nil {
 		return place, err
 	}
@@ -94,7 +94,7 @@ var filePath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\.\.?(/|$)|[/~]|[A-Za-z]:[/\\]|\\\\)`)
 })
 
-// refuseFilePath refuses to take the path of a file for a project, which is a slip.
+// refuseFilePath returns an error for a file path in place of a project, which is a slip.
 func refuseFilePath(text string) error {
 	if !filePath().MatchString(text) {
 		return nil
@@ -103,7 +103,7 @@ func refuseFilePath(text string) error {
 		"name the project that the files belong to, such as 'North quarry' or 'North quarry/May survey'")
 }
 
-// splits cuts a path at each slash, the longest beginning first: names may hold slashes.
+// splits splits a path at each slash, the longest head first, because names may contain slashes.
 func splits(text string, yield func(head, tail string) bool) {
 	for i := len(text) - 2; i > 0; i-- {
 		if text[i] == '/' && !yield(text[:i], text[i+1:]) {
@@ -112,7 +112,7 @@ func splits(text string, yield func(head, tail string) bool) {
 	}
 }
 
-// within finds the project that a path begins with, and the rest of the path. The project is nil where
+// within finds the project at the start of a path, and the rest of the path. The project is nil if
 // there is none.
 func (f Finder) within(ctx context.Context, text string) (project *Record, rest string, err error) {
 	try := func(head, tail string) bool {
@@ -121,9 +121,9 @@ func (f Finder) within(ctx context.Context, text string) (project *Record, rest 
 			return false
 		}
 		var found []*Record
-		if found, err = f.named(ctx, "project", head, nil); err == nil && len(found) > 0 {
+		if found, err = f.byName(ctx, "project", head, nil); err == nil && len(found) > 0 {
 			rest = tail
-			project, err = f.only(ctx, found, missing{kind: "project", name: head})
+			project, err = f.single(ctx, found, missing{kind: "project", name: head})
 		}
 		return project == nil && err == nil
 	}
@@ -133,15 +133,15 @@ func (f Finder) within(ctx context.Context, text string) (project *Record, rest 
 	return project, rest, err
 }
 
-// AnyMission finds a mission by its path, its id, or a name that no other mission has.
+// AnyMission finds a mission by its path, its id, or a unique name.
 func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
 	if !IsID(text) {
-		found, err := f.named(ctx, "mission", text, nil)
+		found, err := f.byName(ctx, "mission", text, nil)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) > 0 || !strings.Contains(text, "/") {
-			return f.only(ctx, found, missing{kind: "mission", name: text})
+			return f.single(ctx, found, missing{kind: "mission", name: text})
 		}
 	}
 	place, err := f.Target(ctx, text, Options{})
@@ -152,7 +152,7 @@ func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
 	return place.Mission, err
 }
 
-// Any finds what a text names, of whatever kind; of an analytic the highest version.
+// Any finds a record of any kind, for an analytic its highest version.
 func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	if IsID(text) {
 		found, err := f.byID(ctx, text, "project", "mission", "dataset", "product", "analytic")
@@ -171,7 +171,7 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	}
 	var found []*Record
 	for _, kind := range []string{"mission", "dataset", "analytic"} {
-		some, err := f.named(ctx, kind, text, nil)
+		some, err := f.byName(ctx, kind, text, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -179,11 +179,11 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return f.behindMission(ctx, text)
+		return f.belowMission(ctx, text)
 	case 1:
 		return found[0], nil
 	}
-	if !slices.ContainsFunc(found, func(r *Record) bool { return r.Kind != "analytic" }) { // versions of one
+	if !slices.ContainsFunc(found, func(r *Record) bool { return r.Kind != "analytic" }) { // versions of one analytic
 		value, err := f.call(ctx, "analytic", "describe_by_name", map[string]any{"name": text})
 		return &Record{"analytic", value.JSON}, err
 	}
@@ -192,8 +192,8 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 		"give the id, or a path such as PROJECT/MISSION")
 }
 
-// behindMission finds what a path names that begins with a mission, or says that nothing has the name.
-func (f Finder) behindMission(ctx context.Context, text string) (*Record, error) {
+// belowMission finds the record for a path that begins with a mission, or returns an error.
+func (f Finder) belowMission(ctx context.Context, text string) (*Record, error) {
 	if found, err := f.under(ctx, text, nil); found != nil || err != nil {
 		return found, err
 	}
@@ -212,18 +212,18 @@ func (f Finder) behindMission(ctx context.Context, text string) (*Record, error)
 	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "nothing is named %s", text), "%s", hint)
 }
 
-// inside finds what a path names within a project: a mission, a dataset of a mission or of the
+// inside finds the record for a path within a project: a mission, a dataset of a mission or of the
 // project, or the newest product of an analytic.
 func (f Finder) inside(ctx context.Context, project *Record, rest string) (*Record, error) {
 	within := equal("project", project.ID())
-	missions, err := f.named(ctx, "mission", rest, within)
+	missions, err := f.byName(ctx, "mission", rest, within)
 	if err != nil || len(missions) > 0 {
 		return f.onlyOf(ctx, missions, "mission", rest, err)
 	}
 	if found, err := f.under(ctx, rest, within); found != nil || err != nil {
 		return found, err
 	}
-	datasets, err := f.named(ctx, "dataset", rest, within)
+	datasets, err := f.byName(ctx, "dataset", rest, within)
 	if err != nil || len(datasets) > 0 {
 		return f.onlyOf(ctx, datasets, "dataset", rest, err)
 	}
@@ -239,19 +239,19 @@ func (f Finder) onlyOf(ctx context.Context, found []*Record, kind, name string, 
 	if err != nil {
 		return nil, err
 	}
-	return f.only(ctx, found, missing{kind: kind, name: name})
+	return f.single(ctx, found, missing{kind: kind, name: name})
 }
 
-// under finds what a path names behind a mission: a dataset, or the newest product of an analytic. It is
-// nil where no mission begins the path.
+// under finds the record for a path below a mission: a dataset, or the newest product of an
+// analytic. It returns nil when no mission begins the path.
 func (f Finder) under(ctx context.Context, text string, within map[string]any) (found *Record, err error) {
 	splits(text, func(head, tail string) bool {
 		var missions []*Record
-		if missions, err = f.named(ctx, "mission", head, within); err != nil || len(missions) == 0 {
+		if missions, err = f.byName(ctx, "mission", head, within); err != nil || len(missions) == 0 {
 			return err == nil
 		}
 		var mission *Record
-		if mission, err = f.only(ctx, missions, missing{kind: "mission", name: head}); err == nil {
+		if mission, err = f.single(ctx, missions, missing{kind: "mission", name: head}); err == nil {
 			found, err = f.ofMission(ctx, mission, tail)
 		}
 		return false
@@ -262,7 +262,7 @@ func (f Finder) under(ctx context.Context, text string, within map[string]any) (
 // ofMission finds a dataset of a mission, or the newest product of an analytic.
 func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*Record, error) {
 	within := equal("mission", mission.ID())
-	datasets, err := f.named(ctx, "dataset", name, within)
+	datasets, err := f.byName(ctx, "dataset", name, within)
 	if err != nil {
 		return nil, err
 	}
@@ -271,12 +271,12 @@ func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*R
 			return product, err
 		}
 	}
-	return f.only(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(),
+	return f.single(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(),
 		within: within})
 }
 
-// newest is the product that was ordered last for a project or a mission, from an analytic when one is named;
-// nil when there is none.
+// newest returns the latest product ordered for a project or a mission, of an analytic if one is
+// given; nil if there is none.
 func (f Finder) newest(ctx context.Context, of *Record, analytic string) (*Record, error) {
 	query := map[string]any{"filter": equal(of.Kind, of.ID()), "sort": map[string]any{"creation_date": -1}}
 	value, err := f.call(ctx, "product", "search_generator", query)
@@ -327,7 +327,7 @@ func (f Finder) Product(ctx context.Context, text string) (*Record, error) {
 		"name its mission, as in PROJECT/MISSION/ANALYTIC, or an id of those that transect ls products lists")
 }
 
-// productOrPlace finds what a text names. A mission is preferred to other things of its name, an analytic to a project.
+// productOrPlace finds the record for a text, preferring a mission to other kinds, and an analytic to a project.
 func (f Finder) productOrPlace(ctx context.Context, text string) (*Record, error) {
 	if IsID(text) {
 		return f.Any(ctx, text)
@@ -337,12 +337,12 @@ func (f Finder) productOrPlace(ctx context.Context, text string) (*Record, error
 		return nil, err
 	}
 	if project == nil {
-		missions, err := f.named(ctx, "mission", text, nil)
+		missions, err := f.byName(ctx, "mission", text, nil)
 		if err != nil || len(missions) > 0 {
 			return f.onlyOf(ctx, missions, "mission", text, err)
 		}
 	}
-	analytics, err := f.named(ctx, "analytic", text, nil)
+	analytics, err := f.byName(ctx, "analytic", text, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,14 +11,14 @@ import (
 	"transect/client/formats/imagery"
 )
 
-// bandNames are short names of bands, and their full ones.
+// bandNames map short names of bands to full ones.
 var bandNames = map[string]string{
 	"g": "green", "gre": "green", "r": "red", "re": "rededge", "reg": "rededge", "b": "blue", "blu": "blue",
 	"nearinfrared": "nir", "nearir": "nir", "lwir": "thermal", "panchro": "panchromatic", "pan": "panchromatic",
 }
 
-// rigs are the bands of multispectral cameras that write one file each, by a part
-// of the model name in lower case.
+// rigs are the bands of multispectral cameras that write one file per band, by a part of the model
+// name in lower case.
 var rigs = []struct {
 	model string
 	bands []string
@@ -31,20 +31,20 @@ var rigs = []struct {
 }
 
 var (
-	// sequoiaName is IMG_161122_163234_0000_NIR.TIF; a capture of the Mavic 3
-	// Multispectral is DJI_20230101120000_0001_MS_NIR.TIF.
+	// bandSuffix matches Sequoia's IMG_161122_163234_0000_NIR.TIF and Mavic 3 Multispectral's
+	// DJI_20230101120000_0001_MS_NIR.TIF.
 	bandSuffix = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(.*?)(?:_MS)?_(GRE|RED|REG|NIR|G|R|RE|BLU|B)\.(?:tiff?|dng)$`)
 	})
-	// rigNumber is RedEdge's IMG_0000_1.tif.
+	// rigNumber matches RedEdge's IMG_0000_1.tif.
 	rigNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(IMG_\d+)_(\d)\.tiff?$`) })
-	// phantomNumber is DJI_0011.TIF of the Phantom 4 Multispectral: the last
-	// digit is the band, 0 the colour photo.
+	// phantomNumber matches DJI_0011.TIF of the Phantom 4 Multispectral: the last digit is the
+	// band, 0 the colour photo.
 	phantomNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(DJI_\d+)([1-5])\.tiff?$`) })
 )
 
-// captureOf returns what the files of one capture share, and the band of a photo;
-// ok is false for photos that are not a single band.
+// captureOf returns the name shared by the files of one capture, and the band of a photo; ok is
+// false for photos of more than one band.
 func captureOf(name string, p imagery.Photo) (capture, band string, ok bool) {
 	base := path.Base(name)
 	suffix := bandSuffix().FindStringSubmatch(base)
@@ -88,11 +88,11 @@ func normalBand(name string) string {
 	return plain
 }
 
-// checkBands finds captures that lack a band: one that the camera is known for,
-// or that more than half of its captures have.
+// checkBands finds captures without a band that the camera is known to have, or that more than half
+// of its captures have.
 func (s *survey) checkBands() {
 	captures := s.captures()
-	total, having := map[uint16]int{}, map[uint16]map[uint16]int{} // by camera: captures; those with each band
+	total, having := map[uint16]int{}, map[uint16]map[uint16]int{} // by camera: captures in total, and with each band
 	for _, c := range captures {
 		if total[c.camera]++; having[c.camera] == nil {
 			having[c.camera] = map[uint16]int{}
@@ -129,7 +129,7 @@ func (s *survey) checkBands() {
 	}
 }
 
-// capture is what a multispectral camera took at one moment.
+// capture is the set of photos of a multispectral camera at one moment.
 type capture struct {
 	first  int // its first photo
 	camera uint16

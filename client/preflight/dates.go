@@ -8,22 +8,21 @@ import (
 )
 
 const (
-	// longFlight is how long a survey may take; photos farther than this from the
-	// median time are reported.
+	// longFlight is the maximum duration of a survey; photos farther than this from the median time are reported.
 	longFlight = 7 * 24 * time.Hour
-	// fromMission is how far from the mission's date photos may be.
+	// fromMission is the largest distance of photos from the mission's date.
 	fromMission = 2 * 24 * time.Hour
 )
 
-// unset reports the time of a clock that was never set: it starts from 1970 or
-// 1980, or from New Year's Day of some later year, all before the first drones.
+// unset reports whether the time is from a clock that was never set: it starts at 1970 or 1980, or
+// at New Year's Day of some later year, all before the first drones.
 func unset(t time.Time) bool {
 	return t.Year() < 2000 || t.Year() <= 2010 && t.YearDay() == 1
 }
 
-// believed returns the first and the last of sorted times, without the few that are far
-// from all others: those of a clock that was reset to some day.
-func believed(times []int64, middle int64) (first, last time.Time) {
+// plausibleRange returns the first and the last of sorted times, without the few far from all others,
+// from a clock that was reset to some day.
+func plausibleRange(times []int64, middle int64) (first, last time.Time) {
 	near := slices.DeleteFunc(slices.Clone(times), func(t int64) bool {
 		return time.Duration(t-middle).Abs() > longFlight
 	})
@@ -33,10 +32,10 @@ func believed(times []int64, middle int64) (first, last time.Time) {
 	return time.Unix(0, times[0]).UTC(), time.Unix(0, times[len(times)-1]).UTC()
 }
 
-// checkDates finds clocks that are wrong, and photos of another flight.
+// checkDates finds wrong clocks, and photos of another flight.
 func (s *survey) checkDates(report *Report) {
 	const hint = "correct the camera's clock and the photo's date"
-	future := s.opts.Now.Add(26 * time.Hour).UnixNano() // whatever the zones
+	future := s.opts.Now.Add(26 * time.Hour).UnixNano() // in any time zone
 	written := func(p photoRecord) string { return p.time().In(cmp.Or(s.opts.Zone, time.UTC)).Format(time.DateTime) }
 	var times []int64
 	usable := func(p photoRecord) bool {
@@ -60,7 +59,7 @@ func (s *survey) checkDates(report *Report) {
 	}
 	slices.Sort(times)
 	middle := times[len(times)/2]
-	report.First, report.Last = believed(times, middle)
+	report.First, report.Last = plausibleRange(times, middle)
 	for _, p := range s.photos.All {
 		if !usable(p) {
 			continue

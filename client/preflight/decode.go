@@ -12,8 +12,8 @@ import (
 	"transect/client/scan"
 )
 
-// AddDecoded is Add for an item whose pictures and rasters it decodes whole, which
-// finds damage that no header shows. It reads all of their bytes.
+// AddDecoded is like Add but decodes the pictures and rasters of the item completely, which finds
+// damage not visible in headers. It reads all of their bytes.
 func (c *Checker) AddDecoded(ctx context.Context, item scan.Item, photo *imagery.Photo, err error) *Problem {
 	return c.add(item, photo, err, func(found []Problem) []Problem {
 		decoded := 0
@@ -38,7 +38,7 @@ func (c *Checker) AddDecoded(ctx context.Context, item scan.Item, photo *imagery
 func (c *Checker) decode(ctx context.Context, file scan.File) (*Problem, bool) {
 	f, err := c.opts.Tree.Open(file.Path)
 	if err != nil {
-		return nil, false // it is reported already
+		return nil, false // already reported
 	}
 	defer f.Close()
 	damage, err := formats.Damage(ctx, formats.File{Name: file.Name, Data: f, Size: file.Size})

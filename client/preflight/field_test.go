@@ -10,8 +10,8 @@ import (
 	"transect/client/verdict"
 )
 
-// Good files of the field are not called damaged, by either check, and those that were cut
-// are.
+// TestDamageOfTheField: neither check reports good files of the field as damaged, but both report
+// truncated ones.
 func TestDamageOfTheField(t *testing.T) {
 	field := filepath.Join("..", "..", "..", "shared", "field")
 	if _, err := os.Stat(field); err != nil {

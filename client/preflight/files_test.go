@@ -68,7 +68,7 @@ func TestFolderOfAFlight(t *testing.T) {
 	}
 }
 
-// TestRealFiles: the shared files are whole, and each of them cut is told.
+// TestRealFiles: the shared files pass as complete, and each of them truncated is reported.
 func TestRealFiles(t *testing.T) {
 	if _, err := os.Stat(shared); err != nil {
 		t.Skipf("no shared test data: %v", err)
@@ -115,7 +115,7 @@ func TestBandsOfARealCapture(t *testing.T) {
 	}
 }
 
-// A band that is there already, and so was not looked at, is not missing.
+// TestCompleteCaptures: a band that is already uploaded, and so was not read, is not missing.
 func TestCompleteCaptures(t *testing.T) {
 	dir := filepath.Join(shared, "images", "sequoia-garfield")
 	if _, err := os.Stat(dir); err != nil {

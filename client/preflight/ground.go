@@ -19,8 +19,7 @@ import (
 	"transect/client/verdict"
 )
 
-// checkCameras reports a survey taken by several cameras. The lenses of one rig
-// have one model.
+// checkCameras reports a survey taken by several cameras. The lenses of one rig count as one model.
 func (s *survey) checkCameras() {
 	counts := map[uint16]int{}
 	for _, p := range s.photos.All {
@@ -68,7 +67,7 @@ func (s *survey) checkGround(report *Report) {
 	}
 	a, b := middleOf(flown), middleOf(wanted)
 	apart := distance(a[1], a[0], b[1], b[0])
-	// Two areas of one size side by side are apart by their size.
+	// Two adjacent areas of equal size are apart by their size.
 	if reach := radius(flown, a) + radius(wanted, b); apart > reach+tolerance {
 		s.problems.add(newProblem("far-from-mission", Warning, "",
 			fmt.Sprintf("the photos were taken %s from the mission's area", metres(apart-reach)),
@@ -95,7 +94,7 @@ func middleOf(ring orb.Ring) orb.Point {
 	return middle
 }
 
-// radius is the distance in metres from the middle to the farthest corner.
+// radius returns the distance in metres from the middle to the farthest corner.
 func radius(ring orb.Ring, middle orb.Point) float64 {
 	r := 0.0
 	for _, p := range ring {
@@ -104,7 +103,7 @@ func radius(ring orb.Ring, middle orb.Point) float64 {
 	return r
 }
 
-// checkCount compares the number of images with the expected one.
+// checkCount compares the number of images with the expected number.
 func (s *survey) checkCount() {
 	if s.opts.Expected <= 0 || s.report.Images == s.opts.Expected {
 		return
@@ -121,14 +120,14 @@ func (s *survey) checkCount() {
 		fmt.Sprintf("%s, the mission announces %s", there, human.Number(s.opts.Expected)), hint))
 }
 
-// checkDuplicates finds files that are byte for byte the same, as a run does: the
-// first by name is the original.
+// checkDuplicates finds files that are identical byte for byte, like a run does: the first by name
+// is the original.
 func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 	size := func(i int) int64 {
 		if f := s.files.At(i); !f.part() {
 			return f.size
 		}
-		return int64(-1 - i) // sidecar files, such as the .prj of many rasters, may well be equal
+		return int64(-1 - i) // sidecar files, such as the .prj of many rasters, may legitimately be equal
 	}
 	name := func(i int) string { name, _, _ := s.file(i); return name }
 	path := func(i int) string { _, path, _ := s.file(i); return path }
@@ -136,7 +135,7 @@ func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 	imagery.Duplicates(ctx, s.opts.Tree, s.files.Len(), size, path, byName, func(duplicate, original int) {
 		_, _, kind := s.file(duplicate)
 		elsewhere := filepath.Dir(path(original)) != filepath.Dir(path(duplicate))
-		// Else both are meant, or it was listed twice.
+		// Otherwise both are meant, or it was listed twice.
 		if path(original) != path(duplicate) && (kind == "image" || !elsewhere) {
 			s.problems.add(newProblem("duplicate", Warning, name(duplicate), "it is the same file as "+name(original),
 				"leave one of the two out"))
@@ -145,8 +144,8 @@ func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
 	})
 }
 
-// RingOf makes Options.Mission of a GeoJSON geometry: the outer ring of a
-// polygon, the bounding box of anything else; nil without positions.
+// RingOf converts a GeoJSON geometry to Options.Mission: the outer ring of a polygon, the bounding
+// box of anything else; nil without positions.
 func RingOf(text string) [][2]float64 {
 	g := gjson.Parse(text)
 	if g.Get("type").String() == "Polygon" {
@@ -165,7 +164,7 @@ func RingOf(text string) [][2]float64 {
 	return [][2]float64{low, {high[0], low[1]}, high, {low[0], high[1]}, low}
 }
 
-// positions appends those at any depth of a GeoJSON value.
+// positions appends the positions at any depth of a GeoJSON value.
 func positions(v gjson.Result, all [][2]float64) [][2]float64 {
 	list := v.Array()
 	if v.IsObject() {

@@ -21,7 +21,7 @@ const (
 	zones        = 27 * time.Hour // between the farthest time zones
 )
 
-// imageProblems are those of one image.
+// imageProblems returns the problems of one image.
 func imageProblems(file scan.File, format string, p *imagery.Photo, err error) []Problem {
 	if err != nil {
 		return readProblems(file, format, err)
@@ -67,11 +67,10 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	return found
 }
 
-// clocksDisagree reports whether the two times cannot be the same moment in two
-// time zones.
+// clocksDisagree reports whether the two times cannot be the same moment in any two time zones.
 func clocksDisagree(p *imagery.Photo) bool {
 	if p.Acquired.IsZero() || p.XMP.Acquired.IsZero() || p.XMP.Acquired.Year() < 1990 || p.Acquired.Year() < 1990 {
-		return false // an unset clock is reported by checkDates
+		return false // checkDates reports an unset clock
 	}
 	apart := p.Acquired.Sub(p.XMP.Acquired).Abs()
 	switch {
@@ -84,7 +83,7 @@ func clocksDisagree(p *imagery.Photo) bool {
 	return min(apart, 15*time.Minute-apart) > sameTime
 }
 
-// readProblems are those of an image that could not be read.
+// readProblems returns the problems of an image that could not be read.
 func readProblems(file scan.File, format string, err error) []Problem {
 	cause := imagery.CauseOf(err)
 	p := Problem{Severity: Error, Name: file.Name, Message: err.Error()}
@@ -109,8 +108,7 @@ func readProblems(file scan.File, format string, err error) []Problem {
 	return []Problem{p}
 }
 
-// addSkipped counts a file that was left out, and reports it unless it is
-// harmless.
+// addSkipped counts a skipped file, and reports it unless it is harmless.
 func (c *Checker) addSkipped(err error) {
 	if err == nil {
 		return
@@ -138,7 +136,7 @@ func (c *Checker) addSkipped(err error) {
 	c.problems.add(p)
 }
 
-// noteProblem reports what the scan found odd.
+// noteProblem returns the problem for a note by the scan.
 func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
 	if item.Incomplete {

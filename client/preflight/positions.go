@@ -18,25 +18,23 @@ type survey struct {
 	*Checker
 	problems problemList
 	photos   *tempfile.Column[photoRecord] // by camera, time and name
-	jumps    map[uint32]bool               // indices of photos whose position is implausible
+	jumps    map[uint32]bool               // indices of photos with implausible positions
 }
 
 const (
-	// tolerance is how far in metres two positions of one place may be apart,
-	// besides what speed allows for: GPS drift and clocks in whole seconds.
+	// tolerance is how far in metres two positions of one place may be apart, in addition to the
+	// speed: GPS drift and clocks in whole seconds.
 	tolerance = 100.0
 	// maxSpeed of an aircraft, in m/s.
 	maxSpeed = 70.0
-	// ahead is how many photos in a row may be outliers; after more of them the
-	// aircraft has moved.
+	// ahead is how many consecutive photos may be outliers; beyond that the aircraft has moved.
 	ahead = 8
-	// tooMany is the share of photos that cannot all be outliers.
+	// tooMany is the share of photos too large to be outliers.
 	tooMany = 0.1
 )
 
-// checkPositions finds positions that no aircraft can have reached: the
-// neighbours in time are too far away, but near each other. Photos without a
-// time are compared with the middle of the survey.
+// checkPositions finds positions that no aircraft can have reached: the neighbours in time are too
+// far away, but near each other. Photos without a time are compared with the middle of the survey.
 func (s *survey) checkPositions() {
 	s.jumps = map[uint32]bool{}
 	reasons := map[uint32]uint32{}
@@ -83,13 +81,13 @@ func (s *survey) checkPositions() {
 	}
 }
 
-// follow goes along the photos of one camera in order of time. For each outlier
-// it records the photo it cannot be reached from.
+// follow tracks the photos of one camera in order of time. For each outlier it records the photo
+// from which it cannot be reached.
 func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	if len(track) < 3 {
 		return
 	}
-	// The first photo may be an outlier: begin where three agree.
+	// The first photo may be an outlier, so begin where three agree.
 	good := 0
 	for good < min(len(track)-2, ahead) &&
 		!(s.reaches(track[good], track[good+1]) && s.reaches(track[good], track[good+2])) {
@@ -115,12 +113,12 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 				break
 			}
 		}
-		// Nothing follows the last photo: alone it counts as an outlier.
+		// The last photo has no successor: alone it counts as an outlier.
 		if back < 0 && i == len(track)-1 {
 			back = len(track)
 		}
 		if back < 0 {
-			good = i // it went on from there
+			good = i // the track continued from there
 			continue
 		}
 		for j := i; j < back; j++ {
@@ -133,7 +131,7 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	}
 }
 
-// reaches reports whether an aircraft can be at both places at their times.
+// reaches reports whether an aircraft can be at both positions at their times.
 func (s *survey) reaches(a, b uint32) bool {
 	seconds := math.Abs(float64(s.photos.At(int(a)).taken-s.photos.At(int(b)).taken)) / 1e9
 	return s.apart(a, b) <= tolerance+maxSpeed*(seconds+1)
@@ -144,9 +142,9 @@ func (s *survey) apart(a, b uint32) float64 {
 	return distance(p.latitude, p.longitude, q.latitude, q.longitude)
 }
 
-// farAway finds positions far from all others, whatever their times, and how far:
-// more than a kilometre from the middle, and twenty times as far as the median.
-// It needs a handful of photos to know the middle.
+// farAway finds positions far from all others, whatever their times, with their distance: more than
+// a kilometre from the middle, and twenty times as far as the median. Determining the middle needs
+// a handful of photos.
 func (s *survey) farAway(located int, reasons map[uint32]uint32) map[uint32]float64 {
 	if located < 5 {
 		return nil
@@ -187,13 +185,13 @@ func (s *survey) farAway(located int, reasons map[uint32]uint32) map[uint32]floa
 	return far
 }
 
-// median sorts the values.
+// median returns the median, and sorts the values.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
 }
 
-// distance is that of two positions in metres, on a sphere.
+// distance returns the distance of two positions in metres, on a sphere.
 func distance(latitude, longitude, otherLatitude, otherLongitude float64) float64 {
 	return geo.DistanceHaversine(orb.Point{longitude, latitude}, orb.Point{otherLongitude, otherLatitude})
 }

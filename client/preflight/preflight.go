@@ -1,12 +1,11 @@
-// Package preflight checks files before they are ingested, and reports what is
-// wrong with them: damaged files, photos without a position, missing bands, a
-// survey that is not the one ordered. It changes nothing and stops nothing; what
-// to do about a report is for the caller to decide.
+// Package preflight checks files before they are ingested, and reports problems: damaged files,
+// photos without a position, missing bands, a survey other than the one ordered. It changes nothing
+// and stops nothing; the caller decides what to do about a report.
 //
-// client/ingest adds each scan.Item to a Checker as it reads it, and asks for the
-// Report at the end. Single images are checked in image.go, other files in
-// truncated.go, the pixels of both in decode.go; the survey as a whole in positions.go, dates.go, bands.go and
-// ground.go, from compact records of each photo (record.go). Begin at Checker.
+// client/ingest adds each scan.Item to a Checker while reading it, and calls Report at the end.
+// Single images are checked in image.go, other files in truncated.go, the pixels of both in
+// decode.go; the survey as a whole in positions.go, dates.go, bands.go and ground.go, from compact
+// records of each photo (record.go). Begin at Checker.
 package preflight
 
 import (
@@ -22,35 +21,32 @@ import (
 	"transect/client/tempfile"
 )
 
-// Options is what is known about the survey. All of it is optional.
+// Options describe the survey. All of them are optional.
 type Options struct {
 	// Expected is the number of images the mission should have.
 	Expected int
-	// Mission is the ring of the area to be flown, longitudes and latitudes in
-	// degrees; RingOf makes one of GeoJSON.
+	// Mission is the ring of the planned area, longitudes and latitudes in degrees; RingOf makes it from GeoJSON.
 	Mission [][2]float64
-	// Date is when the flight was, in any zone.
+	// Date is the date of the flight, in any zone.
 	Date time.Time
-	// Now is the present time; zero is the clock's. Later photos are from the future.
+	// Now is the current time, the clock's if zero. Later photos are in the future.
 	Now time.Time
-	// Zone is that of the times in messages; nil is UTC, which the clock of a camera
-	// without a recorded zone is taken for.
+	// Zone is the zone of times in messages, UTC if nil; a camera's clock without a recorded zone
+	// counts as UTC.
 	Zone *time.Location
-	// SkipDuplicates saves reading the files that have the same size.
+	// SkipDuplicates avoids reading the files of equal size.
 	SkipDuplicates bool
-	// Dir is the folder of temporary files, which only large surveys need; ""
-	// is the system's.
+	// Dir is the folder of temporary files, which only large surveys need; "" is the system's.
 	Dir string
 	// Tree holds the files.
 	Tree files.Tree
 }
 
-// Checker collects what files say about themselves. Its methods may be called
-// from several goroutines; the report does not depend on the order of calls.
+// Checker collects the metadata of files. Its methods may be called from several goroutines; the
+// report does not depend on the order of calls.
 //
-// It keeps 80 bytes of an image, 16 of any other file, and their names in
-// temporary files once they are many: of a million images a few megabytes are in
-// memory, and some 40 while the report is made.
+// It keeps 80 bytes per image, 16 per other file, and their names in temporary files once there are
+// many: a million images take a few megabytes of memory, and some 40 while the report is made.
 type Checker struct {
 	opts Options
 
@@ -62,7 +58,7 @@ type Checker struct {
 	photos   tempfile.Column[photoRecord]
 	cameras  interner
 	bands    interner
-	unread   int // images that are counted, but were not read
+	unread   int // images counted but not read
 }
 
 // New returns a checker.
@@ -76,7 +72,7 @@ func New(opts Options) *Checker {
 	return c
 }
 
-// Close removes the temporary files. What a report says stays.
+// Close removes the temporary files. Reports remain valid.
 func (c *Checker) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,15 +81,14 @@ func (c *Checker) Close() {
 	c.photos.Close()
 }
 
-// Add checks an item, or an error that scan.Items gave in place of one. photo and
-// err are the result of imagery.Read for an image; when both are nil, Add reads
-// it. Other files are opened to see whether they are truncated. It returns the
-// problem that makes the item unusable, or nil.
+// Add checks an item, or an error yielded by scan.Items in place of one. photo and err are the
+// result of imagery.Read for an image; when both are nil, Add reads it. Other files are opened to
+// check whether they are truncated. It returns the problem that makes the item unusable, or nil.
 func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) *Problem {
 	return c.add(item, photo, err, func(found []Problem) []Problem { return found })
 }
 
-// add checks an item; decode adds what is found in the pixels of one without errors.
+// add checks an item; decode adds the problems found in the pixels of one without errors.
 func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode func([]Problem) []Problem) *Problem {
 	if len(item.Members) == 0 {
 		c.addSkipped(err)
@@ -151,15 +146,14 @@ func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode fu
 	return bad
 }
 
-// Compare sets Mission and Date when they become known later than the other
-// options.
+// Compare sets Mission and Date when they become known later than the other options.
 func (c *Checker) Compare(mission [][2]float64, date time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opts.Mission, c.opts.Date = mission, date
 }
 
-// AddKnown counts an item that is uploaded already, and does not check it.
+// AddKnown counts an item that is already uploaded, without checking it.
 func (c *Checker) AddKnown(item scan.Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,8 +173,8 @@ func (c *Checker) count(item scan.Item) {
 	}
 }
 
-// Report reports on what was added so far. It may be called again after more was
-// added. When ctx ends, duplicates not yet compared are not reported.
+// Report reports on the files added so far. It may be called again after adding more. When ctx
+// ends, duplicates not yet compared are not reported.
 func (c *Checker) Report(ctx context.Context) *Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +185,7 @@ func (c *Checker) Report(ctx context.Context) *Report {
 	s.checkPositions()
 	s.checkDates(report)
 	s.checkCameras()
-	if c.unread == 0 { // else the others of a capture may be among them
+	if c.unread == 0 { // otherwise they may include the rest of a capture
 		s.checkBands()
 	}
 	s.checkGround(report)

@@ -13,20 +13,20 @@ import (
 	"transect/client/tempfile"
 )
 
-// fileRecord is what is kept of every file, beside its names.
+// fileRecord is the record kept of every file, besides its names.
 type fileRecord struct {
-	names int64 // offset of its names; the complement for all but the main file of an item
+	names int64 // offset of its names; complemented unless it is the main file of an item
 	size  int64
 }
 
-// part reports whether the file is not the main one of its item.
+// part reports whether the file is not the main file of its item.
 func (f fileRecord) part() bool { return f.names < 0 }
 
-// photoRecord is what is kept of a photo in addition: 64 bytes.
+// photoRecord is the additional record of a photo: 64 bytes.
 type photoRecord struct {
-	taken               int64 // nanoseconds since 1970, noTime when not known
+	taken               int64 // nanoseconds since 1970, noTime when unknown
 	latitude, longitude float64
-	capture             uint64 // hash of what photos of one moment share, 0 for none
+	capture             uint64 // hash of the name shared by photos of one moment, 0 for none
 	file                uint32 // index of its fileRecord
 	height, focal       float32
 	yaw, pitch          float32
@@ -38,7 +38,7 @@ type photoRecord struct {
 
 const noTime = math.MinInt64
 
-// addPhoto keeps what the checks of the survey as a whole need.
+// addPhoto records the data for the checks of the survey as a whole.
 func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 	r := photoRecord{
 		taken: noTime, latitude: p.Latitude, longitude: p.Longitude, positioned: p.HasPosition,
@@ -65,7 +65,7 @@ func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 	c.photos.Add(r)
 }
 
-// cameraOf names a camera; many models begin with their maker's name.
+// cameraOf returns a camera's name; many models begin with their maker's name.
 func cameraOf(p imagery.Photo) string {
 	if len(p.Model) >= len(p.Make) && strings.EqualFold(p.Model[:len(p.Make)], p.Make) {
 		return p.Model
@@ -73,7 +73,7 @@ func cameraOf(p imagery.Photo) string {
 	return strings.TrimSpace(p.Make + " " + p.Model)
 }
 
-// shape is what imagery needs to compute the footprint of a photo.
+// shape returns the photo with the data imagery needs to compute its footprint.
 func (r photoRecord) shape() imagery.Photo {
 	p := imagery.Photo{
 		HasPosition: r.positioned, Latitude: r.latitude, Longitude: r.longitude,
@@ -92,8 +92,7 @@ func (r photoRecord) shape() imagery.Photo {
 
 func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
 
-// byTime returns the photos in order of camera, time and name; those without a
-// time first.
+// byTime returns the photos in order of camera, time and name, starting with those without a time.
 func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	type key struct {
 		taken  int64
@@ -120,8 +119,7 @@ func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	return sorted
 }
 
-// addFile keeps the name and path of a file; part is true of all but the main
-// file of an item.
+// addFile records the name and path of a file; part is true except for the main file of an item.
 func (c *Checker) addFile(kind string, f scan.File, part bool) {
 	names := c.names.Add([]byte(f.Name + "\x00" + f.Path + "\x00" + kind))
 	if part {
@@ -130,7 +128,7 @@ func (c *Checker) addFile(kind string, f scan.File, part bool) {
 	c.files.Add(fileRecord{names, f.Size})
 }
 
-// file returns the name and path of a file and the kind of its item; "" when they cannot be read back.
+// file returns the name and path of a file and the kind of its item; "" when unreadable.
 func (c *Checker) file(i int) (name, path, kind string) {
 	f := c.files.At(i)
 	if f.part() {
@@ -142,20 +140,19 @@ func (c *Checker) file(i int) (name, path, kind string) {
 	return name, path, kind
 }
 
-// name is that of a photo's file.
+// name returns the name of a photo's file.
 func (c *Checker) name(r photoRecord) string {
 	name, _, _ := c.file(int(r.file))
 	return name
 }
 
-// interner numbers texts, of which there are few.
+// interner numbers texts that recur often.
 type interner struct {
 	texts   []string
 	numbers map[string]uint16
 }
 
-// add returns the number of a text. Beyond 65,536 texts all others count as the
-// first.
+// add returns the number of a text. Beyond 65,536 texts, new ones get the number of the first.
 func (l *interner) add(text string) uint16 {
 	if n, known := l.numbers[text]; known || len(l.texts) > math.MaxUint16 {
 		return n

@@ -11,25 +11,24 @@ import (
 	"transect/client/verdict"
 )
 
-// Severities. An error means that a file is unusable as it is; a warning, that
-// somebody should look at it.
+// Severities. An error means that a file is unusable; a warning, that it needs a look.
 const (
 	Error   = "error"
 	Warning = "warning"
 )
 
-// Problem is one thing that is wrong.
+// Problem is one problem found.
 type Problem struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"` // Error or Warning
-	Name     string `json:"name"`     // of the file, "" when it is the survey as a whole
+	Name     string `json:"name"`     // of the file, "" for the survey as a whole
 	Message  string `json:"message"`  // without the name
-	Hint     string `json:"hint"`     // what to do, or ""
-	// Verdict is what a run says of the file, "" when the problem does not decide it.
+	Hint     string `json:"hint"`     // the remedy, or ""
+	// Verdict is the file's verdict in a run, "" when the problem does not decide it.
 	Verdict verdict.Verdict `json:"verdict,omitempty"`
 }
 
-// verdicts are those of the problems that decide about a file, by their codes.
+// verdicts are the verdicts of problems that decide about a file, by code.
 var verdicts = map[string]verdict.Verdict{
 	"truncated": verdict.Damaged, "damaged": verdict.Damaged, "not-an-image": verdict.Damaged,
 	string(scan.Empty): verdict.Damaged,
@@ -42,7 +41,7 @@ func newProblem(code, severity, name, message, hint string) Problem {
 	return Problem{Code: code, Severity: severity, Name: name, Message: message, Hint: hint}
 }
 
-// Count is how often a problem was found, listed or not.
+// Count is how often a problem was found, including unlisted ones.
 type Count struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
@@ -55,35 +54,33 @@ type Polygon struct {
 	Coordinates [][][2]float64 `json:"coordinates"`
 }
 
-// Report is what was found.
+// Report is the result of the checks.
 type Report struct {
 	Items  int   `json:"items"`
-	Files  int   `json:"files"` // to be sent
+	Files  int   `json:"files"` // number of files to send
 	Bytes  int64 `json:"bytes"`
 	Images int   `json:"images"`
-	// Checked counts the files that were looked at, Decoded those of them whose pixels
-	// were decoded, which only a Deep check does.
+	// Checked counts the files examined, Decoded those whose pixels were decoded, which only a Deep check does.
 	Checked int            `json:"checked"`
 	Deep    bool           `json:"deep"`
 	Decoded int            `json:"decoded"`
-	ByKind  map[string]int `json:"by_kind"` // items
-	// BySkipped counts files left out, by scan.Reason.
+	ByKind  map[string]int `json:"by_kind"` // number of items
+	// BySkipped counts skipped files by scan.Reason.
 	BySkipped map[string]int `json:"skipped"`
-	// First and Last are the times of the earliest and the latest photo, without those
-	// whose clock is wrong; zero when none has a time.
+	// First and Last are the times of the earliest and the latest photo, except for wrong clocks;
+	// zero when no photo has a time.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
-	// Footprint estimates the ground that the photos cover, without outliers; nil
-	// when none has a position. Area is its area in square metres.
+	// Footprint estimates the ground that the photos cover, without outliers; nil when none has a
+	// position. Area is its area in square metres.
 	Footprint *Polygon `json:"footprint,omitempty"`
 	Area      float64  `json:"area"`
-	// Problems are the first of each code, errors before warnings; Counts says
-	// how many there are in all.
+	// Problems are the first of each code, errors before warnings; Counts has the totals.
 	Problems []Problem `json:"problems"`
 	Counts   []Count   `json:"counts"`
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
-	// Numbers of files by verdict, files that form one dataset counted as one.
+	// Numbers of files by verdict; files that form one dataset count as one.
 	Damaged    int `json:"damaged"`
 	Incomplete int `json:"incomplete"`
 	Duplicate  int `json:"duplicate"`
@@ -107,8 +104,8 @@ func (r *Report) tally(v verdict.Verdict) {
 	}
 }
 
-// Undecided counts the errors that are not of one file, such as a band that is missing
-// from a capture: they decide about no file, and somebody must look at them.
+// Undecided counts the errors not specific to one file, such as a band missing from a capture: they
+// decide about no file, but need a look.
 func (r *Report) Undecided() int64 {
 	n := 0
 	for _, c := range r.Counts {
@@ -119,7 +116,7 @@ func (r *Report) Undecided() int64 {
 	return int64(n)
 }
 
-// Depth is how deep the check was: quick or deep.
+// Depth returns the depth of the check: quick or deep.
 func (r *Report) Depth() string {
 	if r.Deep {
 		return "deep"
@@ -127,7 +124,7 @@ func (r *Report) Depth() string {
 	return "quick"
 }
 
-// Count returns how often a problem of that code was found.
+// Count returns how often a problem with a code was found.
 func (r *Report) Count(code string) int {
 	n := 0
 	for _, c := range r.Counts {
@@ -152,8 +149,7 @@ type problemsOf struct {
 	list []Problem
 }
 
-// maxKept is how many problems of a code are kept before the list is sorted and
-// cut to half of them.
+// maxKept is how many problems of a code are kept before sorting the list and dropping half of them.
 const maxKept = 1024
 
 func (l problemList) add(p Problem) {
@@ -183,14 +179,14 @@ func (l problemList) clone() problemList {
 	return c
 }
 
-// maxListed is how many problems of a code a report lists.
+// maxListed is the most problems of a code that a report lists.
 const maxListed = 20
 
 // list returns the first problems of each code, and all counts: errors first,
 // then by code.
 func (l problemList) list() ([]Problem, []Count) {
 	problems, counts := []Problem{}, []Count{}
-	for _, key := range slices.Sorted(maps.Keys(l)) { // "error…" is before "warning…"
+	for _, key := range slices.Sorted(maps.Keys(l)) { // "error…" sorts before "warning…"
 		list := l[key].list
 		sortProblems(list)
 		problems = append(problems, list[:min(maxListed, len(list))]...)

@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2024, 5, 14, 12, 0, 0, 0, time.UTC)
 
-// shot is the i-th photo of a straight flight at 10 m/s, one photo in 2 s.
+// shot returns the i-th photo of a straight flight at 10 m/s, with a photo every 2 s.
 func shot(i int) imagery.Photo {
 	return imagery.Photo{
 		HasPosition: true, Latitude: 50 + float64(i)*20/111_195, Longitude: 5, Width: 4000, Height: 3000,

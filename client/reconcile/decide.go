@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Decide says what to do with a file.
+// Decide returns what to do with a file.
 func Decide(s State) Decision {
 	switch {
 	case s.Created == "":
@@ -40,7 +40,7 @@ func (s State) beforeCreate() Decision {
 		return *d
 	}
 	decision := s.create(key)
-	if decision.Replaces == "" { // a changed file is sent in any case: its previous version is not the present one
+	if decision.Replaces == "" { // a changed file is sent in any case: its previous version has other content
 		if d := s.duplicate(key); d != nil {
 			return *d
 		}
@@ -48,7 +48,7 @@ func (s State) beforeCreate() Decision {
 	return decision
 }
 
-// found is the decision for a dataset that was created for the file.
+// found returns the decision for a dataset created for the file.
 func (s State) found(d Dataset, key string) Decision {
 	decision := Decision{Action: Resume, Dataset: d.ID, Key: key, Superseded: s.superseded(d.Run, d.Key, d.Taken)}
 	if d.Complete() {
@@ -60,8 +60,8 @@ func (s State) found(d Dataset, key string) Decision {
 	return decision
 }
 
-// match finds the dataset that was created for this very file, and the key of
-// the file. It asks for the checksum where only that can tell.
+// match finds the dataset created for exactly this file, and the file's key. hash requests the
+// checksum if the decision depends on it.
 func (s State) match() (match *Dataset, key string, hash bool) {
 	edited := false
 	var begun *Dataset
@@ -92,9 +92,9 @@ func (s State) match() (match *Dataset, key string, hash bool) {
 	return nil, s.EditedKey, false
 }
 
-// sameForeign reports whether a dataset that was not created by an ingest holds
-// the file. Images are compared by acquisition time, because every memory card
-// has a DJI_0001.JPG; other files by checksum.
+// sameForeign reports whether a dataset not created by an ingest holds the file. Images are
+// compared by acquisition time, because every memory card has a DJI_0001.JPG; other files by
+// checksum.
 func (s State) sameForeign(d *Dataset) (same, hash bool) {
 	if s.Kind == "image" && d.Taken != 0 {
 		return s.Taken == d.Taken && (!d.Complete() || d.Size == 0 || d.Size == s.Size), false
@@ -105,12 +105,12 @@ func (s State) sameForeign(d *Dataset) (same, hash bool) {
 	return d.md5() == s.Components[0].MD5, s.Components[0].MD5 == ""
 }
 
-// relocated decides about a file that is stored under another path: it was
-// ingested from a folder above or below the present source, so one of the two
-// paths ends with the other. All checksums must be equal.
+// relocated decides about a file stored under another path: it was ingested from a folder above or
+// below the present source, so one of the two paths ends with the other. All checksums must be
+// equal.
 func (s State) relocated(key string) *Decision {
 	if s.Kind == "image" {
-		return nil // identified by base name already
+		return nil // already identified by base name
 	}
 	if s.Relocated == nil {
 		return &Decision{Action: FindRelocated}
@@ -130,8 +130,7 @@ func (s State) relocated(key string) *Decision {
 	return nil
 }
 
-// duplicate decides about a file whose bytes are stored under another name. All
-// checksums must be equal.
+// duplicate decides about a file whose bytes are stored under another name. All checksums must be equal.
 func (s State) duplicate(key string) *Decision {
 	switch {
 	case s.Content == "":
@@ -159,8 +158,7 @@ func (s State) sameComponents(d Dataset) bool {
 	return len(d.Components) == len(s.Components)
 }
 
-// create is the decision for a file that the platform does not have, perhaps
-// only in a previous version.
+// create returns the decision for a file that the platform lacks, or has only in a previous version.
 func (s State) create(key string) Decision {
 	decision := Decision{Action: Create, Key: key}
 	var previous *Dataset
@@ -181,14 +179,14 @@ func (s State) create(key string) Decision {
 	return decision
 }
 
-// sameSubject reports whether two datasets or files of one name are versions of
-// the same: for images only the acquisition time can tell.
+// sameSubject reports whether two datasets or files of one name are versions of the same: images
+// are distinguished only by acquisition time.
 func (s State) sameSubject(taken, other int64) bool {
 	return s.Kind != "image" || taken != 0 && taken == other
 }
 
-// superseded are the empty datasets of previous versions, created by runs
-// before the one that created the present dataset.
+// superseded returns the empty datasets of previous versions, created by runs before the one that
+// created the current dataset.
 func (s State) superseded(run, key string, taken int64) (ids []string) {
 	for _, d := range s.Datasets {
 		if s.Replace && d.Key != "" && d.Key != key && d.Empty() && d.Run < run && s.sameSubject(taken, d.Taken) {
@@ -198,9 +196,8 @@ func (s State) superseded(run, key string, taken int64) (ids []string) {
 	return ids
 }
 
-// afterCreate chooses between the dataset just created and those that other
-// runs have created meanwhile: every run chooses the same, and deletes only its
-// own.
+// afterCreate chooses between the new dataset and those that other runs have created meanwhile:
+// every run makes the same choice, and deletes only its own.
 func (s State) afterCreate() Decision {
 	created := Dataset{ID: s.Created, Components: make([]Component, 1)} // nothing uploaded
 	survivor, _ := Survivor(append([]Dataset{created}, s.Datasets...))
@@ -213,11 +210,11 @@ func (s State) afterCreate() Decision {
 	return Decision{Action: Wait, Dataset: survivor.ID, Key: s.Key, Discard: true}
 }
 
-// OtherRun is the reason of a file that another run has uploaded.
+// OtherRun is the reason for a file that another run has uploaded.
 const OtherRun = "uploaded by another run"
 
-// afterUpload makes runs that did not notice each other agree: the dataset with
-// the smallest ID stays, unless it is an orphan.
+// afterUpload makes runs agree that did not notice each other: the dataset with the smallest ID
+// stays, unless it is an orphan.
 func (s State) afterUpload() Decision {
 	decision := Decision{Action: Keep, Dataset: s.Created, Key: s.Key}
 	if len(s.Datasets) == 0 {

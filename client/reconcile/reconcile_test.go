@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dataset describes a dataset of one component, shortly.
+// dataset returns a dataset of one component in short form.
 func dataset(id, key string, change ...func(*Dataset)) Dataset {
 	d := Dataset{ID: id, Key: key, Run: "run1", Name: "a.txt", Size: 10, Modified: 100,
 		Components: []Component{{Name: "file", MD5: "m1", Size: 10, Uploaded: true}}}
@@ -34,7 +34,7 @@ func set(d *Dataset) {
 	d.Components = []Component{{Name: "vector", MD5: "m1", Uploaded: true}, {Name: "index", MD5: "m2", Uploaded: true}}
 }
 
-// file describes a local file that has been sampled.
+// file returns a local file that has been sampled.
 func file(change ...func(*File)) File {
 	f := File{Kind: "file", Name: "a.txt", Size: 10, Modified: 100, Key: "k", Run: "run5", Components: []Component{{Name: "file", Size: 10}}}
 	for _, c := range change {
@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		state State
 		want  Decision
 	}{
-		// Before anything is sent: information is fetched only where it is needed.
+		// Before sending anything: information is fetched only when needed.
 		{"unknown file is sampled", State{File: file(unread)}, Decision{Action: Sample}},
 		{"unchanged file is not read", State{File: file(unread), Datasets: []Dataset{dataset("1", "k")}},
 			Decision{Action: Skip, Dataset: "1", Key: "k"}},
@@ -78,7 +78,7 @@ func TestDecide(t *testing.T) {
 		{"new file", State{File: file(), Relocated: none}, Decision{Action: Create, Key: "k"}},
 		{"new image is never relocated", State{File: file(image)}, Decision{Action: Create, Key: "k"}},
 
-		// The dataset of the very file.
+		// The dataset of the same file.
 		{"resumed", State{File: file(), Datasets: []Dataset{dataset("1", "k", empty)}}, Decision{Action: Resume, Dataset: "1", Key: "k"}},
 		{"resumed: the first of two", State{File: file(), Datasets: []Dataset{dataset("1", "k", empty), dataset("2", "k", empty)}},
 			Decision{Action: Resume, Dataset: "1", Key: "k"}},
@@ -98,7 +98,7 @@ func TestDecide(t *testing.T) {
 		{"checksum of the platform unknown", State{File: file(touched), Datasets: []Dataset{dataset("1", "k", md5(""))}},
 			Decision{Action: Skip, Dataset: "1", Key: "k"}},
 
-		// Datasets that no ingest created.
+		// Datasets not created by an ingest.
 		{"foreign image of the same moment", State{File: file(image), Datasets: []Dataset{dataset("1", "", foreign, taken(7))}},
 			Decision{Action: Skip, Dataset: "1", Key: "k"}},
 		{"foreign image of the same moment, of another size", State{File: file(image), Datasets: []Dataset{dataset("1", "", foreign, taken(7), size(11))}},

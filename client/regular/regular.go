@@ -1,6 +1,5 @@
-// Package regular opens files that a folder offers. What looks like a file there may be a
-// pipe that nobody writes, a device without an end, or a link to one: only regular files
-// are opened, and opening never waits.
+// Package regular opens files in untrusted folders. A path there may be a pipe without a writer, an
+// endless device, or a link to one: only regular files are opened, and opening never blocks.
 package regular
 
 import (
@@ -14,12 +13,12 @@ import (
 	"transect/client/human"
 )
 
-// ErrOther means that there is something else than a regular file.
+// ErrOther means that a path is not a regular file.
 var ErrOther = errors.New("it is not a regular file")
 
-// Open opens a regular file, or one that a link leads to, to read it.
+// Open opens a regular file, or a link to one, for reading.
 func Open(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is opened at once, to be refused
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +33,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Check returns an error unless info is that of a regular file.
+// Check returns an error unless info describes a regular file.
 func Check(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -42,7 +41,7 @@ func Check(path string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "open", Path: path, Err: ErrOther}
 }
 
-// Read reads a regular file of most bytes.
+// Read reads a regular file of at most most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -52,7 +51,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll reads most bytes. More are an error.
+// ReadAll reads at most most bytes, and fails if there are more.
 func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(text)) > most {

@@ -16,8 +16,8 @@ import (
 	"transect/testdata/foldergen"
 )
 
-// Each file of a folder is a member of an item, or was left out with a reason, whatever
-// belongs to whatever and whatever is filtered.
+// TestEachFileIsToldOf: each file of a folder is a member of an item, or is left out with a reason,
+// for any combination of sidecars and filters.
 func TestEachFileIsToldOf(t *testing.T) {
 	root, n := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,7 @@ func TestEachFileIsToldOf(t *testing.T) {
 			s.MinSize = rapid.SampledFrom([]int64{0, 2, 50}).Draw(t, "min")
 			s.NewerThan = rapid.SampledFrom([]time.Time{{}, time.Unix(1.1e9, 0)}).Draw(t, "newer")
 		}
-		if rapid.Bool().Draw(t, "several") { // sources that overlap
+		if rapid.Bool().Draw(t, "several") { // overlapping sources
 			s.Root, s.Paths = "", []string{filepath.Join(dir, "*.shp"), filepath.Join(dir, "tex"), dir}
 			s.Paths = s.Paths[rapid.IntRange(0, 2).Draw(t, "first"):]
 			if _, err := os.Stat(filepath.Join(dir, "tex")); err != nil {

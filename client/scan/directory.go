@@ -20,32 +20,32 @@ type directory struct {
 	*listing
 	w        *walk
 	origin   *origin
-	number   int    // of the origin
+	number   int    // index of the origin
 	dir, rel string // path, and path within the origin
 
-	// Files that share a stem are neighbours, and each is asked for several times:
-	// in its own turn and by those it may be a sidecar file of.
+	// Files that share a stem are neighbours, and the class of each is needed several times: for
+	// itself and for those it may be a sidecar file of.
 	classes map[int]*class
 	stem    string
 }
 
-// class is what a file was recognised as, and what goes with it.
+// class is the recognised type of a file, with its accompanying files.
 type class struct {
 	formats.Content
 	parts []part
 	err   error
 }
 
-// part is a file that goes with the main one.
+// part is a file accompanying the main one.
 type part struct {
 	File
-	entry     int // of the listing, -1 for one in another folder
+	entry     int // index in the listing, -1 for one in another folder
 	component string
 }
 
 func (d *directory) path(name string) string { return filepath.Join(d.dir, name) }
 
-// fullName is the path of a file within the source, as text.
+// fullName returns the path of a file within the source, as text.
 func (d *directory) fullName(name string) string {
 	if d.origin.listed == nil {
 		return Readable(path.Join(d.origin.prefix, d.rel, name))
@@ -53,10 +53,10 @@ func (d *directory) fullName(name string) string {
 	if given, ok := d.origin.listed[name]; ok {
 		return Readable(given)
 	}
-	return Readable(path.Join(d.origin.beside, name))
+	return Readable(path.Join(d.origin.siblings, name))
 }
 
-// Readable writes the bytes of a name that are not valid UTF-8 as %FF.
+// Readable replaces the bytes of a name that are not valid UTF-8 by %FF.
 func Readable(name string) string {
 	if utf8.ValidString(name) {
 		return name
@@ -64,7 +64,7 @@ func Readable(name string) string {
 	return Escape(name, func(rune) bool { return false })
 }
 
-// Escape does so, and writes some ASCII characters in the same way.
+// Escape is like Readable, and also escapes the characters selected by also.
 func Escape(name string, also func(rune) bool) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -77,12 +77,12 @@ func Escape(name string, also func(rune) bool) string {
 	return b.String()
 }
 
-// requested reports whether the origin asks for the file.
+// requested reports whether the origin requests the file.
 func (d *directory) requested(name string) bool {
 	return d.origin.requests(path.Join(d.rel, name))
 }
 
-// selected reports whether a file is wanted, by its name alone.
+// selected reports whether a file passes the name filters.
 func (d *directory) selected(name string) bool {
 	if _, bad := unwanted(name); bad && d.origin.listed == nil {
 		return false
@@ -90,7 +90,7 @@ func (d *directory) selected(name string) bool {
 	return d.requested(name) && d.w.filter.passes(d.fullName(name))
 }
 
-// sends reports whether the filters let a file pass as the main one of an item.
+// sends reports whether the filters accept a file as the main one of an item.
 func (d *directory) sends(i int) bool {
 	name := d.name(i)
 	if d.entry(i) != regular || !d.selected(name) {
@@ -100,7 +100,7 @@ func (d *directory) sends(i int) bool {
 	return err == nil && !d.w.wrongSize(info) && d.w.recent(d, i, info)
 }
 
-// entry is the type of an entry, or of the target of a link that is followed.
+// entry returns the type of an entry, or of a followed link's target.
 func (d *directory) entry(i int) entryType {
 	kind := d.kind(i)
 	if kind != link || !d.w.source.FollowLinks && d.origin.listed == nil {
@@ -108,12 +108,12 @@ func (d *directory) entry(i int) entryType {
 	}
 	info, err := d.w.source.Tree.Stat(d.path(d.name(i)))
 	if err != nil {
-		return regular // reported when it is opened
+		return regular // opening it will report the error
 	}
 	return typeOf(info.Mode())
 }
 
-// siblings lists the entries that start with the stem of i and a dot, but i.
+// siblings lists the other entries that start with the stem of i and a dot.
 func (d *directory) siblings(i int) []int {
 	stem, _ := formats.CutExtension(d.name(i))
 	var all []int
@@ -126,8 +126,8 @@ func (d *directory) siblings(i int) []int {
 }
 
 // belongs returns the component that entry i fills of a dataset whose main file is sent,
-// formats.NotSent when it goes with a main file and none can hold it, and "" when it
-// stands for itself, as a sidecar file does whose main file is left out.
+// formats.NotSent when it accompanies a main file but no component can hold it, and "" when it is
+// an item of its own, like a sidecar file whose main file is left out.
 func (d *directory) belongs(i int) (component string) {
 	name := d.name(i)
 	if d.w.source.Kind == "file" {
@@ -157,7 +157,7 @@ func (d *directory) belongs(i int) (component string) {
 	return component
 }
 
-// classify recognises entry i and finds what goes with it.
+// classify recognises entry i and finds its accompanying files.
 func (d *directory) classify(i int) *class {
 	name := d.name(i)
 	stem, _ := formats.CutExtension(name)
@@ -199,7 +199,7 @@ func (d *directory) classify(i int) *class {
 		return slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component })
 	})
 	c.sortParts(name)
-	if forced := d.w.source.Kind; forced != "" && forced != c.Kind { // its datasets have one component
+	if forced := d.w.source.Kind; forced != "" && forced != c.Kind { // datasets of a forced kind have one component
 		for n := range c.parts {
 			c.parts[n].component = formats.NotSent
 		}
@@ -207,7 +207,7 @@ func (d *directory) classify(i int) *class {
 	return c
 }
 
-// head returns the first bytes of a file, none when it cannot be read.
+// head returns the first bytes of a file, or none if it cannot be read.
 func (d *directory) head(name string) []byte {
 	f, err := d.w.source.Tree.Open(d.path(name))
 	if err != nil {
@@ -228,14 +228,14 @@ func recognise(tree files.Tree, path string, size int64) (formats.Content, error
 	return formats.Recognise(formats.File{Name: filepath.Base(path), Data: f, Size: size})
 }
 
-// addSibling adds entry j to a class, unless it cannot be sent.
+// addSibling adds entry j to a class, if it can be sent.
 func (d *directory) addSibling(c *class, j int, component string) {
 	name := d.name(j)
-	// The main file was asked for; only what is excluded by its name stays out.
+	// The main file was requested; exclude only files excluded by name.
 	if d.entry(j) != regular || matchAny(d.w.filter.exclude, strings.ToLower(d.fullName(name))) {
 		return
 	}
-	if info, err := d.w.source.Tree.Stat(d.path(name)); err == nil && info.Size() > 0 { // else it is reported in its turn
+	if info, err := d.w.source.Tree.Stat(d.path(name)); err == nil && info.Size() > 0 { // else reported on its own
 		c.parts = append(c.parts, part{fileOf(d.path(name), d.fullName(name), info), j, component})
 	}
 }
@@ -244,11 +244,11 @@ func (d *directory) addSibling(c *class, j int, component string) {
 var componentOrder = []string{formats.NotSent, "database", "index", "projection", "worldfile", "header", "texture",
 	"material"}
 
-// repeatable reports components that a mesh can have several of.
+// repeatable reports whether a mesh can have several files of a component.
 func repeatable(component string) bool { return component == "texture" || component == "material" }
 
-// sortParts sorts the parts and keeps one file for each component: of several in different
-// letter case, the one whose name is that of the main file with an extension in its case.
+// sortParts sorts the parts and keeps one file per component: of files that differ in case, the one
+// whose name is the main file's with an extension in the same case.
 func (c *class) sortParts(main string) {
 	stem, ext := formats.CutExtension(main)
 	other := func(p part) int {
@@ -274,9 +274,9 @@ func (c *class) sortParts(main string) {
 	}
 }
 
-// beside names the sidecar files that no component can hold and the caller did not ask
-// for, in a note; those that were asked for are items of their own.
-func (d *directory) beside(c *class) string {
+// unsentNote returns a note naming the sidecar files that no component can hold and the caller did not
+// request; requested ones are items of their own.
+func (d *directory) unsentNote(c *class) string {
 	var names []string
 	for _, p := range c.parts {
 		if p.component == formats.NotSent && (p.entry < 0 || !d.requested(d.name(p.entry))) {
@@ -289,7 +289,7 @@ func (d *directory) beside(c *class) string {
 	return "beside it, and not sent as it was not asked for: " + strings.Join(names, ", ")
 }
 
-// item is the item whose main file is entry i.
+// item returns the item whose main file is entry i.
 func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	name := d.name(i)
 	item := Item{Kind: c.Kind, Format: c.Format, Name: d.fullName(name), Note: c.Note, Incomplete: c.Incomplete,
@@ -301,7 +301,7 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	if forced := d.w.source.Kind; forced != "" && forced != c.Kind {
 		item.Kind, item.Damage, component = forced, "", forced
 	}
-	item.Note = cmp.Or(item.Note, d.beside(c))
+	item.Note = cmp.Or(item.Note, d.unsentNote(c))
 	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
 	counts, next := map[string]int{}, map[string]int{}
 	for _, p := range c.parts {
@@ -316,7 +316,7 @@ func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 		}
 		component := p.component
 		if counts[component] > 1 && repeatable(component) {
-			component = fmt.Sprintf("%s_%d", component, next[p.component]) // as the platform numbers them
+			component = fmt.Sprintf("%s_%d", component, next[p.component]) // numbered like the platform does
 		}
 		next[p.component]++
 		item.Members = append(item.Members, Member{p.File, component})

@@ -14,7 +14,7 @@ import (
 	"transect/client/scan"
 )
 
-// Small files that are what they seem to be.
+// Small files of the types they appear to be.
 var (
 	jpeg     = "\xff\xd8\xff\xe0\x00\x10JFIF\x00 and so on\xff\xd9"
 	png      = "\x89PNG\r\n\x1a\n and so on"
@@ -116,7 +116,7 @@ func tree(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// describe puts each item, and what was skipped, on one line.
+// describe formats each item, and each skipped file, as one line.
 func describe(t testing.TB, s scan.Source) (items, skipped []string) {
 	t.Helper()
 	for item, err := range scan.Items(context.Background(), s) {

@@ -10,7 +10,7 @@ import (
 	"transect/client/fault"
 )
 
-// filter decides by names.
+// filter selects files by name.
 type filter struct{ include, exclude []string }
 
 func newFilter(s Source) (filter, error) {
@@ -35,7 +35,7 @@ func newFilter(s Source) (filter, error) {
 	return f, nil
 }
 
-// passes reports whether a path within the source is wanted.
+// passes reports whether the filter accepts a path within the source.
 func (f filter) passes(name string) bool {
 	if len(f.include)+len(f.exclude) == 0 {
 		return true
@@ -44,7 +44,7 @@ func (f filter) passes(name string) bool {
 	return (len(f.include) == 0 || matchAny(f.include, name)) && !matchAny(f.exclude, name)
 }
 
-// prunes reports whether a folder is left out with all its content.
+// prunes reports whether a folder is excluded with all its content.
 func (f filter) prunes(name string) bool {
 	return len(f.exclude) > 0 &&
 		(matchAny(f.exclude, strings.ToLower(name)) || matchAny(f.exclude, strings.ToLower(name)+"/"))

@@ -22,11 +22,10 @@ const (
 	special
 )
 
-// listing holds the names of one folder in natural order: their bytes, and 8
-// more a name to find them. A million DirEntries would take some hundred
-// megabytes.
+// listing holds the names of one folder in natural order: their bytes, and 8 more per name to find
+// them. A million DirEntries would take some hundred megabytes.
 type listing struct {
-	chunks []string // names one after the other, each preceded by its type
+	chunks []string // consecutive names, each preceded by its type
 	chunk  strings.Builder
 	order  []uint64 // 28 bits chunk, 20 bits offset, 16 bits length
 }
@@ -74,7 +73,7 @@ func (l *listing) add(name string, kind entryType) {
 	if l.chunk.Len()+1+len(name) > chunkSize {
 		l.sealChunk()
 	}
-	if l.chunk.Cap() == 0 && len(l.chunks) > 0 { // a small folder needs no whole chunk
+	if l.chunk.Cap() == 0 && len(l.chunks) > 0 { // a small folder does not need a full chunk
 		l.chunk.Grow(chunkSize)
 	}
 	l.order = append(l.order, uint64(len(l.chunks)<<36|l.chunk.Len()<<16|len(name)))
@@ -87,13 +86,13 @@ func (l *listing) sealChunk() {
 	l.chunk = strings.Builder{}
 }
 
-// sort ends the adding.
+// sort sorts the names after the last addition.
 func (l *listing) sort() {
 	l.sealChunk()
 	slices.SortFunc(l.order, func(a, b uint64) int { return imagery.NaturalCompare(l.at(a)[1:], l.at(b)[1:]) })
 }
 
-// at is a name, preceded by its type.
+// at returns a name, preceded by its type.
 func (l *listing) at(slot uint64) string {
 	return l.chunks[slot>>36][slot>>16&(chunkSize-1):][:slot&(1<<16-1)+1]
 }
@@ -104,8 +103,7 @@ func (l *listing) name(i int) string { return l.at(l.order[i])[1:] }
 
 func (l *listing) kind(i int) entryType { return entryType(l.at(l.order[i])[0]) }
 
-// find returns the entry of that name, one in the same letter case first, -1
-// when there is none.
+// find returns the entry with a name, preferably in the same case, or -1.
 func (l *listing) find(name string) int {
 	found := -1
 	for i := range l.withPrefix(name) {
@@ -119,12 +117,11 @@ func (l *listing) find(name string) int {
 	return found
 }
 
-// withPrefix gives the entries whose names start with prefix, in any letter
-// case.
+// withPrefix yields the entries whose names start with prefix, ignoring case.
 func (l *listing) withPrefix(prefix string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
-		// Names are sorted by prefixes only up to a digit that the next character of
-		// a name may follow.
+		// Sorting groups names by prefix only up to a digit that may be followed by the next
+		// character of a name.
 		key := strings.TrimRight(prefix, "0123456789")
 		first := sort.Search(l.len(), func(i int) bool { return imagery.ComparePrefix(l.name(i), key) >= 0 })
 		for i := first; i < l.len(); i++ {

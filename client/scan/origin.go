@@ -14,13 +14,13 @@ import (
 	"transect/client/fault"
 )
 
-// origin is a folder to read: all of it, what a pattern matches, or listed files.
+// origin is a folder to read: completely, by a pattern, or as listed files.
 type origin struct {
-	dir     string
-	prefix  string            // prefix of names, "" or "folder"
-	pattern string            // relative to dir; "" matches all
-	listed  map[string]string // base names of listed files, and their names; nil reads all
-	beside  string            // prefix of names of files beside those listed
+	dir      string
+	prefix   string            // prefix of names, "" or "folder"
+	pattern  string            // relative to dir; "" matches all
+	listed   map[string]string // base names of listed files, with their names; nil reads all
+	siblings string            // prefix of the names of unlisted sidecar files
 }
 
 // newOrigins resolves the paths of a source. Listed files of one folder become
@@ -58,7 +58,7 @@ func newOrigins(s Source) ([]*origin, error) {
 			}
 			all = append(all, &origin{dir: base, pattern: pattern})
 		case len(s.Paths) > 1 && filepath.Ext(given) != "":
-			files = append(files, filepath.Clean(full)) // reported as missing
+			files = append(files, filepath.Clean(full)) // reported as missing later
 		default:
 			return nil, s.mustBeFolder(full)
 		}
@@ -83,8 +83,7 @@ func (s Source) mustBeFolder(dir string) error {
 	return nil
 }
 
-// setPrefixes makes names unique when several folders are read, and relative to
-// the root when there is one.
+// setPrefixes makes names unique when several folders are read, and relative to the root, if any.
 func setPrefixes(root string, all []*origin) {
 	var dirs []string
 	for _, o := range all {
@@ -102,7 +101,7 @@ func setPrefixes(root string, all []*origin) {
 	}
 }
 
-// relative is the path below a root, with slashes; "" for one outside.
+// relative returns the path below a root, with slashes; "" if it is outside.
 func relative(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if root == "" || err != nil || !filepath.IsLocal(rel) {
@@ -126,7 +125,7 @@ func groupFiles(root string, files []string) (groups []*origin) {
 		dir, base := filepath.Split(f)
 		o := byDir[dir]
 		if o == nil {
-			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, beside: path.Dir(name)}
+			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, siblings: path.Dir(name)}
 			byDir[dir] = o
 			groups = append(groups, o)
 		}
@@ -135,8 +134,7 @@ func groupFiles(root string, files []string) (groups []*origin) {
 	return groups
 }
 
-// distinctNames names paths by their last element, or by as many as it takes to
-// make the names unique.
+// distinctNames names paths by their last element, or by as many elements as needed to make the names unique.
 func distinctNames(paths []string) map[string]string {
 	names := make(map[string]string, len(paths))
 	slices.Sort(paths)
@@ -162,20 +160,19 @@ func distinctNames(paths []string) map[string]string {
 
 func lastParts(p string, n int) string {
 	if absolute, err := filepath.Abs(p); err == nil {
-		p = absolute // "." and ".." have names as well
+		p = absolute // "." and ".." need a name, too
 	}
 	parts := strings.Split(strings.Trim(filepath.ToSlash(p), "/"), "/")
 	return path.Join(parts[max(0, len(parts)-n):]...)
 }
 
-// covers reports whether an origin gives a file, so that a later one does not
-// give it again.
+// covers reports whether an origin yields a file, so that a later one must not repeat it.
 func (o *origin) covers(full string) bool {
 	rel := relative(o.dir, full)
 	return rel != "" && o.requests(rel)
 }
 
-// requests reports whether an origin asks for a file of its folder.
+// requests reports whether an origin requests a file of its folder.
 func (o *origin) requests(rel string) bool {
 	switch {
 	case o.listed != nil:
@@ -194,7 +191,7 @@ func (o *origin) enters(rel string) bool {
 		return false
 	case o.pattern == "":
 		return true
-	case strings.Contains(o.pattern, "{"): // alternatives may hold slashes
+	case strings.Contains(o.pattern, "{"): // alternatives may contain slashes
 		return strings.Contains(o.pattern, "**") || strings.Count(o.pattern, "/") > strings.Count(rel, "/")
 	}
 	parts := strings.Split(o.pattern, "/")

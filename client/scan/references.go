@@ -8,9 +8,8 @@ import (
 	"transect/client/formats"
 )
 
-// claimTextures examines the files of the folder that name others before anything
-// else: textures of a mesh are not images of their own, wherever they come in the
-// order.
+// claimTextures first examines the files of the folder that refer to others: textures of a mesh are
+// not images of their own, wherever they are in the order.
 func (d *directory) claimTextures() {
 	for i := range d.len() {
 		name := d.name(i)
@@ -25,8 +24,8 @@ func (d *directory) claimTextures() {
 	}
 }
 
-// addReferences adds the files that a file of a format names, and those that they
-// name. The path of the file is relative to the folder.
+// addReferences adds the files that a file of a format refers to, recursively. The file's path is
+// relative to the folder.
 func (d *directory) addReferences(c *class, name, format string) {
 	f, err := d.w.source.Tree.Open(filepath.Join(d.dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -61,7 +60,7 @@ func (d *directory) addReferences(c *class, name, format string) {
 	}
 }
 
-// addNamed adds a file that another one refers to; false when it does not exist.
+// addNamed adds a file referred to by another one; false when it does not exist.
 func (d *directory) addNamed(c *class, name, component string) bool {
 	local, ok := d.locate(name)
 	if !ok {
@@ -88,10 +87,9 @@ func (d *directory) addNamed(c *class, name, component string) bool {
 	return true
 }
 
-// locate finds a file that another one refers to, in the folder or below it, in
-// any letter case. Of paths that lead elsewhere only the base name counts: those
-// of the machine that made the model mean nothing here, and no reference may
-// send a file from outside of the folder.
+// locate finds a referenced file in the folder or below it, ignoring case. Of paths leading
+// elsewhere only the base name counts: paths on the machine that made the model are meaningless
+// here, and no reference may send a file from outside the folder.
 func (d *directory) locate(name string) (string, bool) {
 	name = path.Clean(slashed(strings.Trim(strings.TrimSpace(name), `"`)))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.Contains(name, ":") {
@@ -110,7 +108,7 @@ func (d *directory) locate(name string) (string, bool) {
 	at, entries := "", d.listing
 	for i, step := range strings.Split(name, "/") {
 		if i > 0 {
-			entries, _ = list(d.w.source.Tree, filepath.Join(d.dir, filepath.FromSlash(at))) // empty when it cannot be read
+			entries, _ = list(d.w.source.Tree, filepath.Join(d.dir, filepath.FromSlash(at))) // empty if it cannot be read
 		}
 		j := entries.find(step)
 		if j < 0 || entries.kind(j) == link && !d.w.source.FollowLinks {

@@ -12,8 +12,8 @@ import (
 	"transect/testdata/peaktest"
 )
 
-// TestManyFilesInLittleMemory lists a folder in a process of its own and reads
-// the most memory it held. With TRANSECT_MANY_FILES=1000000 it takes minutes.
+// TestManyFilesInLittleMemory lists a folder in a separate process and reads its peak memory. With
+// TRANSECT_MANY_FILES=1000000 it takes minutes.
 func TestManyFilesInLittleMemory(t *testing.T) {
 	if dir := os.Getenv("TRANSECT_SCAN_DIR"); dir != "" {
 		count(t, dir)

@@ -1,16 +1,13 @@
-// Package scan turns folders, file patterns and lists of paths into the items to
-// ingest: files that belong together, with the type of dataset and the component
-// each file fills. Formats are recognised by content; the extension only decides
-// where content says nothing.
+// Package scan turns folders, file patterns and lists of paths into the items to ingest: files that
+// belong together, with the type of dataset and the component each file fills. Formats are
+// recognised by content; the extension only decides when the content is inconclusive.
 //
-// A source is read as a stream, folder by folder: of a folder with a million
-// files only the names are in memory, and a file is opened when its turn has
-// come and no filter left it out.
+// A source is read as a stream, folder by folder: of a folder with a million files only the names
+// are in memory, and a file is opened only in its turn and if no filter excludes it.
 //
-// Items is the entry; client/ingest uploads what it yields and client/preflight
-// checks it. Begin at walk.go; directory.go decides which files belong together
-// by what package formats says of them, origin.go resolves
-// the paths of a Source.
+// Items is the entry point; client/ingest uploads its items and client/preflight checks them. Begin
+// at walk.go; directory.go decides which files belong together, using package formats; origin.go
+// resolves the paths of a Source.
 package scan
 
 import (
@@ -23,8 +20,8 @@ import (
 
 // File is one file on disk.
 type File struct {
-	Path    string // to open it
-	Name    string // relative to the source, with slashes; the base name of a file that was listed
+	Path    string // for opening it
+	Name    string // relative to the source, with slashes; the base name of a listed file
 	Size    int64  // bytes
 	ModTime time.Time
 }
@@ -35,33 +32,31 @@ type Member struct {
 	Component string
 }
 
-// Item is what becomes one dataset.
+// Item is a future dataset.
 type Item struct {
 	// Kind is the type of dataset: image, raster, vector, mesh, pcl or file.
 	Kind string
-	// Format of the main file in lower case: jpeg, geotiff, shapefile, las,
-	// laz, obj, geojson …; "" when it is not known.
+	// Format of the main file in lower case: jpeg, geotiff, shapefile, las, laz, obj, geojson …; "" when unknown.
 	Format string
-	// Name for the dataset: the main file's, relative to the source. It is
-	// unique in the source and the same in the next run.
+	// Name of the dataset: the main file's, relative to the source. It is unique in the source and
+	// stable across runs.
 	Name string
 	// Members are the files to send, the main file first.
 	Members []Member
-	// Projection is the path of the projection file beside a point cloud, whose dataset has
-	// no component for it; "" for none.
+	// Projection is the path of the projection file for a point cloud, whose dataset has no
+	// component for it; "" for none.
 	Projection string
-	// Sidecar reports that it goes with the main file of another item.
+	// Sidecar reports that it accompanies the main file of another item.
 	Sidecar bool
-	// Note says what is odd about the item, or is "". Incomplete: it is that files are
-	// missing which the format cannot do without.
+	// Note is a remarkable property of the item, or "". Incomplete means that files required by the
+	// format are missing.
 	Note       string
 	Incomplete bool
-	// Damage says what shows that the main file is not what its extension says,
-	// or is "".
+	// Damage is why the main file does not match its extension, or "".
 	Damage string
 }
 
-// Size is the sum of what is sent, in bytes.
+// Size returns the total bytes to send.
 func (i Item) Size() int64 {
 	var sum int64
 	for _, m := range i.Members {
@@ -70,49 +65,47 @@ func (i Item) Size() int64 {
 	return sum
 }
 
-// Source says what to scan. The zero values of filters let everything pass.
+// Source describes what to scan. The zero values of filters accept everything.
 type Source struct {
-	// Root is the folder relative Paths start at and names are relative to;
-	// without Paths, the folder to read. When it is empty, names are relative
-	// to the folder given, or to the fixed part of a pattern.
+	// Root is the folder that Paths and names are relative to; without Paths, the folder to read.
+	// When it is empty, names are relative to the given folder, or to the fixed part of a pattern.
 	Root string
-	// Paths are files, folders or patterns (doublestar: *, **, ?, [a-z],
-	// {a,b}), relative to Root. A path that exists is no pattern.
+	// Paths are files, folders or patterns (doublestar: *, **, ?, [a-z], {a,b}), relative to Root.
+	// An existing path is not used as a pattern.
 	Paths []string
-	// Include and Exclude are patterns of names relative to the source; one
-	// without a slash is compared with the base name, in any folder. Letter
-	// case does not count. What comes with a file that is included, such as
-	// the .dbf of a .shp, need not be.
+	// Include and Exclude are patterns of names relative to the source, ignoring case; one without
+	// a slash is compared with the base name, in any folder. Files accompanying an included file,
+	// such as the .dbf of a .shp, are included with it.
 	Include, Exclude []string
-	// MinSize and MaxSize bound the main file's bytes; MaxSize 0 means no bound.
+	// MinSize and MaxSize limit the main file's bytes; MaxSize 0 means no limit.
 	MinSize, MaxSize int64
-	// NewerThan leaves out items of which no file was changed after it.
+	// NewerThan excludes items without a file changed after it.
 	NewerThan time.Time
-	// Kind forces the type of dataset; "" goes by content. With "file" every
-	// file is an item of its own.
+	// Kind forces the type of dataset; "" determines it from the content. With "file" every file is
+	// an item of its own.
 	Kind string
-	// FollowLinks reads what symbolic links point at; else links are skipped.
-	// A path of Paths that is a link is always followed.
+	// FollowLinks reads the targets of symbolic links; otherwise links are skipped. A link in Paths
+	// is always followed.
 	FollowLinks bool
 	// Tree holds the files and folders that are read.
 	Tree files.Tree
 }
 
-// Kinds are the types of dataset an item can have.
+// Kinds returns the types of dataset an item can have.
 func Kinds() []string { return []string{"image", "raster", "vector", "mesh", "pcl", "file"} }
 
-// Items gives the items of a source, always in the same order: the paths as
-// given, in each folder its files in natural order, then the folders below.
+// Items yields the items of a source, always in the same order: the paths as given, in each folder
+// its files in natural order, then its subfolders.
 //
-// Each file of the source is a member of an item, or comes as a *Skipped error with a
-// zero Item, after which the iteration goes on. A sidecar file that no component can
-// hold, such as the .cpg of a shapefile, is an item of kind file. Any other error ends
-// the iteration: a fault.FileError when a folder is missing, a fault.ParameterError for a
-// pattern or kind that is none, a CancelledError or TimeoutError when ctx ends.
+// Each file of the source is a member of an item, or is yielded as a *Skipped error with a zero
+// Item, after which the iteration continues. A sidecar file that no component can hold, e.g. the
+// .cpg of a shapefile, is an item of kind file. Any other error ends the iteration: a
+// fault.FileError for a missing folder, a fault.ParameterError for an invalid pattern or kind, a
+// CancelledError or TimeoutError when ctx ends.
 func Items(ctx context.Context, s Source) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]bool{}, claimed: map[string]string{},
-			told: map[string]bool{}}
+			yielded: map[string]bool{}}
 		if err := w.run(); err != nil && err != errStopped {
 			yield(Item{}, err)
 		}

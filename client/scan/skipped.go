@@ -16,22 +16,22 @@ type Reason string
 
 // The reasons.
 const (
-	Filtered   Reason = "filtered"    // a filter of the caller leaves it out
-	OwnReport  Reason = "own report"  // the caller writes it
+	Filtered   Reason = "filtered"    // excluded by the caller's filter
+	OwnReport  Reason = "own report"  // written by the caller
 	Hidden     Reason = "hidden"      // its name starts with a dot
 	SystemFile Reason = "system file" // written by an operating system, such as Thumbs.db
-	Unfinished Reason = "unfinished"  // a download of Transect that did not end
+	Unfinished Reason = "unfinished"  // an unfinished download of Transect
 	Empty      Reason = "empty"       // 0 bytes
-	EmptyLog   Reason = "empty log"   // of a database, with nothing that is not in it
+	EmptyLog   Reason = "empty log"   // of a database, without any unsaved content
 	Unreadable Reason = "unreadable"  // the system refuses to read it
 	NotRegular Reason = "not a file"  // a pipe, socket or device
 	Link       Reason = "link"        // a symbolic link, and links are not followed
-	BrokenLink Reason = "broken link" // a symbolic link to nothing
-	Repeated   Reason = "repeated"    // a link to a folder that is read already
+	BrokenLink Reason = "broken link" // a symbolic link without target
+	Repeated   Reason = "repeated"    // a link to a folder that is already read
 	Missing    Reason = "missing"     // a listed file that does not exist
 )
 
-// reasons say what is the matter with a file, and what to do about it.
+// reasons describe what is wrong with a file, and the remedy.
 var reasons = map[Reason]struct{ sentence, hint string }{
 	Filtered:   {"a filter leaves it out", ""},
 	OwnReport:  {"it is the report of the run", ""},
@@ -48,19 +48,18 @@ var reasons = map[Reason]struct{ sentence, hint string }{
 	Missing:    {"it does not exist", "check the list; a relative path starts at the current folder"},
 }
 
-// Skipped is a file, link or folder that was left out. Items gives it as an
-// error and goes on.
+// Skipped is a file, link or folder that was left out. Items yields it as an error and continues.
 type Skipped struct {
 	Path, Name string
 	Reason     Reason
-	Err        error // of the system, or nil
-	Folder     bool  // a folder, with all that it holds
+	Err        error // from the system, or nil
+	Folder     bool  // a folder, with all its content
 }
 
-// Error is one line: the name and why.
+// Error returns one line: the name and the reason.
 func (s *Skipped) Error() string { return s.Name + ": left out, " + s.Why() }
 
-// Why is the reason as a sentence about the file.
+// Why returns the reason as a sentence about the file.
 func (s *Skipped) Why() string {
 	what := reasons[s.Reason].sentence
 	if s.Folder && s.Reason != Repeated {
@@ -77,7 +76,7 @@ func (s *Skipped) Why() string {
 // Unwrap returns the system's error.
 func (s *Skipped) Unwrap() error { return s.Err }
 
-// Hint says what to do about it, "" when nothing is needed.
+// Hint returns the remedy, "" when none is needed.
 func (s *Skipped) Hint() string {
 	switch {
 	case s.Reason != Unreadable || errors.Is(s.Err, fs.ErrPermission):
@@ -88,12 +87,12 @@ func (s *Skipped) Hint() string {
 	return "check the disk or card it lies on"
 }
 
-// Harmless reports whether the file was not meant to be sent anyway.
+// Harmless reports whether the file probably was not meant to be sent.
 func (s *Skipped) Harmless() bool {
 	return slices.Contains([]Reason{Hidden, SystemFile, Filtered, OwnReport, EmptyLog}, s.Reason)
 }
 
-// Verdict is what became of the file.
+// Verdict returns the verdict on the file.
 func (s *Skipped) Verdict() verdict.Verdict {
 	switch s.Reason {
 	case Empty:
@@ -106,13 +105,13 @@ func (s *Skipped) Verdict() verdict.Verdict {
 	return verdict.LeftOut
 }
 
-// systemFiles are names, in lower case, that operating systems leave behind.
+// systemFiles are names, in lower case, of files that operating systems leave behind.
 var systemFiles = map[string]bool{
 	"thumbs.db": true, "ehthumbs.db": true, "ehthumbs_vista.db": true, "desktop.ini": true,
 	"__macosx": true, "system volume information": true, "$recycle.bin": true, "lost+found": true,
 }
 
-// unwanted reports names of files and folders that are never sent.
+// unwanted reports whether a file or folder is never sent, because of its name.
 func unwanted(name string) (Reason, bool) {
 	switch {
 	case strings.HasPrefix(name, ".transect-") && strings.HasSuffix(name, ".part"):

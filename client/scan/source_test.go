@@ -18,7 +18,7 @@ import (
 	"transect/client/scan"
 )
 
-// names are those of main files alone.
+// names returns the names of main files only.
 func names(t testing.TB, s scan.Source) []string {
 	t.Helper()
 	var all []string
@@ -95,7 +95,7 @@ func TestNewerThan(t *testing.T) {
 	}
 	got := names(t, scan.Source{Root: dir, NewerThan: limit})
 	if diff := cmp.Diff([]string{"new.jpg", "x.shp"}, got); diff != "" {
-		t.Error(diff) // the table of x was edited: it is sent anew
+		t.Error(diff) // the table of x was edited, so it is sent again
 	}
 }
 

@@ -23,10 +23,10 @@ type walk struct {
 	origins []*origin
 	entered map[string]bool   // real paths of folders read, when links are followed
 	claimed map[string]string // components of files that a mesh uses, by path
-	told    map[string]bool   // paths of the files given so far, of the present folder and those below it
+	yielded map[string]bool   // paths of the files yielded so far, of the current folder and its subfolders
 }
 
-// errStopped ends a scan whose consumer has enough.
+// errStopped ends a scan when the consumer stops.
 var errStopped = errors.New("the consumer has enough")
 
 func (w *walk) run() (err error) {
@@ -44,10 +44,10 @@ func (w *walk) run() (err error) {
 	return nil
 }
 
-// give passes an item to the consumer.
-func (w *walk) give(item Item) error {
+// emit yields an item to the consumer.
+func (w *walk) emit(item Item) error {
 	for _, m := range item.Members {
-		w.told[m.Path] = true
+		w.yielded[m.Path] = true
 	}
 	if !w.yield(item, nil) {
 		return errStopped
@@ -55,16 +55,16 @@ func (w *walk) give(item Item) error {
 	return nil
 }
 
-// skip tells the consumer of a file that is left out.
+// skip yields a file that is left out.
 func (w *walk) skip(s *Skipped) error {
-	w.told[s.Path] = true
+	w.yielded[s.Path] = true
 	if !w.yield(Item{}, s) {
 		return errStopped
 	}
 	return nil
 }
 
-// readFolder gives the items of the folder rel of an origin, then those below it.
+// readFolder yields the items of the folder rel of an origin, then of its subfolders.
 func (w *walk) readFolder(number int, rel string) error {
 	o := w.origins[number]
 	dir := &directory{w: w, origin: o, number: number, dir: filepath.Join(o.dir, filepath.FromSlash(rel)), rel: rel}
@@ -84,7 +84,7 @@ func (w *walk) readFolder(number int, rel string) error {
 	var err error
 	dir.listing, err = list(w.source.Tree, dir.dir)
 	switch {
-	case err == nil, o.listed != nil && errors.Is(err, fs.ErrNotExist): // then each of its files is missing
+	case err == nil, o.listed != nil && errors.Is(err, fs.ErrNotExist): // each listed file is then missing
 	case rel == "":
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir.dir, fault.Reason(err)),
 			"check its permissions")
@@ -97,7 +97,7 @@ func (w *walk) readFolder(number int, rel string) error {
 	if err != nil {
 		return err
 	}
-	dir = nil // while reading below only names of folders are kept
+	dir = nil // keep only the names of subfolders while reading them
 	for _, sub := range below {
 		if err := w.readFolder(number, path.Join(rel, sub)); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (w *walk) readFolder(number int, rel string) error {
 	return nil
 }
 
-// readFiles gives the items of one folder and returns the names of those below.
+// readFiles yields the items of one folder and returns the names of its subfolders.
 func (w *walk) readFiles(d *directory) (below []string, err error) {
 	if err := w.reportMissing(d); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (w *walk) readFiles(d *directory) (below []string, err error) {
 		case kind == folder && w.filter.prunes(d.fullName(name)):
 			err = skip(Filtered)
 		case kind == folder:
-			below = append(below, strings.Clone(name)) // the listing is let go
+			below = append(below, strings.Clone(name)) // cloned so that the listing can be freed
 		default:
 			err = w.readFile(d, i, kind)
 		}
@@ -147,36 +147,36 @@ func (w *walk) readFiles(d *directory) (below []string, err error) {
 	return below, w.account(d)
 }
 
-// account fails when a file of a folder was not given.
+// account fails if any file of a folder was not yielded.
 func (w *walk) account(d *directory) error {
 	for i := range d.len() {
 		path := d.path(d.name(i))
 		if d.entry(i) == folder || !d.requested(d.name(i)) {
 			continue
 		}
-		if !w.told[path] && !w.covered(d, d.name(i), false) {
+		if !w.yielded[path] && !w.covered(d, d.name(i), false) {
 			return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: nothing is known of the file %s", path),
 				"run it again, and report this with the names of the files beside it")
 		}
-		delete(w.told, path)
+		delete(w.yielded, path)
 	}
 	return nil
 }
 
-// covered reports whether an earlier origin gives a file, or all of a folder.
+// covered reports whether an earlier origin yields a file, or all of a folder.
 func (w *walk) covered(d *directory, name string, folder bool) bool {
 	return slices.ContainsFunc(w.origins[:d.number], func(o *origin) bool {
 		return (!folder || o.listed == nil && o.pattern == "") && o.covers(d.path(name))
 	})
 }
 
-// reportMissing gives the listed files that do not exist.
+// reportMissing yields the listed files that do not exist.
 func (w *walk) reportMissing(d *directory) error {
 	for _, base := range slices.Sorted(maps.Keys(d.origin.listed)) {
 		if d.find(base) >= 0 {
 			continue
 		}
-		if _, err := w.source.Tree.Lstat(d.path(base)); err != nil { // a listing may spell it otherwise
+		if _, err := w.source.Tree.Lstat(d.path(base)); err != nil { // a listing may use another spelling
 			s := &Skipped{Path: d.path(base), Name: d.fullName(base), Reason: Missing, Err: err}
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.Reason = Unreadable
@@ -189,7 +189,7 @@ func (w *walk) reportMissing(d *directory) error {
 	return nil
 }
 
-// readFile gives the item whose main file is entry i, if it is one.
+// readFile yields the item whose main file is entry i, if there is one.
 func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	name := d.name(i)
 	skip := func(reason Reason, err error) error {
@@ -197,7 +197,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	}
 	passes := w.filter.passes(d.fullName(name))
 	switch {
-	case kind == regular: // it may be part of another that passes
+	case kind == regular: // it may be part of an item that passes
 	case !passes:
 		return skip(Filtered, nil)
 	case kind == link:
@@ -221,11 +221,11 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	component := d.belongs(i)
 	switch {
 	case component != "" && component != formats.NotSent:
-		return nil // it comes with its main file
+		return nil // it is sent with its main file
 	case !passes || w.wrongSize(info) || !w.recent(d, i, info):
 		return skip(Filtered, nil)
 	case component == formats.NotSent:
-		return w.give(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
+		return w.emit(Item{Kind: "file", Name: d.fullName(name), Sidecar: true,
 			Members: []Member{{fileOf(d.path(name), d.fullName(name), info), "file"}}})
 	}
 	c := d.classify(i)
@@ -236,7 +236,7 @@ func (w *walk) readFile(d *directory, i int, kind entryType) error {
 	if item.Note == "" && item.Kind == "file" && w.source.Kind != "file" && formats.NeedsMain(name) {
 		item.Note = "the file it belongs to is not there, so it is sent alone"
 	}
-	return w.give(item)
+	return w.emit(item)
 }
 
 func (w *walk) wrongSize(info fs.FileInfo) bool {

@@ -12,8 +12,8 @@ import (
 	"transect/client/suggest"
 )
 
-// checkTable checks a table, or a list of tables, by their declared keys. Keys
-// that are not declared stay, unless they look like a misspelt one.
+// checkTable checks a table, or a list of tables, against their declared keys. Undeclared keys are
+// kept, unless they look like a misspelling.
 func (p *Param) checkTable(v any) (any, error) {
 	checked, err := p.Type.Check(v)
 	if err != nil {
@@ -68,14 +68,14 @@ func (p *Param) checkKeys(table map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// Filled is the struct of a table with Fields, set from checked values.
+// Filled returns a table as its declared struct, set from checked values.
 func (p *Param) Filled(values map[string]any) (any, error) {
 	in := reflect.New(p.table).Elem()
 	err := p.assign(in, values)
 	return in.Interface(), err
 }
 
-// CheckOrNull is Check for a value that may be null on purpose.
+// CheckOrNull is like Check but also accepts null.
 func (p *Param) CheckOrNull(v any) (any, error) {
 	if _, null := v.(Null); null {
 		return v, nil
@@ -94,9 +94,8 @@ func MissingFrom(params []Param, values map[string]any) *Param {
 	return nil
 }
 
-// Values reads a filled struct: its values in plain form, and its Extra.
-// Optional fields with their zero value are absent; a pointer, or an empty but
-// non-nil slice, makes a zero value count.
+// Values returns the values of a filled struct in plain form, and its Extra. Optional fields with
+// their zero value are absent, but a pointer, or an empty non-nil slice, makes a zero value count.
 func Values(params []Param, in any) (values, extra map[string]any) {
 	v := reflect.ValueOf(in)
 	if v.Kind() != reflect.Struct {
@@ -109,7 +108,7 @@ func valuesOf(params []Param, v reflect.Value) (values, extra map[string]any) {
 	values = map[string]any{}
 	for i := range params {
 		p := &params[i]
-		if p.index == nil { // added to the declaration, not a field of the struct
+		if p.index == nil { // added to the declaration, without a struct field
 			continue
 		}
 		field := v.FieldByIndex(p.index)
@@ -143,7 +142,7 @@ func absent(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// zeroCounts tells fields whose zero is a value like any other.
+// zeroCounts reports whether a field's zero is a value like any other.
 func zeroCounts(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
@@ -152,7 +151,7 @@ func zeroCounts(v reflect.Value) bool {
 	return false
 }
 
-// plain gives a typed value the form that checks take.
+// plain converts a typed value to the form that checks accept.
 func (p *Param) plain(v reflect.Value) any {
 	if p.table != nil && v.Type() == p.table {
 		values, extra := valuesOf(p.Fields, v)
@@ -243,7 +242,7 @@ func (p *Param) assign(field reflect.Value, value any) error {
 		return fill(p.Fields, field, table, extra)
 	}
 	v := reflect.ValueOf(value)
-	if one, ok := value.(string); ok && field.Kind() == reflect.Slice { // one or a list
+	if one, ok := value.(string); ok && field.Kind() == reflect.Slice { // a single value or a list
 		v = reflect.ValueOf([]string{one})
 	}
 	seconds, isNumber := value.(float64)
@@ -264,7 +263,7 @@ func (p *Param) assign(field reflect.Value, value any) error {
 		field.Set(items)
 		return nil
 	}
-	// Both sides know JSON.
+	// Convert through JSON, which both sides support.
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err

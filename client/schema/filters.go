@@ -10,8 +10,7 @@ import (
 	"transect/client/suggest"
 )
 
-// toSort takes {attribute = 1}, or a list of such tables where the order of
-// several attributes matters.
+// toSort accepts {attribute = 1}, or a list of such tables where the order of several attributes matters.
 func toSort(v any) (any, error) {
 	if s, ok := v.(Sort); ok {
 		return s, nil
@@ -43,9 +42,8 @@ var Operators = []string{"$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lt
 
 var listOperators = []string{"$in", "$nin", "$and", "$or"}
 
-// toFilter refuses unknown operators, for which the platform would find
-// everything or nothing, and turns an empty table under $in, $nin, $and and $or
-// into a list.
+// toFilter refuses unknown operators, which would match everything or nothing, and converts an
+// empty table under $in, $nin, $and and $or to a list.
 func toFilter(v any) (any, error) {
 	o, _ := AsObject(v)
 	out := make(map[string]any, len(o))
@@ -90,16 +88,16 @@ func toFilter(v any) (any, error) {
 	return out, nil
 }
 
-// toGeometry refuses what is not GeoJSON, saying which coordinate is wrong.
+// toGeometry accepts GeoJSON only; its error names the wrong coordinate.
 func toGeometry(v any) (any, error) { return toShape(v, geojson.Options{}) }
 
-// toDrawing checks the form alone: any number may be a coordinate.
+// toDrawing checks the form only: any number may be a coordinate.
 func toDrawing(v any) (any, error) { return toShape(v, geojson.Options{AnyNumber: true}) }
 
 func toShape(v any, opt geojson.Options) (any, error) {
 	o, _ := AsObject(v)
 	if err := geojson.Geometry(PlainGeoJSON(o).(map[string]any), opt); err != nil {
-		if f := fault.Find(err); f != nil { // of the bounding box
+		if f := fault.Find(err); f != nil { // from the bounding box
 			return nil, f
 		}
 		return nil, fault.Of(&fault.QueryError{}, "%w", err)
@@ -107,14 +105,14 @@ func toShape(v any, opt geojson.Options) (any, error) {
 	return o, nil
 }
 
-// Check is the check an argument of this type goes through.
+// Check checks the geometry like an argument of its type.
 func (g Geometry) Check() error {
 	_, err := toGeometry(map[string]any(g))
 	return err
 }
 
-// PlainGeoJSON gives a GeoJSON object as decoded JSON has it. Of what can be empty
-// only properties are an object; null members of a Feature may have been left out.
+// PlainGeoJSON converts a GeoJSON object to the form of decoded JSON. Of its empty tables only
+// properties becomes an object; null members of a Feature may be missing.
 func PlainGeoJSON(v any) any {
 	switch v := v.(type) {
 	case Null:

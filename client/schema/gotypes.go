@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Go types of struct fields that say more than Go's own.
+// Go types for struct fields, more specific than Go's own.
 type (
 	// ID is the identifier of one resource.
 	ID string
@@ -22,34 +22,30 @@ type (
 	Object map[string]any
 	// Geometry is a GeoJSON geometry, checked before it is sent.
 	Geometry map[string]any
-	// Drawing is a GeoJSON geometry whose coordinates need not be degrees, such
-	// as the pixels of an image.
+	// Drawing is a GeoJSON geometry whose coordinates need not be degrees, e.g. the pixels of an image.
 	Drawing map[string]any
 	// Filter is a search filter: property to operator object.
 	Filter map[string]any
-	// Empty is an empty Lua table: the type of the argument decides whether it
-	// is a list or an object.
+	// Empty is an empty Lua table: whether it is a list or an object depends on the argument's type.
 	Empty struct{}
 	// Null is sent as JSON null.
 	Null struct{}
-	// Callback is a function of the caller, called with a value while an
-	// operation runs. An error ends the operation.
+	// Callback is a caller's function, called with a value while an operation runs. An error ends
+	// the operation.
 	Callback func(value any) error
 	// Extra holds undocumented arguments, which are sent unchanged. An input
 	// struct embeds it to accept them.
 	Extra struct{ Extra map[string]any }
 )
 
-// Identified is a value that stands for a resource: it is accepted where an id
-// is expected.
+// Identified is a value that represents a resource: it is accepted in place of an id.
 type Identified interface{ ResourceID() string }
 
 // Validator is implemented by structs with rules across arguments, such as two
 // that exclude each other.
 type Validator interface{ Validate() error }
 
-// MarshalJSON writes an empty object; where a list is expected, the check has
-// replaced the value.
+// MarshalJSON writes an empty object; the check has already replaced the value where a list is expected.
 func (Empty) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
 // MarshalJSON writes null.
@@ -72,10 +68,10 @@ func KeepNulls(v any) any {
 	return v
 }
 
-// Sort is an order of results: attributes, most significant first.
+// Sort is a sort order: attributes, most significant first.
 type Sort []SortKey
 
-// SortKey is one attribute of an order.
+// SortKey is one attribute of a sort order.
 type SortKey struct {
 	Attribute string
 	Direction int // 1 ascending, -1 descending

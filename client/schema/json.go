@@ -16,17 +16,17 @@ import (
 	"transect/client/semrange"
 )
 
-// JSONError says what is wrong with a value in a JSON body, and where.
+// JSONError is an invalid value in a JSON body, with its place.
 type JSONError struct{ Key, Message string }
 
 func (e *JSONError) Error() string { return e.Key + ": " + e.Message }
 
-// MaxItems bounds a list of ids for which no Most is set.
+// MaxItems bounds lists of ids without Most.
 const MaxItems = 100_000
 
-// CheckJSON checks a value of a JSON body that is not null, as a service does: ids
-// are texts of 24 hexadecimal digits, and fields of objects that are not declared
-// pass. The error is a JSONError with the whole key of what is wrong.
+// CheckJSON checks a non-null value of a JSON body, as a service does: ids are 24 hexadecimal
+// digits, and undeclared fields of objects are accepted. The error is a JSONError with the full key
+// of the invalid value.
 func (p *Param) CheckJSON(key string, v any) error {
 	if alternatives := strings.Split(string(p.Type), "|"); len(alternatives) > 1 {
 		one := *p
@@ -109,7 +109,7 @@ func (p *Param) checkList(key string, elem Type, v any) error {
 	return nil
 }
 
-// checkMap checks an object whose keys are free and whose values are of one type.
+// checkMap checks an object with arbitrary keys and values of one type.
 func (p *Param) checkMap(key string, elem Type, v any) error {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -136,8 +136,7 @@ func (p *Param) checkFields(key string, object map[string]any) error {
 	return nil
 }
 
-// CheckFields checks those of an object's values that are declared. prefix stands
-// before their names in errors.
+// CheckFields checks the declared values of an object. Errors have prefix before the names.
 func CheckFields(fields []Param, prefix string, object map[string]any) error {
 	for i := range fields {
 		f := &fields[i]
@@ -160,7 +159,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// describeJSON is a JSON value as a message shows it.
+// describeJSON returns a JSON value as shown in messages.
 func describeJSON(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -177,7 +176,7 @@ func IsID(s string) bool {
 	return len(s) == 24 && strings.Trim(s, "0123456789abcdef") == "" || IsPlannedID(s)
 }
 
-// Texts and values of forms of their own.
+// Texts and values with a form of their own.
 
 func toWord(v any) (any, error) {
 	if v == "" {
@@ -223,7 +222,7 @@ func toPosition(v any) (any, error) {
 	return v, nil
 }
 
-// toColour takes red, green and blue, and perhaps alpha or opacity.
+// toColour accepts red, green and blue, and optionally alpha or opacity.
 func toColour(v any) (any, error) {
 	numbers, err := numbersOf(v)
 	if err != nil || len(numbers) != 3 && len(numbers) != 4 {
@@ -258,7 +257,7 @@ func numbersOf(v any) (numbers []float64, err error) {
 	return numbers, nil
 }
 
-// toFeatures takes a geometry, a Feature or a FeatureCollection.
+// toFeatures accepts a geometry, a Feature or a FeatureCollection.
 func toFeatures(v any) (any, error) {
 	switch object, _ := AsObject(v); object["type"] {
 	case "Feature":

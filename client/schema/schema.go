@@ -1,12 +1,11 @@
-// Package schema describes arguments: name, type, default, choices, unit and
-// documentation, and checks values against that description. It is the only
-// argument checker of the project. Operations (client/declare), Lua modules
-// (runtime/vm), script arguments (stdlib), the local platform's routes
-// (platform, json.go), help, stubs and the static check all read its Params.
+// Package schema describes arguments: name, type, default, choices, unit and documentation, and
+// checks values against that description. It is the only argument checker of the project.
+// Operations (client/declare), Lua modules (runtime/vm), script arguments (stdlib), the local
+// platform's routes (platform, json.go), help, stubs and the static check all read its Params.
 //
-// Params are written as literals (Lua modules) or read off the tags of a Go
-// struct (FromStruct), which Fill then sets from checked values. The package
-// knows neither HTTP nor Lua. Start reading at Param, then Type in types.go.
+// Params are written as literals (Lua modules) or read from the tags of a Go struct (FromStruct),
+// which Fill then sets from checked values. The package does not depend on HTTP or Lua. Start
+// reading at Param, then Type in types.go.
 package schema
 
 import (
@@ -29,30 +28,30 @@ type Param struct {
 	Optional   bool
 	Positional bool     // may be given by position, in declared order
 	Default    any      // used when the argument is absent; nil for none
-	Choices    []string // the only strings allowed, if any
-	Min, Max   *float64 // the numbers allowed, if bounded
-	Raises     string   // error for a value that is not allowed; ParameterError when empty
+	Choices    []string // the only allowed strings, if any
+	Min, Max   *float64 // range of allowed numbers, if bounded
+	Raises     string   // error for an invalid value; ParameterError when empty
 	Secret     bool     // its value is never shown
-	Set        bool     // the order of a list means nothing, nor does a repeated item
-	Distinct   bool     // no item of a list may stand twice; objects differ by their names
+	Set        bool     // the order and repetitions of a list's items are irrelevant
+	Distinct   bool     // items of a list must be distinct; objects differ by their names
 	Most       int      // the longest list of ids in a request, if bounded
 	Fields     []Param  // the keys of a table
 	Wire                // how an operation sends it
 
-	index []int        // of the struct field it was read from
-	table reflect.Type // struct type of a table with Fields, or of the items of a list of them
+	index []int        // of the originating struct field
+	table reflect.Type // struct type of a table with Fields, or of a list's items
 }
 
-// Wire says how an argument of an operation is encoded in a request.
+// Wire is the encoding of an operation's argument in a request.
 type Wire struct {
 	In        Location
-	Key       string // dotted; the name unless declared otherwise
-	KeyMany   string // key of a list, where one id and a list differ
-	Wrap      bool   // one value travels as a list of one
+	Key       string // dotted; the name by default
+	KeyMany   string // key of a list, if one id and a list differ
+	Wrap      bool   // a single value is sent as a list
 	OmitFalsy bool   // false, 0, "" and empty lists are left out
-	SendNull  bool   // travels as null when absent
-	How       bool   // says how a file travels, not what it is
-	Only      string // "search" or "generator": the only one of the pair that has it
+	SendNull  bool   // sent as null when absent
+	How       bool   // how to transfer a file, not what it is
+	Only      string // "search" or "generator": the only operation of the pair with it
 }
 
 // Location is the part of a request that carries an argument.
@@ -66,7 +65,7 @@ const (
 	NotSent Location = "none"
 )
 
-// Required reports whether a call must give the argument.
+// Required reports whether a call must have the argument.
 func (p *Param) Required() bool {
 	if p.Optional || p.Default != nil || p.Name == "..." {
 		return false
@@ -98,9 +97,8 @@ func Names(params []Param) []string {
 	return names
 }
 
-// Check returns a value in canonical form. The error is a fault whose message
-// begins with the name of the parameter; its cause is a Mismatch where the type
-// is wrong.
+// Check returns a value in canonical form. The error is a fault whose message begins with the
+// parameter's name; its cause is a Mismatch if the type is wrong.
 func (p *Param) Check(v any) (any, error) {
 	check := p.Type.Check
 	if p.table != nil {
@@ -130,7 +128,7 @@ func (p *Param) Check(v any) (any, error) {
 	return nil, f
 }
 
-// fault is the error for a value that is not allowed.
+// fault returns the error for an invalid value.
 func (p *Param) fault(own bool) fault.Fault {
 	if own && p.Raises != "" {
 		return fault.Named(p.Raises)
@@ -138,7 +136,7 @@ func (p *Param) fault(own bool) fault.Fault {
 	return &fault.ParameterError{}
 }
 
-// within puts a name before a message about its value.
+// within prefixes a message about a value with a name.
 func within(name, message string) string {
 	switch {
 	case strings.HasPrefix(message, "must be "):
@@ -149,7 +147,7 @@ func within(name, message string) string {
 	return name + ": " + message
 }
 
-// allowed checks choices and bounds of a value in canonical form.
+// allowed checks a value in canonical form against choices and bounds.
 func (p *Param) allowed(v any) error {
 	switch v := v.(type) {
 	case string:
@@ -162,7 +160,7 @@ func (p *Param) allowed(v any) error {
 	return nil
 }
 
-// Choose refuses a string that is none of the choices.
+// Choose refuses a string that is not one of the choices.
 func (p *Param) Choose(text string) error {
 	if len(p.Choices) == 0 || slices.Contains(p.Choices, text) {
 		return nil
@@ -184,7 +182,7 @@ func (p *Param) InRange(n float64) error {
 	return fault.Of(p.fault(true), "must be between %v and %v, got %v", *p.Min, *p.Max, n)
 }
 
-// Missing is the message for an argument that was not given.
+// Missing returns the message for a missing argument.
 func (p *Param) Missing() string {
 	if p.Doc == "" {
 		return fmt.Sprintf("%s is missing (%s)", p.Name, p.Type)
@@ -192,8 +190,7 @@ func (p *Param) Missing() string {
 	return fmt.Sprintf("%s is missing (%s: %s)", p.Name, p.Type, p.Doc)
 }
 
-// Unknown is the error for a name that no parameter has. noun says what it is:
-// argument, option, key.
+// Unknown returns the error for an undeclared name. noun is its kind: argument, option, key.
 func Unknown(noun, name string, params []Param) fault.Fault {
 	return fault.Of(&fault.ParameterError{}, "unknown %s %s%s", noun, name, suggest.Suffix(name, Names(params)))
 }

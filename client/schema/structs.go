@@ -14,9 +14,9 @@ import (
 // Tags lists the struct tags that describe a parameter:
 //
 //	arg:"name,req,pos"   its name; required; may be given by position
-//	alias:"other"        another name it is known by
+//	alias:"other"        another accepted name
 //	doc:"…"              what it means
-//	type:"string|[]id"   type, where the field's Go type does not say it
+//	type:"string|[]id"   type, unless the field's Go type determines it
 //	default:"…"          JSON, or plain text
 //	choices:"a|b"        the only values allowed
 //	min:"1"              the smallest number allowed
@@ -26,13 +26,13 @@ import (
 //
 // and how an operation sends it:
 //
-//	wire:"a.b"           the key it travels under, where that differs
+//	wire:"a.b"           the key on the wire, if different
 //	many:"ids"           the key of a list, where one id and a list differ
-//	in:"path|query|none" where it goes, other than the body
-//	wrap:"yes"           one value travels as a list of one
+//	in:"path|query|none" its place, other than the body
+//	wrap:"yes"           a single value is sent as a list
 //	omit:"falsy"         false, 0, "" and empty lists are left out
-//	null:"send"          travels as null when absent
-//	only:"search"        of a search and its generator, the one that has it
+//	null:"send"          sent as null when absent
+//	only:"search"        the only one of a search and its generator that has it
 var Tags = []string{"arg", "alias", "doc", "type", "default", "choices", "min", "unit", "raises", "secret", "set",
 	"how",
 	"wire", "many", "in", "wrap", "omit", "null", "only"}
@@ -55,25 +55,25 @@ var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[Drawing]():        "drawing",
 	reflect.TypeFor[Sort]():           "sort",
 	reflect.TypeFor[Callback]():       "function",
-	reflect.TypeFor[time.Duration]():  "number", // seconds
+	reflect.TypeFor[time.Duration]():  "number", // in seconds
 	reflect.TypeFor[any]():            "any",
 }
 
 var extraType = reflect.TypeFor[Extra]()
 
-var structs sync.Map // reflect.Type to []Param: the same structs are read by many operations
+var structs sync.Map // reflect.Type to []Param, because many operations share structs
 
 // TableOf describes a table whose keys are the parameters of a struct.
 func TableOf[T any](name, doc string) Param {
 	p := Param{Name: name, Doc: doc, Optional: true}
 	if err := p.typeFrom(reflect.TypeFor[T]()); err != nil {
-		panic(err) // a wrong tag, which every use of the struct shows
+		panic(err) // a wrong tag, found by any use of the struct
 	}
 	return p
 }
 
-// FromStruct reads the parameters off the tags of a struct. Embedded structs
-// share parameters between several.
+// FromStruct reads the parameters from the tags of a struct. Embedded structs share parameters
+// between several.
 func FromStruct(t reflect.Type) ([]Param, error) {
 	if known, ok := structs.Load(t); ok {
 		return slices.Clone(known.([]Param)), nil
@@ -167,8 +167,8 @@ func fromField(field reflect.StructField, index []int) (p Param, err error) {
 	return p, nil
 }
 
-// typeFrom finds the type of a field. A pointer makes the zero value count; it
-// does not change the type. A struct is a table with its fields as keys.
+// typeFrom determines the type of a field. A pointer makes the zero value count; it does not change
+// the type. A struct is a table with its fields as keys.
 func (p *Param) typeFrom(t reflect.Type) (err error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

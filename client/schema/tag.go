@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReadTag reads all pairs of a struct tag at once: reflect.StructTag.Get reads the tag
-// from its beginning for each key, and a declaration has up to twenty.
+// ReadTag parses all pairs of a struct tag at once: reflect.StructTag.Get parses it from the start
+// for each key, and a declaration has up to twenty.
 func ReadTag(tag reflect.StructTag) map[string]string {
 	pairs := map[string]string{}
 	for rest := string(tag); ; {
@@ -16,7 +16,7 @@ func ReadTag(tag reflect.StructTag) map[string]string {
 		if !found || err != nil {
 			return pairs
 		}
-		pairs[key], _ = strconv.Unquote(quoted) // a quoted prefix always has a value
+		pairs[key], _ = strconv.Unquote(quoted) // a quoted prefix is always valid
 		rest = value[len(quoted):]
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"transect/client/fault"
 )
 
-// CheckText refuses a value that has text in it which is not UTF-8, and names
-// the place: JSON has no form for such text, and encoders change it silently.
+// CheckText refuses a value containing text that is not UTF-8, and names the place: JSON cannot
+// represent it, and encoders change it silently.
 func CheckText(v any) error {
 	path, bad := invalidText(v)
 	if bad == "" {
@@ -31,7 +31,7 @@ func CheckText(v any) error {
 		"was it read from a file in another encoding? Bytes can be written as text with hash.base64 or string.format")
 }
 
-// invalidText finds the first text that is not UTF-8; "" when there is none.
+// invalidText returns the first text that is not UTF-8; "" when there is none.
 func invalidText(v any) (path, text string) {
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:

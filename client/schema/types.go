@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Type is the kind of value a parameter takes: a name of the table below, a
-// list of one ("[]id"), or alternatives ("id|[]id"). Other names are those of
-// Lua objects, which only runtime/vm can tell apart.
+// Type is the kind of value a parameter accepts: a name of the table below, a list of one ("[]id"),
+// or alternatives ("id|[]id"). Other names are types of Lua objects, which only runtime/vm can
+// distinguish.
 type Type string
 
-// Kind classifies a value. A set of kinds is their union.
+// Kind classifies a value. Kinds are bits: a set is their union.
 type Kind uint16
 
 // The kinds.
@@ -19,27 +19,26 @@ const (
 	NullValue      // JSON null given on purpose
 	Text
 	Integer
-	Fraction // a number that is no integer
+	Fraction // a number that is not an integer
 	NotFinite
 	Boolean
 	List
 	Table      // with keys
-	EmptyTable // an empty table, which may be a list or a table with keys
+	EmptyTable // may be a list or a table with keys
 	Function
-	Resource // stands for its id
+	Resource // represents its id
 	Time
 	Error
 	Other
 )
 
-// In the JSON of requests (CheckJSON), "{}word" is an object of any keys whose values
-// are of one type.
+// In the JSON of requests (CheckJSON), "{}word" is an object of arbitrary keys with values of one type.
 
-// base is a type that is neither a list nor alternatives.
+// base is a type other than a list or alternatives.
 type base struct {
 	kinds   Kind
 	article string
-	convert func(v any) (any, error) // canonical form of a value of those kinds
+	convert func(v any) (any, error) // converts a value of those kinds to canonical form
 }
 
 var bases map[Type]base
@@ -78,7 +77,7 @@ func init() { // converters refer to Check
 
 func as(v any) (any, error) { return v, nil }
 
-// Elem is the type of a list's items, "" when the type is no list.
+// Elem returns the type of a list's items, "" for other types.
 func (t Type) Elem() Type {
 	elem, _ := strings.CutPrefix(string(t), "[]")
 	if elem == string(t) || strings.Contains(elem, "|") {
@@ -87,7 +86,7 @@ func (t Type) Elem() Type {
 	return Type(elem)
 }
 
-// Kinds is the set of kinds the type takes; a name it does not know takes none.
+// Kinds returns the kinds that the type accepts, none for an unknown name.
 func (t Type) Kinds() Kind {
 	kinds := Kind(0)
 	for rest, more := string(t), true; more; {
@@ -107,12 +106,12 @@ func (t Type) Kinds() Kind {
 // Keyed reports whether a table with keys is a value of the type.
 func (t Type) Keyed() bool { return t != "id" && t != "id|[]id" && t.Kinds()&Table != 0 }
 
-// String is the type as documentation calls it.
+// String returns the type's name in documentation.
 func (t Type) String() string {
 	return t.words("", func(one Type) string { return string(one) })
 }
 
-// Article is the type as a message calls it.
+// Article returns the type's name in messages.
 func (t Type) Article() string {
 	return t.words("a ", func(one Type) string {
 		if b, ok := bases[one]; ok {
@@ -161,7 +160,7 @@ func plural(name string) string {
 // Mismatch is a value of the wrong type.
 type Mismatch struct {
 	Want Type
-	Got  string // the value or its kind
+	Got  string // the value or its kind, as shown
 }
 
 func (m *Mismatch) Error() string { return fmt.Sprintf("must be %s, got %s", m.Want.Article(), m.Got) }

@@ -46,13 +46,13 @@ func kindOf(v any) Kind {
 		return Time
 	case Callback:
 		return Function
-	case string, fmt.Stringer: // a version, a duration
+	case string, fmt.Stringer: // e.g. a version, a duration
 		return Text
 	}
 	return Other
 }
 
-// kindOfNumber takes numbers beyond 2^53 for fractions: not every integer is one.
+// kindOfNumber treats numbers beyond 2^53 as fractions: they may be inexact.
 func kindOfNumber(n float64) Kind {
 	switch {
 	case math.IsNaN(n) || math.IsInf(n, 0):
@@ -83,7 +83,7 @@ func (t Type) Check(v any) (any, error) {
 	return nil, mismatch(t, v)
 }
 
-// isReference tells a table {type, id} from a record.
+// isReference reports whether a table is a reference {type, id}, not a record.
 func isReference(v any) bool {
 	o, _ := AsObject(v)
 	return o["_id"] == nil && o["type"] != nil
@@ -91,7 +91,7 @@ func isReference(v any) bool {
 
 func mismatch(t Type, v any) error { return &Mismatch{t, Describe(v)} }
 
-// Describe is a value as a message shows it.
+// Describe returns a value as shown in messages.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -130,7 +130,7 @@ func toID(v any) (any, error) {
 	switch v := v.(type) {
 	case Identified:
 		return v.ResourceID(), nil
-	case map[string]any: // a record made by hand or read from JSON
+	case map[string]any: // a record made manually or read from JSON
 		for _, key := range []string{"_id", "id"} {
 			if id, ok := v[key].(string); ok && id != "" {
 				return id, nil
@@ -145,7 +145,7 @@ func toID(v any) (any, error) {
 	return id, nil
 }
 
-// DateForm is how dates travel.
+// DateForm is the format of dates on the wire.
 const DateForm = "2006-01-02T15:04:05.000Z"
 
 var datePattern = sync.OnceValue(func() *regexp.Regexp {
@@ -169,11 +169,11 @@ func toDate(v any) (any, error) {
 	return text, nil
 }
 
-// dateForms are the texts a date may be given as, by what they end in.
+// dateForms are the accepted formats of a date.
 var dateForms = []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
 	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04"}
 
-// Time reads a date; without a zone it is taken as UTC. It is zero for another text.
+// Time parses a date, as UTC if it has no zone. It returns zero for any other text.
 func (d Date) Time() time.Time {
 	for _, form := range dateForms {
 		if t, err := time.Parse(form, string(d)); err == nil {
@@ -235,7 +235,7 @@ func toList(elem Type, v any) (any, error) {
 	return texts, nil
 }
 
-// inItem says which item of a list an error is about, counted as in Lua.
+// inItem prefixes an error with the index of a list's item, counted as in Lua.
 func inItem(i int, err error) error {
 	item := fmt.Sprintf("[%d]", i+1)
 	if f := fault.Find(err); f != nil {

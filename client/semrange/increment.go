@@ -8,15 +8,14 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Releases are the kinds of release that Increment knows, as npm names them.
+// Releases are the kinds of release for Increment, as named by npm.
 var Releases = []string{"major", "minor", "patch", "premajor", "preminor", "prepatch", "prerelease", "release"}
 
-// Increment returns the version that a release, one of Releases, makes of
-// version. Build metadata is dropped. A prerelease that leads to the release
-// asked for is finished: the next "minor" of 1.2.0-rc.1 is 1.2.0. "prerelease"
-// continues the prerelease there is, or begins one of the next patch, and
-// "release" finishes one. It fails when version or release is none, when there
-// is nothing to finish, and when pre cannot name the prerelease.
+// Increment returns the version after a release, one of Releases. It drops build metadata. A
+// prerelease that leads to the requested release is finished: the next "minor" of 1.2.0-rc.1 is
+// 1.2.0. "prerelease" continues the current prerelease, or begins one of the next patch, and
+// "release" finishes one. It fails for an invalid version, release or identifier, and when there is
+// nothing to finish.
 func Increment(version, release, identifier string) (string, error) {
 	v, err := ParseVersion(version)
 	if err != nil {
@@ -25,8 +24,8 @@ func Increment(version, release, identifier string) (string, error) {
 	core, begins := strings.CutPrefix(release, "pre")
 	major, minor, patch := v.Major(), v.Minor(), v.Patch()
 	current := v.Prerelease()
-	// Only a prerelease of x.0.0 leads to a major release, only one of x.y.0
-	// to a minor one. The releases that begin a prerelease never finish one.
+	// Only a prerelease of x.0.0 leads to a major release, only one of x.y.0 to a minor one.
+	// Releases that begin a prerelease never finish one.
 	final := current == "" || begins
 	switch core {
 	case "major":
@@ -67,8 +66,7 @@ func Increment(version, release, identifier string) (string, error) {
 	return semver.New(major, minor, patch, current, "").String(), nil
 }
 
-// after gives the prerelease that follows current, which is "" when there is
-// none yet.
+// after returns the prerelease that follows current, or the first one when current is "".
 func after(current, identifier string) (string, error) {
 	if identifier != "" && !isPrerelease(identifier) {
 		return "", fmt.Errorf("%q cannot name a prerelease: use letters, digits and hyphens, such as rc", identifier)
@@ -77,7 +75,7 @@ func after(current, identifier string) (string, error) {
 	if identifier == "" {
 		return next, nil
 	}
-	// Another name begins anew, and so does a name without a number behind it.
+	// Another name starts over, and so does a name not followed by a number.
 	if rest, ok := strings.CutPrefix(next, identifier+"."); ok {
 		if number, _, _ := strings.Cut(rest, "."); isNumeric(number) {
 			return next, nil
@@ -98,7 +96,7 @@ func count(pre string) string {
 	}
 	ids := strings.Split(pre, ".")
 	for i := len(ids) - 1; i >= 0; i-- {
-		// Beyond maxNumber npm takes digits for text.
+		// Beyond maxNumber npm treats digits as text.
 		if n, err := strconv.ParseUint(ids[i], 10, numberBits); err == nil && n < maxNumber {
 			ids[i] = strconv.FormatUint(n+1, 10)
 			return strings.Join(ids, ".")

@@ -13,7 +13,7 @@ import (
 	"transect/client/semrange"
 )
 
-// tables is where npm's own test tables lie: beside the repository.
+// tables is the folder of npm's own test tables, next to the repository.
 var tables = filepath.Join("..", "..", "..", "shared", "data", "semver")
 
 // npmCase is one case of npm's tables; each file uses some of the fields.
@@ -30,8 +30,7 @@ type npmCase struct {
 	IdentifierBase                    any // a number, its text, or false for no number
 }
 
-// checks has the meaning of every table: it returns what is wrong with a case,
-// or nil.
+// checks has a function per table: it returns the error in a case, or nil.
 var checks = map[string]func(c npmCase) error{
 	"range-include":           checkSatisfies,
 	"range-exclude":           checkSatisfies,
@@ -58,12 +57,12 @@ func TestTablesOfNPM(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		check := checks[name]
 		if check == nil {
-			continue // no function answers what this table asks
+			continue // no function corresponds to this table
 		}
 		t.Run(name, func(t *testing.T) {
 			for _, c := range readTable(t, file) {
 				if c.Loose || c.IncludePrerelease || c.IdentifierBase != nil && fmt.Sprint(c.IdentifierBase) != "0" {
-					continue // options of npm that there are not
+					continue // unsupported options of npm
 				}
 				ran++
 				if err := check(c); err != nil {
@@ -103,7 +102,7 @@ func checkSatisfies(c npmCase) error {
 	return differs(matches(r, fmt.Sprint(c.Version)), c.Satisfies)
 }
 
-// matches reports whether a range holds the version in a text; false when it is none.
+// matches reports whether a range holds the version in a text; false for an invalid one.
 func matches(r semrange.Range, version string) bool {
 	v, err := semrange.ParseVersion(version)
 	return err == nil && r.Contains(v)
@@ -169,8 +168,7 @@ func checkIncrement(c npmCase) error {
 	return checkText(got, err, c.Result)
 }
 
-// checkText compares a text, or the error there was instead, with what npm
-// gives.
+// checkText compares a text, or an error, with npm's result.
 func checkText(got string, err error, want *string) error {
 	switch {
 	case want == nil && err == nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Parse reads a range. An empty text is the range of all versions.
+// Parse parses a range. An empty text is the range of all versions.
 func Parse(text string) (Range, error) {
 	var r Range
 	for alternative := range strings.SplitSeq(text, "||") {
@@ -24,7 +24,7 @@ func Parse(text string) (Range, error) {
 	return r, nil
 }
 
-// simplify drops alternatives that add nothing.
+// simplify drops redundant alternatives.
 func (r *Range) simplify() {
 	begins := func(bound string) func([]comparator) bool {
 		return func(set []comparator) bool { return set[0].String() == bound }
@@ -56,14 +56,12 @@ func tidy(set []comparator) (tidied []comparator) {
 	return tidied
 }
 
-// comparators finds the operator and the version of each comparator, which
-// white space may separate.
+// comparators matches the operator and the version of each comparator, which may be separated by white space.
 var comparators = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(` ?(~ ?>?|[<>]=?|=|\^|) ?([^ ]+|$)`)
 })
 
-// parseSet reads one alternative: comparators separated by white space, or a
-// hyphen range.
+// parseSet parses one alternative: comparators separated by white space, or a hyphen range.
 func parseSet(words []string) (set []comparator, err error) {
 	if len(words) == 0 {
 		return []comparator{lowest()}, nil
@@ -89,8 +87,8 @@ func parseWord(word string) (partial, error) {
 	return parsePartial(strings.TrimLeft(word, "v="))
 }
 
-// bounds turns one comparator into plain ones. A partial version stands for all
-// it holds, so >1.x begins at 2.0.0 and <=1.x ends before it.
+// bounds expands one comparator to plain ones. A partial version includes all its completions, so
+// >1.x begins at 2.0.0 and <=1.x ends before it.
 func bounds(op, word string) ([]comparator, error) {
 	p, err := parseWord(word)
 	if err != nil {
@@ -98,12 +96,11 @@ func bounds(op, word string) ([]comparator, error) {
 	}
 	op = strings.TrimPrefix(op, "=")
 	isTilde := strings.HasPrefix(op, "~")
-	// npm overlooks a number after a wildcard in ^1.x.5, ~1.x.5 and hyphen
-	// ranges only.
+	// npm ignores a number after a wildcard only in ^1.x.5, ~1.x.5 and hyphen ranges.
 	if p.gap && op != "^" && !isTilde {
 		return nil, fmt.Errorf("%q has a number after a wildcard", op+word)
 	}
-	fixed := p.given - 1 // the last number given
+	fixed := p.given - 1 // index of the last given number
 	p.build = ""
 	switch {
 	case fixed < 0:
@@ -111,7 +108,7 @@ func bounds(op, word string) ([]comparator, error) {
 			return []comparator{{"<", semver.New(0, 0, 0, firstPrerelease, "")}}, nil
 		}
 		return []comparator{lowest()}, nil
-	case op == "^": // the leftmost number that is not zero must not change
+	case op == "^": // the leftmost nonzero number must not change
 		if i := slices.IndexFunc(p.numbers[:p.given], func(n uint64) bool { return n != 0 }); i >= 0 {
 			fixed = i
 		}
@@ -134,13 +131,13 @@ func bounds(op, word string) ([]comparator, error) {
 	return []comparator{{op, p.version()}}, nil
 }
 
-// between is what p begins, up to the next version that differs in number fixed.
+// between returns the bounds from p up to the next version that differs in number fixed.
 func between(p partial, fixed int) ([]comparator, error) {
 	high, err := p.next(fixed, firstPrerelease)
 	return []comparator{{">=", p.version()}, {"<", high}}, err
 }
 
-// hyphen is "1.2 - 3.4".
+// hyphen returns the bounds of a range like "1.2 - 3.4".
 func hyphen(from, to partial) ([]comparator, error) {
 	low := lowest()
 	from.build, to.build = "", ""

@@ -47,7 +47,7 @@ func TestIncrement(t *testing.T) {
 	for _, c := range []struct {
 		version, release string
 		identifier       string
-		want             string // "" where it is refused
+		want             string // "" if refused
 	}{
 		{"v1.2.3+build", "minor", "", "1.3.0"},
 		{"1.2.3", "prerelease", "alpha.beta", "1.2.4-alpha.beta.0"},

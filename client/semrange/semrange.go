@@ -1,14 +1,14 @@
-// Package semrange reads version ranges as npm writes them ("^1.2.0",
-// "1.x || >=2.5.0 <3", "1.0 - 2.0"), tells which versions they hold and which
-// ranges overlap, and makes the next version of a release.
+// Package semrange parses version ranges in npm's syntax ("^1.2.0", "1.x || >=2.5.0 <3", "1.0 -
+// 2.0"), matches versions against them, checks whether ranges overlap, and computes the next
+// version of a release.
 //
-// Versions are those of github.com/Masterminds/semver/v3. Ranges are read
-// here: that library's constraints agree with npm on everyday ranges, but not
-// on empty alternatives, prerelease bounds or build metadata after wildcards.
-// White space after a "v" inside a range ("v 1.2.3") is refused, other than by npm.
+// Versions are of github.com/Masterminds/semver/v3. Ranges are parsed here because that library's
+// constraints agree with npm on everyday ranges, but not on empty alternatives, prerelease bounds
+// or build metadata after wildcards. Unlike in npm, white space after a "v" inside a range ("v
+// 1.2.3") is refused.
 //
-// Begin at Range; version.go has the grammar of a version, parse.go that of a
-// range, increment.go the next versions.
+// Begin at Range; version.go has the grammar of a version, parse.go the grammar of a range,
+// increment.go the next versions.
 package semrange
 
 import (
@@ -18,29 +18,29 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Range is a set of versions. The zero value holds none.
+// Range is a set of versions. The zero value is empty.
 type Range struct {
-	sets [][]comparator // alternatives; within one, all must hold
+	sets [][]comparator // alternatives; within one, all must match
 }
 
 // comparator is one bound.
 type comparator struct {
-	op      string // "", "<", "<=", ">" or ">="; "" is equality
+	op      string // "", "<", "<=", ">" or ">="; "" means equal
 	version *semver.Version
 }
 
-// nothing is the bound that no version meets, as npm writes it.
+// nothing is npm's bound that no version meets.
 const nothing = "<0.0.0-0"
 
 func (c comparator) String() string { return c.op + c.version.String() }
 
-// order tells on which side of c v lies when c does not hold it: -1 when v is
-// too low, 1 when it is too high, and 0 when c holds it.
+// order returns the side of c on which v is: -1 when v is too low, 1 when it is too high, and 0
+// when it satisfies c.
 func (c comparator) order(v *semver.Version) int {
 	order := v.Compare(c.version)
 	switch c.op {
 	case "<":
-		return min(order+1, 1) // equal is too high
+		return min(order+1, 1) // equal counts as too high
 	case "<=":
 		return max(order, 0)
 	case ">":
@@ -60,16 +60,15 @@ func (r Range) Contains(v *semver.Version) bool {
 	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return holds(set, v) })
 }
 
-// holds reports whether all of set hold v. A set holds a prerelease only when it names
-// one of the same version.
+// holds reports whether v satisfies the complete set. A prerelease must be named by a comparator
+// with the same version numbers.
 func holds(set []comparator, v *semver.Version) bool {
 	return !slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) != 0 }) &&
 		(v.Prerelease() == "" || namesPrerelease(set, v))
 }
 
-// namesPrerelease reports whether a comparator opts in to prereleases of v's
-// major.minor.patch: who writes >1.2.3-alpha.3 expects 1.2.3-beta, but hardly
-// 3.0.0-alpha.
+// namesPrerelease reports whether a comparator opts in to prereleases of v's major.minor.patch:
+// users of >1.2.3-alpha.3 expect 1.2.3-beta, but hardly 3.0.0-alpha.
 func namesPrerelease(set []comparator, v *semver.Version) bool {
 	return slices.ContainsFunc(set, func(c comparator) bool {
 		return c.version.Prerelease() != "" &&
@@ -77,9 +76,8 @@ func namesPrerelease(set []comparator, v *semver.Version) bool {
 	})
 }
 
-// Highest returns the greatest of versions the range holds, as it was
-// written, and false when there is none. Texts that are no versions are passed
-// over.
+// Highest returns the highest of versions in the range, unchanged, and false when there is none. It
+// ignores invalid versions.
 func (r Range) Highest(versions []string) (string, bool) {
 	var best *semver.Version
 	text := ""
@@ -92,8 +90,8 @@ func (r Range) Highest(versions []string) (string, bool) {
 	return text, best != nil
 }
 
-// Highest returns the greatest of versions that rng holds, as it was written;
-// false when there is none or rng is not a range (see Parse).
+// Highest returns the highest of versions in rng, unchanged; false when there is none or rng is
+// invalid (see Parse).
 func Highest(versions []string, rng string) (string, bool) {
 	r, err := Parse(rng)
 	if err != nil {
@@ -102,8 +100,7 @@ func Highest(versions []string, rng string) (string, bool) {
 	return r.Highest(versions)
 }
 
-// String writes the range as plain comparators, such as
-// ">=1.2.0 <2.0.0-0||>=3.0.0", and "*" for all versions.
+// String formats the range as plain comparators, e.g. ">=1.2.0 <2.0.0-0||>=3.0.0", and "*" for all versions.
 func (r Range) String() string {
 	alternatives := make([]string, len(r.sets))
 	for i, set := range r.sets {
@@ -120,26 +117,25 @@ func (r Range) String() string {
 	return text
 }
 
-// Intersects reports whether the ranges overlap. As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no
-// release
-// lies between them.
+// Intersects reports whether the ranges overlap. As in npm only the bounds count: ">1.0.0" and
+// "<1.0.1" overlap, though there is no release between them.
 func (r Range) Intersects(other Range) bool {
 	return slices.ContainsFunc(r.sets, func(a []comparator) bool {
 		return slices.ContainsFunc(other.sets, func(b []comparator) bool { return overlap(a, b) })
 	})
 }
 
-// overlap reports whether two alternatives have something in common.
+// overlap reports whether two alternatives overlap.
 func overlap(a, b []comparator) bool {
 	bounds := slices.Concat(a, b, []comparator{floor(a), floor(b)})
 	for _, c := range bounds {
 		if c.op == "" {
-			// An exact version is all that can be common, and whether a range
-			// holds it depends on more than bounds when it is a prerelease.
+			// Only the exact version can be common, and for a prerelease the bounds do not suffice
+			// to tell whether a range includes it.
 			return holds(a, c.version) && holds(b, c.version)
 		}
 	}
-	// Intervals have a point in common when each two of them have.
+	// Intervals have a common point when each two of them do.
 	for _, low := range bounds {
 		for _, high := range bounds {
 			if !low.isLower() || !high.isUpper() {
@@ -153,11 +149,11 @@ func overlap(a, b []comparator) bool {
 	return true
 }
 
-// lowest is the bound that every version meets but prereleases of 0.0.0.
+// lowest returns the bound that every version except prereleases of 0.0.0 meets.
 func lowest() comparator { return comparator{">=", semver.New(0, 0, 0, "", "")} }
 
-// floor is the bound that every alternative has: no version is lower than
-// 0.0.0, or than its first prerelease where the alternative names one.
+// floor returns the implicit bound of an alternative: 0.0.0, or its first prerelease if the
+// alternative names one.
 func floor(set []comparator) comparator {
 	if low := lowest(); !namesPrerelease(set, low.version) {
 		return low

@@ -95,8 +95,7 @@ func TestRangeHoldsItsVersion(t *testing.T) {
 	})
 }
 
-// FuzzParse checks that reading never panics and that a range's own text means
-// the same range.
+// FuzzParse checks that parsing never panics and that a range's own text means the same range.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"", "^1.2.3 || ~2", "1.0 - 2.x", ">= 1.x.x-alpha+b", "==1 || foo", "<*", "1.2.3beta", ">=0.0.0-0"} {
 		f.Add(text, "1.2.3")

@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// maxNumber is the greatest major, minor or patch number npm knows: the
-	// greatest integer a JavaScript number holds exactly.
+	// maxNumber is the highest major, minor or patch number in npm: the largest integer exact in a
+	// JavaScript number.
 	maxNumber  = 1<<numberBits - 1
 	numberBits = 53
 
-	firstPrerelease = "0" // comes before all others of a version
+	firstPrerelease = "0" // precedes all others of a version
 )
 
-// ParseVersion reads a complete version. A leading "v" and surrounding white space
-// are accepted.
+// ParseVersion parses a complete version. It accepts a leading "v" and surrounding white space.
 func ParseVersion(text string) (*semver.Version, error) {
 	if len(text) > semver.MaxVersionLen {
 		return nil, fmt.Errorf("a version has at most %d characters, this one has %d", semver.MaxVersionLen, len(text))
@@ -43,21 +42,21 @@ func IsExact(text string) bool {
 	return err == nil
 }
 
-// partial is a version of which the trailing numbers may be left open:
-// "1", "1.2.x", "*", "1.2.3-beta+build".
+// partial is a version whose trailing numbers may be omitted: "1", "1.2.x", "*",
+// "1.2.3-beta+build".
 type partial struct {
-	numbers    [3]uint64 // 0 where left open
-	given      int       // how many are not
+	numbers    [3]uint64 // 0 if omitted
+	given      int       // how many were given
 	pre, build string
-	gap        bool // a number followed a wildcard, as in 1.x.5; it is dropped
+	gap        bool // a number followed a wildcard, as in 1.x.5, and was dropped
 }
 
-// version completes p, open numbers counting as 0.
+// version completes p with zeros.
 func (p partial) version() *semver.Version {
 	return semver.New(p.numbers[0], p.numbers[1], p.numbers[2], p.pre, p.build)
 }
 
-// next is the first version, or prerelease of it, that differs from p in number i.
+// next returns the first version, or its prerelease pre, that differs from p in number i.
 func (p partial) next(i int, pre string) (*semver.Version, error) {
 	n := partial{numbers: p.numbers, pre: pre}
 	clear(n.numbers[i+1:])
@@ -69,7 +68,7 @@ func (p partial) next(i int, pre string) (*semver.Version, error) {
 
 var errTooGreat = fmt.Errorf("no number is greater than %d", maxNumber)
 
-// grammar is that of a partial version: numbers, prerelease and build.
+// grammar matches a partial version: numbers, prerelease and build.
 var grammar = sync.OnceValue(func() *regexp.Regexp {
 	const number = `(?:0|[1-9]\d*)`
 	const part = `(` + number + `|[xX*])`
@@ -79,7 +78,7 @@ var grammar = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + part + `(?:\.` + part + `(?:\.` + part + pre + `)?)?` + build + `$`)
 })
 
-// parsePartial reads the whole text.
+// parsePartial parses a partial version.
 func parsePartial(text string) (p partial, err error) {
 	m := grammar().FindStringSubmatch(text)
 	if m == nil {
@@ -98,7 +97,7 @@ func parsePartial(text string) (p partial, err error) {
 		}
 	}
 	p.build = m[5]
-	if p.given == 3 { // 1.x.x-beta is npm's 1.x.x
+	if p.given == 3 { // like npm, 1.x.x-beta means 1.x.x
 		p.pre = m[4]
 	}
 	return p, nil

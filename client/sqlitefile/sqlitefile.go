@@ -1,4 +1,4 @@
-// Package sqlitefile opens SQLite databases that several processes use at once.
+// Package sqlitefile opens SQLite databases used by several processes at once.
 package sqlitefile
 
 import (
@@ -19,9 +19,9 @@ import (
 // busyTime is how long to wait for another process to end its transaction.
 const busyTime = 20 * time.Second
 
-// Open opens the database in a file, with a write-ahead log. A missing file is
-// created for its owner alone. options are further parameters of the driver, such
-// as _txlock=immediate. A file that is no database is left unchanged.
+// Open opens the database in a file, with a write-ahead log. It creates a missing file, accessible
+// only to its owner. options are additional parameters of the driver, e.g. _txlock=immediate. A
+// file that is not a database is left unchanged.
 func Open(ctx context.Context, path, options string) (*sql.DB, error) {
 	if err := keepPrivate(path); err != nil {
 		return nil, err
@@ -31,8 +31,7 @@ func Open(ctx context.Context, path, options string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// While another process turns a new file into one with a write-ahead log, SQLite
-	// fails at once instead of waiting.
+	// While another process switches a new file to a write-ahead log, SQLite fails at once instead of waiting.
 	for deadline := time.Now().Add(busyTime); ; time.Sleep(10 * time.Millisecond) {
 		if err = db.PingContext(ctx); err == nil {
 			return db, nil
@@ -43,7 +42,7 @@ func Open(ctx context.Context, path, options string) (*sql.DB, error) {
 	}
 }
 
-// Code is SQLite's primary result code of an error, 0 for errors of others.
+// Code returns SQLite's primary result code of an error, 0 for other errors.
 func Code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -51,10 +50,10 @@ func Code(err error) int {
 	return 0
 }
 
-// keepPrivate creates a file that others cannot read, or keeps others from one that
-// is there and from its companions, which SQLite gives the mode of the file. A file
-// that is there is not opened: to close it would end the locks that SQLite holds on
-// it for other connections of this process (fcntl(2)).
+// keepPrivate creates a file that others cannot read, or restricts an existing one and its
+// companions, which SQLite creates with the mode of the file. It does not open an existing file:
+// closing it would release the locks that SQLite holds on it for other connections of this process
+// (fcntl(2)).
 func keepPrivate(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -65,7 +64,7 @@ func keepPrivate(path string) error {
 		if err == nil {
 			return f.Close()
 		}
-		if !errors.Is(err, fs.ErrExist) { // another process was faster
+		if !errors.Is(err, fs.ErrExist) { // another process created it first
 			return err
 		}
 	}
@@ -75,7 +74,7 @@ func keepPrivate(path string) error {
 			err = os.Chmod(name, 0o600)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return err // of another owner, it is theirs to close
+			return err // but leave another owner's file to them
 		}
 	}
 	return nil

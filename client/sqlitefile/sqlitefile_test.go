@@ -13,7 +13,7 @@ import (
 	"transect/client/sqlitefile"
 )
 
-// New files are opened by several at once, each with connections of its own.
+// TestManyOpenANewFile opens a new file several times at once, each with its own connections.
 func TestManyOpenANewFile(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 10 {

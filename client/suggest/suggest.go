@@ -1,5 +1,5 @@
-// Package suggest finds the known name that is closest to a misspelt one, for "did
-// you mean" messages. Everything that checks names uses it.
+// Package suggest finds the known name closest to a misspelt one, for "did you mean" messages.
+// Everything that checks names uses it.
 package suggest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// longest is how long a misspelt name may be, in bytes; comparing longer ones
-// would take long.
+// longest is the longest misspelt name, in bytes, to find candidates for; comparing longer ones
+// would be slow.
 const longest = 200
 
-// Nearest returns the candidate with the smallest edit distance to name, without
-// case, where at most a third of the letters differ or two are transposed; else the
-// shortest that begins with name; else "".
+// Nearest returns the candidate with the smallest edit distance to name, ignoring case, if at most
+// a third of the letters differ or two are transposed; else the shortest that begins with name;
+// else "".
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
@@ -37,9 +37,9 @@ func Nearest(name string, candidates []string) string {
 	return cmp.Or(best, longer)
 }
 
-// Misspelt returns the candidate of which name is most likely a misspelling: one
-// letter is missing, added, another or transposed; in long names two. It
-// is "" when name may well be another word. For warnings, which must not be wrong.
+// Misspelt returns the candidate of which name is most likely a misspelling, with one letter
+// missing, added, changed or transposed, or two in long names; "" when name may be another word. It
+// is for warnings, which must not be wrong.
 func Misspelt(name string, candidates []string) string {
 	if len(name) < 3 || len(name) > longest {
 		return ""
@@ -63,8 +63,8 @@ func sameLetters(a, b string) bool {
 	return string(x) == string(y)
 }
 
-// closer decides between candidates of one distance: the one that begins with the name or
-// that the name begins with, the one as long as the name, whose letters were swapped, then the first by name.
+// closer reports whether c is a better candidate than best at equal distance: it is a prefix of
+// name or starts with it, has the same length (letters were swapped), or sorts first.
 func closer(name, c, best string) bool {
 	begins := func(c string) bool { return strings.HasPrefix(c, name) || strings.HasPrefix(name, c) }
 	if first := begins(c); first != begins(best) {

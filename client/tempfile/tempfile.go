@@ -1,11 +1,10 @@
-// Package tempfile keeps large lists in temporary files instead of memory: a
-// survey of a million images then takes a few megabytes.
+// Package tempfile keeps large lists in temporary files instead of memory: a survey of a million
+// images then takes a few megabytes.
 //
-// Bytes is an append-only buffer that moves to a file once it is large, Column
-// a list of records of one size in it, and Records a list of records of any
-// size. Where no file can be written they stay in memory, because no work is to
-// fail for that. client/ingest keeps the datasets on the platform in one,
-// client/preflight what the check remembers of each file.
+// Bytes is an append-only buffer that moves to a file once it is large, Column a list of records of
+// one size in it, and Records a list of records of any size. If no file can be written they stay in
+// memory, because no work should fail for that. client/ingest stores the datasets on the platform
+// in one, client/preflight its records of each file.
 package tempfile
 
 import (
@@ -22,7 +21,7 @@ type Bytes struct {
 	file     *os.File
 	length   int64  // bytes in the file
 	tail     []byte // bytes after them
-	inMemory bool   // no file can be written
+	inMemory bool   // a file cannot be written
 }
 
 const maxInMemory = 512 << 10 // bytes
@@ -48,11 +47,11 @@ func (s *Bytes) flush() {
 			return
 		}
 		if runtime.GOOS != "windows" {
-			_ = os.Remove(s.file.Name()) // the open file stays usable, and goes with the process
+			_ = os.Remove(s.file.Name()) // the open file stays usable until the process ends
 		}
 	}
 	if _, err = s.file.WriteAt(s.tail, s.length); err != nil {
-		s.inMemory = true // disk full; tail still has everything
+		s.inMemory = true // disk full; tail still has all bytes
 		return
 	}
 	s.length += int64(len(s.tail))
@@ -62,8 +61,8 @@ func (s *Bytes) flush() {
 	}
 }
 
-// Read fills b from offset on, as far as there are bytes. Concurrent reads are
-// safe while nothing is added.
+// Read fills b from offset on, as far as there are bytes. Concurrent reads are safe as long as
+// nothing is added.
 func (s *Bytes) Read(b []byte, offset int64) (n int, err error) {
 	if offset < s.length {
 		n, err = s.file.ReadAt(b[:min(int64(len(b)), s.length-offset)], offset)
@@ -89,7 +88,7 @@ func (s *Bytes) Close() {
 	s.file = nil
 }
 
-// Records is a list of records of up to 4 GiB each, found by their offsets.
+// Records is a list of records of up to 4 GiB each, addressed by their offsets.
 type Records struct{ Bytes }
 
 const recordHead = 4 // bytes of a record's length
@@ -101,10 +100,9 @@ func (r *Records) Add(record []byte) int64 {
 	return r.Bytes.Add(append(b, record...))
 }
 
-// Get returns the record at an offset. Concurrent calls are safe while nothing
-// is added.
+// Get returns the record at an offset. Concurrent calls are safe as long as nothing is added.
 func (r *Records) Get(offset int64) ([]byte, error) {
-	b := make([]byte, 512) // enough for most
+	b := make([]byte, 512) // sufficient for most
 	n, err := r.Read(b, offset)
 	if err != nil {
 		return nil, err
@@ -123,11 +121,11 @@ func (r *Records) Get(offset int64) ([]byte, error) {
 	return b, err
 }
 
-// Column is a list of records of one size, without pointers in them.
+// Column is a list of records of one size, without pointers.
 type Column[T any] struct {
 	Bytes
 	n     int
-	block []T // the records read last, from first on
+	block []T // the last records read, from first on
 	first int
 }
 
@@ -144,8 +142,7 @@ func (c *Column[T]) Add(record T) {
 	c.block = c.block[:0]
 }
 
-// At returns record i, for one goroutine at a time. It reads ahead. A record
-// that cannot be read back is zero.
+// At returns record i, for one goroutine at a time. It reads ahead. An unreadable record is zero.
 func (c *Column[T]) At(i int) T {
 	if i < c.first || i >= c.first+len(c.block) {
 		c.first = i / columnBlock * columnBlock
@@ -163,7 +160,7 @@ func (c *Column[T]) At(i int) T {
 	return c.block[i-c.first]
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (c *Column[T]) Len() int { return c.n }
 
 // All iterates over the records in order.

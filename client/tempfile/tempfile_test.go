@@ -12,8 +12,7 @@ type record struct {
 	b [60]byte
 }
 
-// TestColumn reads back what fits into memory, what lies in a file, and what
-// could not be put into one.
+// TestColumn reads back records in memory, in a file, and those that could not be written to one.
 func TestColumn(t *testing.T) {
 	for name, dir := range map[string]string{"file": t.TempDir(), "no folder": filepath.Join(t.TempDir(), "none")} {
 		for _, n := range []int{0, 1, 100, maxInMemory/68 + 1, 3*maxInMemory/68 + 7} {
@@ -48,7 +47,7 @@ func TestColumn(t *testing.T) {
 	}
 }
 
-// Records of any size come back by their offsets, also of a million bytes.
+// TestRecords reads records of any size by their offsets, up to a million bytes.
 func TestRecords(t *testing.T) {
 	for name, dir := range map[string]string{"file": t.TempDir(), "no folder": filepath.Join(t.TempDir(), "none")} {
 		var r Records
@@ -67,7 +66,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// A file that became shorter is an error, not a record of zeros.
+// TestTruncated: a file that became shorter is an error, not a record of zeros.
 func TestTruncated(t *testing.T) {
 	var r Records
 	r.Dir = t.TempDir()

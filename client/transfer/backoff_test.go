@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestOthersMoveWhileOneWaits: with a single connection, a file that storage
-// refuses for the moment does not keep the next one from being sent.
+// TestOthersMoveWhileOneWaits: with a single connection, a file temporarily refused by the storage
+// does not keep the next one from being sent.
 func TestOthersMoveWhileOneWaits(t *testing.T) {
 	s := newService(t)
 	var once sync.Once
@@ -54,8 +54,8 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 	}
 }
 
-// TestBackoffKeepsTheCount: whatever ends a wait, its connection is given back
-// once, and no wait is longer than its context.
+// TestBackoffKeepsTheCount: however a wait ends, its connection is released once, and no wait is
+// longer than its context.
 func TestBackoffKeepsTheCount(t *testing.T) {
 	b := NewBudget(1)
 	c, err := b.Acquire(t.Context(), b.Turn(), 0)
@@ -70,7 +70,7 @@ func TestBackoffKeepsTheCount(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	var other *Connection
 	err = Backoff(ended, func() (err error) {
-		if other, err = b.Acquire(t.Context(), b.Turn(), 0); err != nil { // somebody else has it now
+		if other, err = b.Acquire(t.Context(), b.Turn(), 0); err != nil { // another transfer has it now
 			t.Error(err)
 		}
 		cancel()

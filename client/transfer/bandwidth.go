@@ -36,9 +36,9 @@ const bandwidthHint = "write it like 512k or 10M (bytes a second; k, M and G are
 	"off, " +
 	"or by local time of day: \"08:00,512k 19:00,10M 23:00,off\""
 
-// ParseBandwidth parses a limit: "512k", "10M", "off", or a table by time of
-// day, "08:00,512k 19:00,10M 23:00,off", whose last entry goes on after midnight.
-// It returns nil when there is no limit at all.
+// ParseBandwidth parses a limit: "512k", "10M", "off", or a table by time of day, "08:00,512k
+// 19:00,10M 23:00,off", whose last entry continues past midnight. It returns nil for no limit at
+// all.
 func ParseBandwidth(text string) (*Bandwidth, error) {
 	wrong := func(what string) error {
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a bandwidth limit: %s", text, what), "%s", bandwidthHint)
@@ -75,7 +75,7 @@ func ParseBandwidth(text string) (*Bandwidth, error) {
 	return b, nil
 }
 
-// bytesPerSecond parses an amount; 0 is unlimited. reason says what is wrong.
+// bytesPerSecond parses an amount; 0 is unlimited. reason explains an invalid one.
 func bytesPerSecond(text string) (limit float64, reason string) {
 	lower := strings.ToLower(text)
 	if lower == "off" {
@@ -103,10 +103,10 @@ func bytesPerSecond(text string) (limit float64, reason string) {
 	return float64(n), ""
 }
 
-// at is the limit at a moment, in local time.
+// at returns the limit at a moment, in local time.
 func (b *Bandwidth) at(now time.Time) float64 {
 	minute := now.Hour()*60 + now.Minute()
-	limit := b.table[len(b.table)-1].limit // of the day before
+	limit := b.table[len(b.table)-1].limit // the last entry, in force since the day before
 	for _, s := range b.table {
 		if s.from <= minute {
 			limit = s.limit
@@ -115,11 +115,11 @@ func (b *Bandwidth) at(now time.Time) float64 {
 	return limit
 }
 
-// maxGrant is how many bytes are granted at a time: few enough that no connection
-// waits for long and that a change of the limit takes effect soon.
+// maxGrant returns the most bytes to grant at a time: few enough that no connection waits for long
+// and that a changed limit takes effect soon.
 func maxGrant(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
 
-// untilNext is the time until the next entry of the table.
+// untilNext returns the time until the table's next entry.
 func (b *Bandwidth) untilNext(now time.Time) time.Duration {
 	since := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute +
 		time.Duration(now.Second())*time.Second + time.Duration(now.Nanosecond())
@@ -131,8 +131,8 @@ func (b *Bandwidth) untilNext(now time.Time) time.Duration {
 	return 24*time.Hour - since + time.Duration(b.table[0].from)*time.Minute
 }
 
-// Take waits until bytes may be transferred and returns how many, from 1 to want.
-// A change of the limit applies to those who wait, too.
+// Take waits until bytes may be transferred and returns how many, from 1 to want. A changed limit
+// applies to waiting callers, too.
 func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
 	if b == nil || want <= 0 {
 		return want, nil

@@ -16,7 +16,7 @@ import (
 	"transect/client/fault"
 )
 
-// clocked makes a limit live in virtual time.
+// clocked returns a limit in virtual time.
 func clocked(t *testing.T, text string, start time.Time) (*Bandwidth, *time.Time) {
 	t.Helper()
 	b, err := ParseBandwidth(text)
@@ -34,7 +34,7 @@ func clocked(t *testing.T, text string, start time.Time) (*Bandwidth, *time.Time
 
 func limited(b *Bandwidth) bool { return b != nil && b.at(b.now()) > 0 }
 
-// taken is how many bytes pass in a stretch of virtual time.
+// taken returns how many bytes pass in a period of virtual time.
 func taken(t *testing.T, b *Bandwidth, now *time.Time, d time.Duration) (bytes int) {
 	t.Helper()
 	for end := now.Add(d); now.Before(end); {
@@ -92,7 +92,7 @@ func TestBandwidthOvernight(t *testing.T) {
 	for _, c := range []struct {
 		from    time.Time
 		seconds int
-		want    int // bytes, of both sides of the change
+		want    int // bytes, on both sides of the change
 	}{
 		{day(23, 59, 55), 10, 10 << 20}, // midnight changes nothing
 		{day(21, 59, 58), 4, 2*8<<20 + 2<<20},
@@ -106,8 +106,8 @@ func TestBandwidthOvernight(t *testing.T) {
 	}
 }
 
-// TestBandwidthChangeWakesThoseWhoWait: a hundred connections that queue for a
-// narrow limit do not wait it out once the night has come.
+// TestBandwidthChangeWakesThoseWhoWait: a hundred connections that queue for a low limit stop
+// waiting when it is lifted.
 func TestBandwidthChangeWakesThoseWhoWait(t *testing.T) {
 	start := time.Date(2026, 5, 1, 21, 59, 50, 0, time.Local)
 	for table, longest := range map[string]time.Duration{"06:00,1k 22:00,off": 10 * time.Second, "06:00,1k 22:00,1M": 11 * time.Second} {
@@ -161,7 +161,7 @@ func TestTransfersFollowTheTimetable(t *testing.T) {
 			b.sleep = func(ctx context.Context, d time.Duration) error {
 				mu.Lock()
 				defer mu.Unlock()
-				// Several wait at a time; this one has waited when the clock is there.
+				// Several wait at a time; this one is done when the clock reaches its end.
 				*now = now.Add(max(d, 0))
 				return ctx.Err()
 			}
@@ -170,8 +170,8 @@ func TestTransfersFollowTheTimetable(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := b.now().Sub(start); took < 3600*time.Millisecond || took > 9*time.Second {
-				// At one speed throughout it would be 2.5 or 10 seconds. Between them
-				// nothing is certain: waits that overlap add up on this clock.
+				// At one speed throughout it would be 2.5 or 10 seconds. Anything between is
+				// possible, because overlapping waits add up on this clock.
 				t.Errorf("it took %s of the clock", took)
 			}
 		})

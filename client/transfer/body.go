@@ -20,13 +20,13 @@ type requestBody struct {
 
 	mu   sync.Mutex
 	sent int64
-	over bool      // the attempt has ended, nothing counts any more
-	err  error     // of reading the file
-	last time.Time // when the connection was last given bytes
+	over bool      // the attempt has ended; bytes no longer count
+	err  error     // from reading the file
+	last time.Time // when the connection last took bytes
 
-	counting sync.Mutex // a connection that takes no bytes holds mu
+	counting sync.Mutex // separate from mu, which a stalled connection holds
 	arrived  int64
-	counted  bool // to the end: nothing more counts
+	counted  bool // the final count was made; later ones are ignored
 }
 
 // newBody returns a body, which end closes.
@@ -39,7 +39,7 @@ func (u *upload) newBody(ctx context.Context, offset, size int64) *requestBody {
 	return b
 }
 
-// reader is what the transport gets: an io.WriterTo, too, when the range is in memory.
+// reader returns the body for the transport; when the range is in memory, it is an io.WriterTo, too.
 func (b *requestBody) reader() io.ReadCloser {
 	if b.data != nil {
 		return bufferedBody{b}
@@ -90,8 +90,8 @@ func (b *requestBody) count(n int64) {
 	b.Stats.sent.Add(n)
 }
 
-// confirm counts the first n bytes as arrived; the last count takes them back when
-// the attempt has failed.
+// confirm counts the first n bytes as arrived. The last call sets the final count, which may be
+// lower after a failure.
 func (b *requestBody) confirm(n int64, last bool) {
 	b.counting.Lock()
 	defer b.counting.Unlock()
@@ -102,14 +102,13 @@ func (b *requestBody) confirm(n int64, last bool) {
 	}
 }
 
-// bufferedBody is a body in memory, which a connection takes without another copy.
+// bufferedBody is a body in memory, sent without another copy.
 type bufferedBody struct{ *requestBody }
 
-// writeSize is how many bytes are written at a time: the connection must take them
-// within its time limit.
+// writeSize is the number of bytes per write: the connection must take them within its time limit.
 const writeSize = 128 << 10
 
-// Len is how many bytes are yet to be sent.
+// Len returns how many bytes remain to be sent.
 func (b bufferedBody) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,8 +128,8 @@ func (b bufferedBody) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// write writes some of the body. It holds the lock meanwhile: when the attempt has
-// ended, the memory is for another file.
+// write writes a piece of the body. It holds the lock meanwhile, because the buffer is reused for
+// another file once the attempt has ended.
 func (b *requestBody) write(w io.Writer, p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +143,7 @@ func (b *requestBody) write(w io.Writer, p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer. The attempt ends with end.
+// Close implements io.Closer and does nothing; end ends the attempt.
 func (b *requestBody) Close() error { return nil }
 
 // end stops counting and returns the error of reading the file. Bytes of a

@@ -13,33 +13,31 @@ import (
 )
 
 const (
-	// MostConnections is the default maximum of a budget that tunes itself.
+	// MostConnections is the default maximum of a self-tuning budget.
 	MostConnections = 128
-	// slotBytes is what a slot holds: a request, or so many bytes of a transfer that
-	// have not arrived yet.
+	// slotBytes is the size of a slot: one request, or this many bytes of a transfer in flight.
 	slotBytes = 64 << 10
-	// firstSlots is what a budget that tunes itself starts with: many small files, or
-	// a large one and the beginning of the next.
+	// firstSlots is the initial limit of a self-tuning budget: many small files, or a large one and
+	// the beginning of the next.
 	firstSlots = 16
 	// slotsPerConnection bounds the slots.
 	slotsPerConnection = 256
-	// instant is a time: what the line carries in it may be under way besides, so that
-	// a fast line is filled without trials.
+	// instant is a period whose recent throughput may be in flight on top of the slots, so that a
+	// fast line is filled without trials.
 	instant = 250 * time.Millisecond
 )
 
-// Budget is a number of connections shared by all transfers: files, parts and
-// downloads alike. One that tunes itself also bounds the bytes that are under way: a
-// slow line carries few large files at a time, which end soon, and a fast one many.
-// It is safe for concurrent use.
+// Budget is a number of connections shared by all transfers: files, parts and downloads alike. A
+// self-tuning budget also bounds the bytes in flight: a slow line carries a few large files at a
+// time, which finish soon, a fast line many. It is safe for concurrent use.
 type Budget struct {
 	mu      sync.Mutex
 	most    int       // connections
 	used    int       // connections
-	load    int64     // bytes that the connections have yet to move, and slotBytes for each
+	load    int64     // bytes that the connections have yet to move, plus slotBytes for each
 	waiting list.List // of *Connection, in the order of their turns
 	turns   atomic.Int64
-	lately  float64 // bytes moved in the last instant, at the time moved
+	lately  float64 // bytes moved in the last instant, as of moved
 	moved   time.Time
 	window  *window // nil when the number is fixed
 	tuner   *tuner
@@ -49,9 +47,8 @@ type Budget struct {
 // NewBudget allows n transfers of bytes at a time, at least one.
 func NewBudget(n int) *Budget { return &Budget{most: max(n, 1), now: time.Now} }
 
-// NewTunedBudget starts with few bytes under way, adds more as long as that increases
-// the throughput, over most connections, and reduces them when the other side is
-// overloaded.
+// NewTunedBudget starts with few bytes in flight, adds more while that increases the throughput,
+// over at most so many connections, and reduces them when the server is overloaded.
 func NewTunedBudget(most int) *Budget {
 	b := NewBudget(most)
 	b.tuner = newTuner(b.most * slotsPerConnection)
@@ -59,7 +56,7 @@ func NewTunedBudget(most int) *Budget {
 	return b
 }
 
-// Limit is how many small transfers are allowed at the moment.
+// Limit returns how many small transfers are currently allowed.
 func (b *Budget) Limit() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,25 +66,24 @@ func (b *Budget) Limit() int {
 	return b.most
 }
 
-// Most is the maximum of Limit.
+// Most returns the maximum of Limit.
 func (b *Budget) Most() int { return b.most }
 
-// Active is how many transfers hold a connection at the moment.
+// Active returns how many transfers currently hold a connection.
 func (b *Budget) Active() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Queued is how many wait for a connection.
+// Queued returns how many transfers wait for a connection.
 func (b *Budget) Queued() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.waiting.Len()
 }
 
-// Turn returns the place of a file in the queue: what was begun first is finished
-// first.
+// Turn returns a new place in the queue: files begun first are finished first.
 func (b *Budget) Turn() int64 { return b.turns.Add(1) }
 
 // Connection is the right to transfer bytes.
@@ -98,8 +94,7 @@ type Connection struct {
 	admitted chan struct{}
 }
 
-// Acquire waits for a connection for so many bytes. The error is that of the ended
-// context.
+// Acquire waits for a connection for so many bytes. It fails only when ctx ends.
 func (b *Budget) Acquire(ctx context.Context, turn, bytes int64) (*Connection, error) {
 	c := &Connection{budget: b, turn: turn, left: bytes}
 	return c, c.acquire(ctx)
@@ -112,7 +107,7 @@ func (c *Connection) acquire(ctx context.Context) error {
 		b.mu.Unlock()
 		return fault.Stopped(ctx)
 	}
-	if b.used == 0 && b.window != nil { // the time before was idle, and says nothing
+	if b.used == 0 && b.window != nil { // idle until now: no evidence
 		b.window.restart(b.now())
 	}
 	c.admitted = make(chan struct{})
@@ -136,7 +131,7 @@ func (c *Connection) acquire(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-c.admitted: // at the same moment: pass it on
+	case <-c.admitted: // admitted at the same moment: pass it on
 		b.take(c, -1)
 	default:
 		b.waiting.Remove(element)
@@ -145,7 +140,7 @@ func (c *Connection) acquire(ctx context.Context) error {
 	return fault.Stopped(ctx)
 }
 
-// take counts a connection, or with -1 counts it no longer.
+// take adds n (1 or -1) to the connections in use, with the load of c.
 func (b *Budget) take(c *Connection, n int) {
 	b.used += n
 	b.load += int64(n) * (slotBytes + c.left)
@@ -172,18 +167,18 @@ func (b *Budget) admit() {
 		b.take(c, 1)
 		close(c.admitted)
 	}
-	if b.tuner != nil { // only windows in which its limit was too low say whether a higher one would help
+	if b.tuner != nil { // only windows that hit the limit show whether a higher one would help
 		b.window.note(now, b.used, b.waiting.Len() > 0 && b.used < b.most && int64(b.lately) < limit/2)
 	}
 }
 
-// age forgets bytes that moved before the last instant.
+// age discounts bytes that moved before the last instant.
 func (b *Budget) age(now time.Time) {
 	b.lately *= math.Exp(-float64(now.Sub(b.moved)) / float64(instant))
 	b.moved = now
 }
 
-// expect sets how many bytes are yet to move.
+// expect sets how many bytes are still to be moved.
 func (c *Connection) expect(bytes int64) {
 	if c == nil {
 		return
@@ -194,8 +189,7 @@ func (c *Connection) expect(bytes int64) {
 	c.left = bytes
 }
 
-// moved counts bytes that the other side has confirmed, or that were received; less
-// than 0 when they have to be sent again.
+// moved counts bytes that were received or confirmed by the server; negative when they must be sent again.
 func (c *Connection) moved(n int64) {
 	if c == nil || n == 0 {
 		return
@@ -209,14 +203,14 @@ func (c *Connection) moved(n int64) {
 	b.observe(max(n, 0), 0)
 }
 
-// Answered counts a request that was carried out.
+// Answered counts a request that succeeded.
 func (b *Budget) Answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.observe(0, 1)
 }
 
-// observe feeds the tuner once the window holds enough.
+// observe feeds the tuner once the window holds enough data.
 func (b *Budget) observe(bytes, requests int64) {
 	if b.tuner != nil {
 		b.age(b.now())
@@ -230,8 +224,7 @@ func (b *Budget) observe(bytes, requests int64) {
 	b.admit()
 }
 
-// Overloaded tells that the other side is overloaded: it asked to retry later,
-// did not answer, or broke a connection off.
+// Overloaded reports an overloaded server: it asked to retry later, did not answer, or dropped a connection.
 func (b *Budget) Overloaded() {
 	if b.tuner == nil {
 		return
@@ -257,9 +250,8 @@ func connectionOf(ctx context.Context) *Connection {
 	return c
 }
 
-// Backoff runs a wait on behalf of a request. If ctx belongs to a transfer, its
-// connection is released to others meanwhile and acquired again before Backoff
-// returns.
+// Backoff runs a wait on behalf of a request. If ctx belongs to a transfer, its connection is
+// released meanwhile and acquired again before Backoff returns.
 func Backoff(ctx context.Context, wait func() error) error {
 	c := connectionOf(ctx)
 	if c == nil {
@@ -272,8 +264,8 @@ func Backoff(ctx context.Context, wait func() error) error {
 			return nil
 		}
 	}
-	// The holder releases the connection again, so it has to be counted even
-	// when the limit is exceeded. The transfer is over: it moves no more bytes.
+	// The caller releases the connection again, so it must be counted even beyond the limit. The
+	// transfer is over: it moves no more bytes.
 	c.budget.mu.Lock()
 	defer c.budget.mu.Unlock()
 	c.budget.take(c, 1)

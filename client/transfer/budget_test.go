@@ -15,19 +15,19 @@ import (
 	"transect/client/fault"
 )
 
-// virtual is a server seen from here, in virtual time.
+// virtual is a model of a server, in virtual time.
 type virtual struct {
-	each    float64 // bytes a second over one connection, at most
-	all     float64 // bytes a second together
+	each    float64 // most bytes a second over one connection
+	all     float64 // most bytes a second in total
 	answer  float64 // seconds from a request to its first byte
 	size    float64 // bytes a request
-	thrash  int     // with more connections than that it gets slower
-	limit   int     // with more connections than that it is overloaded; 0: never
-	noise   float64 // how much a window is off, as a share
-	workers int     // who want connections
+	thrash  int     // with more connections it gets slower
+	limit   int     // with more connections it is overloaded; 0: never
+	noise   float64 // error of a window's measurement, as a share
+	workers int     // number of transfers that want connections
 }
 
-// speed is the throughput of n connections in bytes per second.
+// speed returns the throughput of n connections in bytes per second.
 func (v virtual) speed(n int) float64 {
 	n = min(n, v.workers)
 	all := v.all
@@ -47,8 +47,8 @@ func (v virtual) best(most int) (speed float64) {
 	return speed
 }
 
-// run feeds a tuner for a number of windows. It gives the speed of the last
-// half and the limits that were set.
+// run runs a tuner for a number of windows. It returns the speed of the last half and the limits
+// that were set.
 func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, limits []int) {
 	for i := range windows {
 		if v.limit > 0 && min(t.limit, v.workers) > v.limit {
@@ -99,7 +99,7 @@ func TestTunerFindsTheMaximum(t *testing.T) {
 	}
 }
 
-// TestTunerIsNotGreedy: connections that bring nothing are given up.
+// TestTunerIsNotGreedy: useless connections are released.
 func TestTunerIsNotGreedy(t *testing.T) {
 	v := virtual{each: 2 * MiB, all: 16 * MiB, size: 10 * MiB, answer: 0.01, workers: 1000, noise: 0.02}
 	_, limits := v.run(newTuner(MostConnections), rand.New(rand.NewPCG(3, 4)), 400)
@@ -158,7 +158,7 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	b.window = &window{start: now}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	for range 40 { // more than there can be: somebody always waits
+	for range 40 { // more than possible, so that one always waits
 		wait.Go(func() {
 			if c, err := b.Acquire(ctx, b.Turn(), 0); err == nil {
 				<-ctx.Done()
@@ -191,8 +191,8 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	}
 }
 
-// A server that answers each request after a while, whatever their number, is
-// given all connections within a few requests of each.
+// TestBudgetStartsQuickly: a server that answers each request after a while, whatever their number,
+// gets all connections within a few requests of each.
 func TestBudgetStartsQuickly(t *testing.T) {
 	b := NewTunedBudget(64)
 	now := time.Now()
@@ -214,8 +214,8 @@ func TestBudgetStartsQuickly(t *testing.T) {
 	}
 }
 
-// TestIdleTimeIsNoEvidence: the time before the first transfer does not count as one
-// in which nobody wanted a connection.
+// TestIdleTimeIsNoEvidence: the time before the first transfer does not count as time in which no
+// connection was wanted.
 func TestIdleTimeIsNoEvidence(t *testing.T) {
 	b := NewTunedBudget(64)
 	now := time.Now()
@@ -246,7 +246,7 @@ func TestIdleTimeIsNoEvidence(t *testing.T) {
 	others.Wait()
 }
 
-// TestBudgetIsNeverExceeded: also not while its limit changes and waiting ends.
+// TestBudgetIsNeverExceeded: not even while its limit changes and waits end.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	for _, b := range []*Budget{NewBudget(3), NewTunedBudget(8)} {
 		var wait sync.WaitGroup
@@ -289,7 +289,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	}
 }
 
-// TestFirstBegunFirst: whoever asks first, the file that was begun first has its turn.
+// TestFirstBegunFirst: whatever the order of requests, the file begun first is first.
 func TestFirstBegunFirst(t *testing.T) {
 	b := NewBudget(1)
 	held, err := b.Acquire(t.Context(), b.Turn(), 0)
@@ -320,8 +320,8 @@ func TestFirstBegunFirst(t *testing.T) {
 	}
 }
 
-// TestLargeFilesTakeTheirTurns: until something is known of the line, a large file is
-// under way with the beginning of the next, or many small ones.
+// TestLargeFilesTakeTheirTurns: until the speed of the line is known, a large file is in flight
+// together with the start of the next, or with many small ones.
 func TestLargeFilesTakeTheirTurns(t *testing.T) {
 	for size, most := range map[int64]int{10 * MiB: 1, MiB: 1, 200_000: 5, 20_000: 16} {
 		b := NewTunedBudget(MostConnections)
@@ -349,7 +349,7 @@ func TestLargeFilesTakeTheirTurns(t *testing.T) {
 			now = now.Add(time.Second)
 			first.moved(100_000)
 		}
-		if n := b.Active(); most == 1 && n != 2 && n != 3 { // with one that is a trial
+		if n := b.Active(); most == 1 && n != 2 && n != 3 { // including one as a trial
 			t.Errorf("%d files of %d bytes when the first is nearly there", b.Active(), size)
 		}
 		cancel()

@@ -15,8 +15,8 @@ func IsFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// OpenLocked opens or creates a file and locks it against other processes, until
-// it is closed. The error is ErrLocked when another one has it.
+// OpenLocked opens or creates a file and locks it against other processes until it is closed. It
+// returns ErrLocked when another process has it.
 func OpenLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -29,21 +29,21 @@ func OpenLocked(in *os.Root, name string) (*os.File, error) {
 		}
 		return nil, err
 	}
-	// Between opening and locking, its last owner may have renamed or removed it.
-	mine, err := file.Stat()
+	// Its last owner may have renamed or removed it between opening and locking.
+	opened, err := file.Stat()
 	current, errCurrent := in.Lstat(name)
-	if err != nil || errCurrent != nil || !os.SameFile(mine, current) {
+	if err != nil || errCurrent != nil || !os.SameFile(opened, current) {
 		_ = file.Close()
 		return nil, ErrLocked
 	}
 	return file, nil
 }
 
-// closeBeforeRename: whether a file must be closed before it is renamed.
+// closeBeforeRename is whether a file must be closed before it is renamed.
 const closeBeforeRename = false
 
 // RemoveLocked removes a locked file and its lock.
 func RemoveLocked(in *os.Root, name string, f *os.File) {
-	_ = in.Remove(name) // pruned some day
+	_ = in.Remove(name) // if this fails, pruned later
 	_ = f.Close()
 }

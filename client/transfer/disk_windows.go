@@ -14,9 +14,8 @@ func IsFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// OpenLocked opens or creates a file and locks it against other processes, until
-// it is closed. The lock is on a byte far beyond its end. The error is ErrLocked
-// when another one has it.
+// OpenLocked opens or creates a file and locks it against other processes until it is closed. The
+// lock is on a byte far beyond its end. It returns ErrLocked when another process has it.
 func OpenLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -34,11 +33,11 @@ func OpenLocked(in *os.Root, name string) (*os.File, error) {
 	return file, nil
 }
 
-// closeBeforeRename: whether a file must be closed before it is renamed.
+// closeBeforeRename is whether a file must be closed before it is renamed.
 const closeBeforeRename = true
 
-// RemoveLocked removes a locked file; one that is open cannot be removed.
+// RemoveLocked closes and removes a locked file: an open one cannot be removed.
 func RemoveLocked(in *os.Root, name string, f *os.File) {
 	_ = f.Close()
-	_ = in.Remove(name) // pruned some day
+	_ = in.Remove(name) // if this fails, pruned later
 }

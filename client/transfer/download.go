@@ -10,16 +10,14 @@ import (
 	"transect/client/fault"
 )
 
-// Download fetches a file into a folder and returns its path. The file appears
-// under its name only when it is complete, verified and on disk. A large file
-// with a strong ETag is downloaded in several ranges at a time. After a kill or
-// a transient failure the partial file is kept, and the next download from the
-// same source to the same path resumes it.
+// Download fetches a file into a folder and returns its path. The file appears under its name only
+// when it is complete, verified and on disk. A large file with a strong ETag is downloaded in
+// several concurrent ranges. After a kill or a transient failure the partial file is kept, and the
+// next download from the same source to the same path resumes it.
 //
 // Errors: *fault.FileExistsError when the file exists and Overwrite is not set;
-// *fault.DownloadError when the content is wrong or incomplete;
-// *fault.FileError when the folder or file cannot be written; refusals of the
-// platform as they are.
+// *fault.DownloadError when the content is wrong or incomplete; *fault.FileError when the folder or
+// file cannot be written; refusals of the platform unchanged.
 func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 	want, err := normalizeMD5(d.MD5)
 	if err != nil {
@@ -36,7 +34,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 	}
 	defer func() { _ = in.Close() }() // only used for lookups
 	if name != "" {
-		// Reported before any request.
+		// Fail before any request.
 		if err := in.checkFree(name, d.Overwrite); err != nil {
 			return "", err
 		}
@@ -67,7 +65,7 @@ func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, expect
 	name := d.TargetName
 	if name == "" {
 		name = FileName(answer.Header.Get("Content-Disposition"))
-		// Opened again: a file of that name may not be permitted there.
+		// Opened again because policy may forbid the name that the server chose.
 		if in, err = t.folder(in.path, name); err != nil {
 			return "", err
 		}
@@ -92,11 +90,11 @@ func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, expect
 	if err != nil {
 		return "", err
 	}
-	t.unverified(expected, file.path)
+	t.warnUnverified(expected, file.path)
 	return file.path, nil
 }
 
-// worthKeeping is true for failures after which the next download may resume.
+// worthKeeping reports whether the next download may resume after an error.
 func (r *receiver) worthKeeping(ctx context.Context, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -145,8 +145,8 @@ func TestDownloadNeverEnds(t *testing.T) {
 	}
 }
 
-// Whoever guards folders is asked about the name that the server chose, before
-// anything is written.
+// TestNamesChosenByServersAreAskedAbout: the folder's guard is consulted about the name that the
+// server chose, before anything is written.
 func TestNamesChosenByServersAreAskedAbout(t *testing.T) {
 	s := newService(t)
 	s.onGet = func(w http.ResponseWriter, r *http.Request) {
@@ -168,8 +168,8 @@ func TestNamesChosenByServersAreAskedAbout(t *testing.T) {
 	}
 }
 
-// The login page of a network is no file. What has a name, or the expected
-// checksum, may well be a page.
+// TestPageInsteadOfAFile: the login page of a network is not accepted as a file. A page with a
+// name, or the expected checksum, is.
 func TestPageInsteadOfAFile(t *testing.T) {
 	const page = "<html>log in</html>"
 	s := newService(t)
@@ -336,7 +336,7 @@ func TestPartialFileOfAKilledDownloadIsTakenOver(t *testing.T) {
 		t.Error("two downloads write the same temporary file")
 	}
 	beside.discard()
-	_ = first.file.Close() // as a killed process does: the file stays
+	_ = first.file.Close() // like a killed process: the file stays
 	again, err := newTarget(opened(t, folder), "ortho.tif")
 	if err != nil {
 		t.Fatal(err)

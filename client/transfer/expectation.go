@@ -10,47 +10,45 @@ import (
 	"transect/client/fault"
 )
 
-// expectation is what a file being downloaded is compared with.
+// expectation is the checksum that a download is verified against.
 type expectation struct {
-	md5       string        // "" when nothing names it
-	component bool          // the platform was asked for it, not the answer
-	guessed   bool          // it is an ETag, which need not be an MD5
-	page      bool          // the answer appears to be a page of a server in between
-	asked     <-chan string // the platform's answer; nil when it was not asked
+	md5       string        // "" when unknown
+	component bool          // the platform was queried for md5, besides the answer's headers
+	guessed   bool          // md5 is an ETag, which need not be an MD5
+	page      bool          // the answer appears to be a page of a proxy
+	answer    <-chan string // receives the platform's checksum; nil when it was not queried
 }
 
-// expect begins to find out the MD5 of a download.
+// expect begins to determine the MD5 of a download.
 func (t *Transfers) expect(ctx context.Context, d Download, given string) *expectation {
 	e := &expectation{md5: given}
 	if given == "" && d.Checksum != nil {
-		asked := make(chan string, 1)
+		answer := make(chan string, 1)
 		go func() {
 			sum, err := normalizeMD5(d.Checksum(ctx))
 			if err != nil {
-				sum = "" // of another kind
+				sum = "" // not an MD5
 			}
-			asked <- sum
+			answer <- sum
 		}()
-		e.asked, e.component = asked, true
+		e.answer, e.component = answer, true
 	}
 	return e
 }
 
 // read completes an expectation from the headers of an answer.
 func (e *expectation) read(h http.Header) {
-	// The platform names its files; a page without a name comes from a server
-	// in between.
+	// The platform names its files; a page without a name comes from a proxy.
 	e.page = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/html") && h.Get("Content-Disposition") == ""
-	if e.asked != nil {
-		e.md5 = <-e.asked
+	if e.answer != nil {
+		e.md5 = <-e.answer
 	}
 	if e.md5 == "" && h.Get("Content-Encoding") == "" {
 		e.md5, e.guessed = headerMD5(h)
 	}
 }
 
-// headerMD5 is the MD5 that an answer names. One that is taken from its ETag is
-// a guess.
+// headerMD5 returns the MD5 from the headers of an answer. An ETag is only a guess.
 func headerMD5(h http.Header) (sum string, guessed bool) {
 	inBase64 := []string{h.Get("Content-MD5")}
 	for _, field := range h.Values("X-Goog-Hash") {
@@ -68,13 +66,13 @@ func headerMD5(h http.Header) (sum string, guessed bool) {
 	sum, err := normalizeMD5(strings.Trim(strongTag(h), `"`))
 	if encryption := h.Get("X-Amz-Server-Side-Encryption"); err != nil || encryption != "" && encryption != "AES256" ||
 		h.Get("X-Amz-Server-Side-Encryption-Customer-Algorithm") != "" {
-		return "", false // of the encrypted content
+		return "", false // the ETag covers the encrypted content
 	}
 	return sum, sum != ""
 }
 
-// unverified says of a file that there was nothing to compare it with.
-func (t *Transfers) unverified(e *expectation, path string) {
+// warnUnverified logs that a file could not be verified, if it has no checksum.
+func (t *Transfers) warnUnverified(e *expectation, path string) {
 	switch {
 	case e.md5 != "":
 	case e.component:

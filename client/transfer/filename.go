@@ -17,10 +17,9 @@ const (
 	nameless         = "unknown"
 )
 
-// FileName is the file name a Content-Disposition header suggests, made safe: a
-// plain name that is valid on every system and stays in its folder. The
-// extended form (filename*) has precedence. It is "unknown" when the header has
-// no usable name. It is written by hand because mime.ParseMediaType rejects
+// FileName returns the file name from a Content-Disposition header, made safe: a plain name that is
+// valid on every system and stays in its folder. The extended form (filename*) has precedence.
+// Without a usable name it returns "unknown". Parsed by hand because mime.ParseMediaType rejects
 // headers that servers send.
 func FileName(contentDisposition string) string {
 	parameters := dispositionParameters(contentDisposition)
@@ -52,8 +51,8 @@ var parameterPattern = sync.OnceValue(func() *regexp.Regexp {
 
 var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 
-// dispositionParameters parses parameters leniently: servers send unquoted
-// blanks, raw Latin-1 and Windows paths. The first of several counts.
+// dispositionParameters parses parameters leniently: servers send unquoted blanks, raw Latin-1 and
+// Windows paths. The first of repeated parameters counts.
 func dispositionParameters(header string) map[string]string {
 	out := map[string]string{}
 	for _, match := range parameterPattern().FindAllStringSubmatch(header, -1) {
@@ -92,7 +91,7 @@ func latin1(s string) string {
 	return string(runes)
 }
 
-// SafeName turns any text into a plain file name.
+// SafeName converts any text to a plain file name.
 func SafeName(name string) string {
 	if !utf8.ValidString(name) {
 		name = latin1(name)
@@ -138,7 +137,7 @@ func shorten(name string) string {
 	return trimName(stem) + extension
 }
 
-// isDevice is true for the names of devices on Windows, with any extension.
+// isDevice reports whether a name is a Windows device, with any extension.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	stem = strings.TrimRight(stem, " ")

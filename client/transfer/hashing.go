@@ -17,19 +17,18 @@ import (
 )
 
 const (
-	// hashSlots is how many files are hashed at a time. A long file takes
-	// several slots, as it keeps two cores busy.
+	// hashSlots is how many files are hashed at a time. A long file takes several slots, as it
+	// occupies two cores.
 	hashSlots    = checksum.Width
 	longFileSlot = hashSlots / 4
-	hashBuffer   = 256 << 10 // of one hash
-	laneBuffer   = 32 << 10  // of each hash when several run side by side: what the lanes take at a time
-	// maxHashWindow bounds how far apart parts hashed side by side lie. They
-	// are read a second time, from the page cache, where they must still be.
+	hashBuffer   = 256 << 10 // per hash
+	laneBuffer   = 32 << 10  // per hash when several run concurrently
+	// maxHashWindow bounds the distance between parts hashed concurrently. They are read a second
+	// time, from the page cache, which must still have them.
 	maxHashWindow = 256 << 20
 )
 
-// sums are a file's checksums: of the whole, and of each part when there are
-// several.
+// sums are the checksums of a file and, when there are several, of each part.
 type sums struct {
 	whole string
 	parts []string
@@ -47,9 +46,8 @@ func newHashing(stats *Stats) *hashing {
 	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: maxHashWindow}
 }
 
-// file hashes a file in one go: the whole, unless given, is read in order on
-// one core. The parts follow on another core, several side by side, from the
-// page cache.
+// file hashes a file in one pass: the whole, unless given, is read in order on one core. The parts
+// follow on another core, several concurrently, from the page cache.
 func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (sums, error) {
 	r := &hashRun{hashing: h, src: src, plan: p}
 	r.advanced = sync.NewCond(&r.mu)
@@ -77,7 +75,7 @@ func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (
 	return out, nil
 }
 
-// hashRun is the hashing of one file.
+// hashRun is the state of hashing one file.
 type hashRun struct {
 	*hashing
 	src  *source
@@ -85,19 +83,19 @@ type hashRun struct {
 
 	mu       sync.Mutex
 	advanced *sync.Cond
-	position int64 // of the hash of the whole; negative when it has failed
+	position int64 // of the whole file's hash; negative when it has failed
 }
 
 func (r *hashRun) advance(to int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.position >= 0 { // a read under way at the failure does not undo it
+	if r.position >= 0 { // a read in flight at the failure must not undo it
 		r.position = to
 	}
 	r.advanced.Broadcast()
 }
 
-// wait returns when the whole is hashed up to an offset, false when it failed.
+// wait blocks until the whole file is hashed up to an offset; it returns false when that failed.
 func (r *hashRun) wait(offset int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,8 +138,7 @@ func (r *hashRun) whole(ctx context.Context) (string, error) {
 	return checksum.Hex(h), nil
 }
 
-// parts hashes the parts behind the hash of the whole, as many side by side as
-// fit into the window.
+// parts hashes the parts behind the whole file's hash, as many concurrently as fit into the window.
 func (r *hashRun) parts(ctx context.Context, out []string) error {
 	lanes := checksum.TakeLanes()
 	defer lanes.Release()
@@ -176,16 +173,16 @@ func (r *hashRun) parts(ctx context.Context, out []string) error {
 }
 
 const (
-	// maxMemory bounds what all transfers together hold of files in memory.
+	// maxMemory bounds the file contents that all transfers together buffer.
 	maxMemory = 32 * MiB
-	// maxBuffered is the size of the longest file that is read once, for its
-	// checksum, and sent from memory.
+	// maxBuffered is the size of the longest file that is read only once, for its checksum, and
+	// sent from memory.
 	maxBuffered = maxMemory / 2
-	// bufferUnit is what sizes of buffers are rounded up to, for reuse.
+	// bufferUnit is the unit that buffer sizes are rounded up to, for reuse.
 	bufferUnit = 256 << 10
 )
 
-// memory is the memory for contents of files.
+// memory allocates and recycles buffers for file contents.
 type memory struct {
 	free *semaphore.Weighted
 	idle sync.Pool // of *[]byte
@@ -193,10 +190,10 @@ type memory struct {
 
 func newMemory() *memory { return &memory{free: semaphore.NewWeighted(maxMemory)} }
 
-// rounded is the capacity of a buffer of some size.
+// rounded returns the capacity of a buffer for a size.
 func rounded(size int64) int64 { return (size + bufferUnit - 1) / bufferUnit * bufferUnit }
 
-// tryAllocate returns a buffer, nil when too little memory is free.
+// tryAllocate returns a buffer, or nil when too little memory is free.
 func (m *memory) tryAllocate(size int64) []byte {
 	if size > maxBuffered || !m.free.TryAcquire(rounded(size)) {
 		return nil
@@ -207,7 +204,7 @@ func (m *memory) tryAllocate(size int64) []byte {
 	return make([]byte, size, rounded(size))
 }
 
-// release returns a buffer for reuse.
+// release recycles a buffer.
 func (m *memory) release(b []byte) {
 	if b != nil {
 		m.free.Release(rounded(int64(len(b))))

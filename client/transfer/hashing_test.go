@@ -9,8 +9,7 @@ import (
 	"transect/client/files"
 )
 
-// A read that ends after the hashing has failed does not make the parts wait for
-// what will never come.
+// TestHashingStaysFailed: a read that ends after the hashing has failed does not leave the parts waiting.
 func TestHashingStaysFailed(t *testing.T) {
 	r := &hashRun{}
 	r.advanced = sync.NewCond(&r.mu)
@@ -21,8 +20,8 @@ func TestHashingStaysFailed(t *testing.T) {
 	}
 }
 
-// The sum of a file that was asked for before its upload is not computed again,
-// unless the file has changed since.
+// TestSumBeforeUpload: a sum computed before the upload is not computed again, unless the file has
+// changed since.
 func TestSumBeforeUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write := func(text string) {

@@ -79,7 +79,7 @@ func TestUploadThePlatformLostStartsOver(t *testing.T) {
 	}
 }
 
-// TestChangedFileStartsOver: only a file of the same content is resumed.
+// TestChangedFileStartsOver: only a file with the same content is resumed.
 func TestChangedFileStartsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(path string) error
@@ -108,7 +108,7 @@ func TestChangedFileStartsOver(t *testing.T) {
 			}
 			s.mu.Lock()
 			if c.resumed == 0 {
-				clear(s.parts) // as the platform does when another upload begins
+				clear(s.parts) // like the platform when another upload begins
 			}
 			s.mu.Unlock()
 			up, err := transfers.Upload(t.Context(), u)

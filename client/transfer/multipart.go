@@ -12,9 +12,8 @@ import (
 	"transect/client/journal"
 )
 
-// multipart sends the parts that no earlier run has sent, and returns how many
-// were sent before. A resumed upload the platform no longer knows starts over,
-// once.
+// multipart sends the parts that no earlier run has sent, and returns how many were sent before. A
+// resumed upload that the platform has dropped starts over, once.
 func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 	c, err := u.Budget.Acquire(ctx, u.turn, 0)
 	if err != nil {
@@ -55,7 +54,7 @@ func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 	return 0, err
 }
 
-// isLost is true for refusals of an upload the platform has dropped.
+// isLost reports whether the platform has dropped an upload.
 func isLost(err error) bool {
 	status := fault.Status(err)
 	switch status {
@@ -65,9 +64,8 @@ func isLost(err error) bool {
 	return status >= 400 && status < 500
 }
 
-// sendParts sends the parts that are not done and completes the upload. counted
-// is the number of bytes of parts that were sent, found of those among them
-// that an earlier run has sent.
+// sendParts sends the missing parts and completes the upload. counted is the number of bytes of all
+// sent parts, found the share that an earlier run has sent.
 func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, found *atomic.Int64) (resumed int,
 	err error) {
 	group, inner := errgroup.WithContext(ctx)
@@ -83,14 +81,14 @@ func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, foun
 		}
 		c, stopped := u.Budget.Acquire(inner, u.turn, size)
 		if stopped != nil {
-			break // the group or the caller stopped; its error is reported
+			break // the group or the caller stopped, and that error is reported
 		}
 		group.Go(func() error {
 			defer c.Release()
 			if err := u.sendPart(withConnection(inner, c), n); err != nil {
 				return err
 			}
-			u.Journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed
+			u.Journal.Confirm(u.destination, b.ID, n) // first, because the process may be killed
 			counted.Add(size)
 			return nil
 		})
@@ -112,7 +110,7 @@ func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, foun
 	return resumed, nil
 }
 
-// count reports bytes unless nobody listens.
+// count calls report, if set, with bytes other than 0.
 func count(report func(int64), bytes int64) {
 	if report != nil && bytes != 0 {
 		report(bytes)

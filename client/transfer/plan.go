@@ -14,15 +14,14 @@ const (
 	MaxParts         = 10000
 )
 
-// plan is how a file is cut into parts.
+// plan describes how a file is split into parts.
 type plan struct {
 	size  int64
 	chunk int64
 	parts int // 1: sent in one piece
 }
 
-// planFor cuts a file of that size. Chunks grow where there would be too many
-// parts.
+// planFor splits a file of a size. Chunks grow where there would be too many parts.
 func planFor(size int64, u Upload, throughPlatform bool) (plan, error) {
 	largest := int64(MaxChunk)
 	if throughPlatform {
@@ -54,7 +53,7 @@ func checkChunk(chunk, largest int64) (int64, error) {
 	return chunk, nil
 }
 
-// span is the range of part n, from 1.
+// span returns the range of part n, counted from 1.
 func (p plan) span(n int) (offset, size int64) {
 	if p.parts == 1 {
 		return 0, p.size

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// span is a requested range of a file: bytes from to to, to not included; a to
-// of 0 is the end of the file. The zero span is the whole file.
+// span is a requested range of a file: bytes from (inclusive) to to (exclusive, 0 for the end of
+// the file). The zero span is the whole file.
 type span struct {
 	from, to int64
-	// tag is the ETag the range must be of, or "": of any other state the whole
-	// file is wanted.
+	// tag is the ETag the range must belong to, or "". If the file has changed, the server sends it whole.
 	tag string
 }
 
@@ -34,7 +33,7 @@ func (s span) header() http.Header {
 	return h
 }
 
-// strongTag is the strong ETag of an answer, or "".
+// strongTag returns the strong ETag of an answer, or "".
 func strongTag(h http.Header) string {
 	tag := strings.TrimSpace(h.Get("ETag"))
 	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
@@ -57,11 +56,11 @@ func contentRange(h string) (first, last, total int64, ok bool) {
 	return first, last, total, err == nil && total > last
 }
 
-// spans is a set of bytes of a file: disjoint ranges in ascending order, each
-// from its first number up to, not including, its second.
+// spans is a set of bytes of a file: disjoint ranges in ascending order, each from its first number
+// (inclusive) to its second (exclusive).
 type spans [][2]int64
 
-// with adds bytes.
+// with returns the set with a range added.
 func (s spans) with(from, to int64) spans {
 	if from >= to {
 		return s
@@ -78,7 +77,7 @@ func (s spans) with(from, to int64) spans {
 	return slices.Replace(s, i, j, [2]int64{from, to})
 }
 
-// front is the end of the range that begins at byte 0.
+// front returns the end of the range that begins at byte 0.
 func (s spans) front() int64 {
 	if len(s) > 0 && s[0][0] == 0 {
 		return s[0][1]
@@ -93,7 +92,7 @@ func (s spans) bytes() (n int64) {
 	return n
 }
 
-// gaps are the missing ranges up to total, of at most a size.
+// gaps returns the missing ranges up to total, each no longer than size.
 func (s spans) gaps(total, size int64) (out spans) {
 	at := int64(0)
 	for _, p := range append(slices.Clone(s), [2]int64{total, total}) {
@@ -107,7 +106,7 @@ func (s spans) gaps(total, size int64) (out spans) {
 	return out
 }
 
-// valid reports whether a set that was read is one, within a file of that size.
+// valid reports whether a decoded set is well-formed, within a file of that size.
 func (s spans) valid(total int64) bool {
 	at := int64(-1)
 	for _, p := range s {

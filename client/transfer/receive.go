@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	// maxBreaks is how often in a row a connection may break without
-	// minProgress bytes in between.
+	// maxBreaks is how often in a row a connection may break without minProgress bytes in between.
 	maxBreaks   = 6
 	minProgress = 1 << 20
 
-	minParallel   = 32 * MiB // files from this size on are downloaded in ranges in parallel
+	minParallel   = 32 * MiB // files of at least this size are downloaded in parallel ranges
 	rangeSize     = 16 * MiB // of such a range
-	rangesPerFile = 4        // at a time
+	rangesPerFile = 4        // in flight at a time
 )
 
 // receiver is one file being downloaded.
@@ -32,29 +31,29 @@ type receiver struct {
 	Download
 	*expectation
 	file      *target
-	total     int64  // -1 when the server does not say
+	total     int64  // -1 when unknown
 	tag       string // strong ETag, or ""
 	resumable bool
 	restarted bool
-	wrong     string // the MD5 of a copy that is not the expected one
-	doubted   bool   // another copy is received because of that
-	encoded   bool   // the bytes sent are not those of the file
+	wrong     string // the MD5 of a copy that does not match the expected one
+	doubted   bool   // another copy is being received because of that
+	encoded   bool   // the bytes sent are not the file's own, but compressed
 	first     *rangeWorker
 
 	mu    sync.Mutex
 	cut   bool // the connection broke too often
 	have  spans
-	grown sync.Cond // of mu: have has grown, or the end has come
+	grown sync.Cond // of mu: have has grown, or no more bytes will come
 }
 
 // rangeWorker receives ranges one after the other.
 type rangeWorker struct {
 	breaks   int   // without progress
-	received int64 // bytes since then
+	received int64 // bytes since the last break
 }
 
-// startOver is the error when what was received is of no use: the file was
-// replaced, or the server does not send the range asked for.
+// startOver is the error for received bytes that are useless: the file was replaced, or the server
+// does not send the requested range.
 type startOver string
 
 func (s startOver) Error() string { return string(s) }
@@ -97,7 +96,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		r.Logger.Debug("starting a download over", "path", r.Path, "reason", err)
 		lost := r.have.bytes()
 		count(r.Progress, -lost)
-		r.first.received = -lost // coming as far again is no progress
+		r.first.received = -lost // reaching the same position again is no progress
 		r.have, r.restarted = nil, true
 		if err := r.file.reset(); err != nil {
 			return err
@@ -105,8 +104,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 	}
 }
 
-// begin reads the headers of the first answer and the record of an earlier
-// download.
+// begin reads the headers of the first answer and the record of an earlier download.
 func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	r.total, r.tag, r.encoded = answer.ContentLength, strongTag(answer.Header), false
 	switch encoding := strings.ToLower(strings.TrimSpace(answer.Header.Get("Content-Encoding"))); encoding {
@@ -138,8 +136,7 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	return true, nil
 }
 
-// attempt receives what is missing, while the checksum is computed and progress
-// is recorded.
+// attempt receives the missing ranges, while the checksum is computed and progress is recorded.
 func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 	ended := make(chan struct{})
 	var recording sync.WaitGroup
@@ -161,7 +158,7 @@ func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 	return err
 }
 
-// buffer returns one that is not longer than the file.
+// buffer allocates a buffer not longer than the file.
 func (r *receiver) buffer() []byte {
 	size := int64(hashBuffer)
 	if r.total >= 0 {
@@ -170,7 +167,7 @@ func (r *receiver) buffer() []byte {
 	return make([]byte, size)
 }
 
-// received notes bytes that were written.
+// received records that bytes were written.
 func (r *receiver) received(at, n int64) {
 	r.mu.Lock()
 	r.have = r.have.with(at, at+n)
@@ -179,7 +176,7 @@ func (r *receiver) received(at, n int64) {
 	count(r.Progress, n)
 }
 
-// incomplete is the error of a download whose connection broke too often.
+// incomplete returns the error for a download whose connection broke too often.
 func (r *receiver) incomplete(err error) error {
 	r.mu.Lock()
 	received := r.have.bytes()
@@ -199,9 +196,8 @@ func (r *receiver) incomplete(err error) error {
 	return f
 }
 
-// verify computes the checksum of the file while it is received: of what is
-// there from its beginning on without a gap, read back from the page cache. The
-// function waits for it and compares it, unless the download failed.
+// verify computes the checksum of the file while it is received, reading back from the page cache
+// whatever has no gap before it. result waits for it and compares it, unless the download failed.
 func (r *receiver) verify() (result func(failed bool) error) {
 	if r.md5 == "" {
 		return func(bool) error { return nil }
@@ -239,10 +235,10 @@ func (r *receiver) verify() (result func(failed bool) error) {
 		r.grown.Broadcast()
 		r.mu.Unlock()
 		<-done
-		same := sum == r.wrong // as the last copy
+		same := sum == r.wrong // like the last copy
 		if failed || readError != nil || sum == r.md5 || r.guessed && same {
 			if !failed && sum != r.md5 {
-				r.expectation.md5 = "" // the ETag is something else
+				r.expectation.md5 = "" // the ETag is not an MD5
 			}
 			return readError
 		}

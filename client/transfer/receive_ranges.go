@@ -12,8 +12,8 @@ import (
 	"transect/client/fault"
 )
 
-// ranges receives what is missing: in one go, or in parallel where the file is
-// large and the server supports it. answer is the file from its beginning.
+// ranges receives the missing ranges: sequentially, or in parallel when the file is large and the
+// server supports it. answer is the file from its beginning.
 func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	if r.total < 0 {
 		return r.fetch(ctx, r.first, 0, -1, answer)
@@ -34,13 +34,12 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	waiting, allTaken := context.WithCancel(inner)
 	turn := r.Budget.Turn()
 	defer allTaken()
-	// The first worker uses the download's own connection and answer, which
-	// begins with the first byte.
+	// The first worker uses the download's own connection and answer, which starts at byte 0.
 	gap, ok := <-missing
 	group.Go(func() error {
 		defer allTaken()
 		if gap[0] > 0 {
-			_ = answer.Body.Close() // resumed further on
+			_ = answer.Body.Close() // resumed at a later byte
 			answer = nil
 		}
 		for ; ok; gap, ok = <-missing {
@@ -57,7 +56,7 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 		}
 		group.Go(func() error {
 			w := &rangeWorker{}
-			// The connection is released after each range: others wait as well.
+			// The connection is released after each range, because others wait as well.
 			for {
 				c, stopped := r.Budget.Acquire(waiting, turn, size)
 				if stopped != nil {
@@ -82,8 +81,8 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	return err
 }
 
-// fetch receives bytes from to to, or to the end when to is -1. answer begins
-// at from, or is nil.
+// fetch receives the bytes from (inclusive) to to (exclusive; -1 is the end). answer begins at
+// from, or is nil.
 func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, answer *http.Response) error {
 	connectionOf(ctx).expect(max(to-from, 0))
 	at, broken := from, false
@@ -94,7 +93,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 			case err != nil && broken:
 				return err // the break is counted
 			case err != nil:
-				return r.limited(w, err)
+				return r.limitRestarts(w, err)
 			}
 		}
 		checkEnd := to < 0 && !r.encoded && unknownLength(answer)
@@ -115,7 +114,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 		case r.file.broken() != nil:
 			return r.file.broken()
 		case errors.As(err, &over):
-			return r.limited(w, err)
+			return r.limitRestarts(w, err)
 		}
 		if w.received >= minProgress {
 			w.received, w.breaks = 0, 0
@@ -127,14 +126,14 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 		if err := r.backoff(ctx, w.breaks, err); err != nil {
 			return err
 		}
-		if broken = true; r.encoded || r.Body != nil && at > 0 { // no ranges of it
+		if broken = true; r.encoded || r.Body != nil && at > 0 { // ranges of it cannot be requested
 			return startOver("the connection broke")
 		}
 	}
 }
 
-// limited bounds how often a file is started over in vain.
-func (r *receiver) limited(w *rangeWorker, err error) error {
+// limitRestarts returns err, replaced by a final error when the file was started over too often.
+func (r *receiver) limitRestarts(w *rangeWorker, err error) error {
 	var over startOver
 	if errors.As(err, &over) {
 		if w.breaks++; w.breaks > maxBreaks {
@@ -144,8 +143,7 @@ func (r *receiver) limited(w *rangeWorker, err error) error {
 	return err
 }
 
-// open requests bytes from to to. Only exactly those of the same file are
-// accepted.
+// open requests the bytes from to to. It accepts only exactly these, of the same file.
 func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, error) {
 	wanted := span{from: from, tag: r.tag}
 	if to != r.total {
@@ -167,7 +165,7 @@ func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, er
 	return answer, nil
 }
 
-// sameFile reports whether an answer is of the state of the file that was begun.
+// sameFile reports whether an answer is of the same version of the file as the first one.
 func (r *receiver) sameFile(answer *http.Response, total int64) bool {
 	if tag := answer.Header.Get("ETag"); tag != "" && r.tag != "" && tag != r.tag {
 		return false
@@ -178,8 +176,7 @@ func (r *receiver) sameFile(answer *http.Response, total int64) bool {
 	return total < 0 || r.total < 0 || total == r.total
 }
 
-// copyBody writes an answer to the file, up to to, and returns the position
-// reached.
+// copyBody writes an answer to the file, up to to, and returns the position reached.
 func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Response, at, to int64) (int64, error) {
 	buffer := r.buffer()
 	for to < 0 || at < to {
@@ -215,14 +212,13 @@ func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Re
 	return at, nil
 }
 
-// unknownLength is true for answers that end with their connection: it may have
-// broken instead.
+// unknownLength reports whether only the end of its connection ends an answer: it may have broken instead.
 func unknownLength(answer *http.Response) bool {
 	return answer.ContentLength < 0 && len(answer.TransferEncoding) == 0 && !answer.Uncompressed && answer.ProtoMajor < 2
 }
 
-// openAfterEnd requests what follows the end of such an answer. It returns nil
-// when the file has ended there, or the server does not support ranges.
+// openAfterEnd requests the bytes after such an answer. It returns nil when the file ended there,
+// or the server does not support ranges.
 func (r *receiver) openAfterEnd(ctx context.Context, at int64) (*http.Response, error) {
 	if at == 0 {
 		return nil, nil

@@ -15,8 +15,8 @@ import (
 
 const service = "/data-manager/"
 
-// call posts a JSON body to a route of the service and decodes the answer into
-// out unless nil. The request may be repeated.
+// call posts a JSON body to a route of the service and decodes the answer into out, if not nil. The
+// request may be repeated.
 func (t *Transfers) call(ctx context.Context, route string, body map[string]any, out any) error {
 	defer t.Stats.since(onServer, time.Now())
 	text, err := json.Marshal(body)
@@ -39,8 +39,8 @@ func (t *Transfers) get(ctx context.Context, d Download, s span) (*http.Response
 	return t.OpenDownload(ctx, d, s.header())
 }
 
-// OpenDownload opens a download for reading, as far as the header asks for a range. The
-// caller closes the body.
+// OpenDownload opens a download for reading, limited to the range in header, if any. The caller
+// closes the body.
 func (t *Transfers) OpenDownload(ctx context.Context, d Download, header http.Header) (*http.Response, error) {
 	began := time.Now()
 	r := transport.Request{Repeatable: true, Method: http.MethodGet, Path: d.Path, Query: d.Query, Header: header}
@@ -57,7 +57,7 @@ func (t *Transfers) OpenDownload(ctx context.Context, d Download, header http.He
 	return answer, nil
 }
 
-// observe tells the budget how a request ended.
+// observe reports the outcome of a request to the budget.
 func (t *Transfers) observe(ctx context.Context, err error) error {
 	var refused *fault.ResponseError
 	var silent *fault.TimeoutError
@@ -104,8 +104,7 @@ func (b *meteredBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// limited returns the bytes of p that the bandwidth limit permits now, and the
-// time.
+// limited returns the part of p that the bandwidth limit permits now, and the time.
 func (t *Transfers) limited(ctx context.Context, p []byte, now time.Time) ([]byte, time.Time, error) {
 	if t.Bandwidth == nil || len(p) == 0 {
 		return p, now, nil

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// Progress is recorded each time this much came, or each second.
+	// Progress is recorded after this many bytes, and every second.
 	recordBytes = 16 * MiB
 	recordEvery = time.Second
 	maxRecorded = 150 // ranges in a record
-	// Partial downloads nobody resumes are removed after this time.
+	// Partial downloads that are not resumed are removed after this time.
 	partialAge = 7 * 24 * time.Hour
 
 	temporaryPrefix = ".transect-"
@@ -25,16 +25,15 @@ const (
 	recordSuffix    = ".resume"
 )
 
-// identity reports whether a partial file is of the file being downloaded.
+// identity identifies the remote file that a partial file belongs to.
 type identity struct {
-	Source string `json:"source"` // hash of where it came from
+	Source string `json:"source"` // hash of its origin
 	Tag    string `json:"tag"`
 	Total  int64  `json:"total"`
 	MD5    string `json:"md5"`
 }
 
-// record is a line of the file beside a partial file. It claims only what is
-// on disk; the last line counts.
+// record is a line of the file next to a partial file. It lists only ranges on disk; the last line counts.
 type record struct {
 	identity
 	Have spans `json:"have"`
@@ -45,11 +44,10 @@ func sourceHash(platform string, d Download) string {
 	return fmt.Sprintf("%x", sum[:16])
 }
 
-// recordName is the name of the record beside a temporary file.
+// recordName returns the name of the record next to a temporary file.
 func recordName(temp string) string { return strings.TrimSuffix(temp, partSuffix) + recordSuffix }
 
-// record syncs what was received and records it. What cannot be recorded is
-// downloaded again.
+// record syncs the received bytes and records them. Whatever is not recorded is downloaded again.
 func (t *target) record(have spans) {
 	if t.shared || len(have) == 0 || t.file.Sync() != nil {
 		return
@@ -66,7 +64,7 @@ func (t *target) record(have spans) {
 	_, _ = t.records.Write(append(line, '\n'))
 }
 
-// recorded returns what an earlier download has left of the same file.
+// recorded returns the ranges that an earlier download of the same file has left.
 func (t *target) recorded() spans {
 	b, err := t.in.ReadFile(recordName(t.temp))
 	info, err2 := t.file.Stat()
@@ -76,7 +74,7 @@ func (t *target) recorded() spans {
 	var last record
 	for line := range bytes.Lines(b) {
 		var r record
-		if json.Unmarshal(line, &r) == nil { // else cut short by a crash
+		if json.Unmarshal(line, &r) == nil { // a crash may cut the line short
 			last = r
 		}
 	}
@@ -88,8 +86,8 @@ func (t *target) recorded() spans {
 	return have
 }
 
-// forgetRecord removes the record for good: one that came back after a power
-// cut would claim bytes of another attempt.
+// forgetRecord removes the record durably: if it came back after a power cut, it would claim bytes
+// of another attempt.
 func (t *target) forgetRecord() {
 	if t.records != nil {
 		_ = t.records.Close() // it is removed
@@ -100,15 +98,14 @@ func (t *target) forgetRecord() {
 	}
 	f, err := t.in.OpenFile(recordName(t.temp), os.O_RDWR|os.O_TRUNC, 0)
 	if err != nil {
-		return // there is none
+		return // it does not exist
 	}
 	_ = f.Sync()
 	_ = f.Close()
 	_ = t.in.Remove(recordName(t.temp))
 }
 
-// pruneOnce removes old partial downloads from a folder, the first time
-// something is downloaded into it.
+// pruneOnce removes old partial downloads from a folder, before the first download into it.
 func (t *Transfers) pruneOnce(in folder) {
 	if _, done := t.pruned.LoadOrStore(in.path, true); done {
 		return
@@ -130,7 +127,7 @@ func (t *Transfers) pruneOnce(in folder) {
 		if strings.HasSuffix(name, recordSuffix) {
 			name = strings.TrimSuffix(name, recordSuffix) + partSuffix
 		}
-		// Locking creates the file where only its record is left.
+		// Locking creates the file if only its record is left.
 		if f, err := OpenLocked(in.Root, name); err == nil {
 			_ = in.Remove(recordName(name))
 			RemoveLocked(in.Root, name, f)
@@ -139,8 +136,8 @@ func (t *Transfers) pruneOnce(in folder) {
 	}
 }
 
-// recordProgress records what is on disk, now and then, until ended. recorded is
-// how many bytes are recorded already.
+// recordProgress records at intervals what is on disk, until ended is closed. recorded is how many
+// bytes are recorded already.
 func (r *receiver) recordProgress(recorded int64, ended <-chan struct{}) {
 	tick := time.NewTicker(recordEvery / 10)
 	defer tick.Stop()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzRecord reads any bytes as the record of a partial file. What is read lies
-// within the file and is of the same source.
+// FuzzRecord reads any bytes as the record of a partial file. An accepted record is within the file
+// and has the same source.
 func FuzzRecord(f *testing.F) {
 	const total = 4 << 20
 	same := identity{Source: "s", Tag: `"t"`, Total: total, MD5: ""}

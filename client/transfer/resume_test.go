@@ -103,7 +103,7 @@ func (s *rangeService) fetch(t *testing.T, ctx context.Context, folder, md5 stri
 	return err
 }
 
-// halfway fetches until so many bytes were served, and stops.
+// halfway downloads until so many bytes were served, and stops.
 func (s *rangeService) halfway(t *testing.T, folder, md5 string, bytes int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -139,7 +139,7 @@ func TestManyRanges(t *testing.T) {
 		if err := s.fetch(t, t.Context(), t.TempDir(), md5); err != nil {
 			t.Fatal(err)
 		}
-		// One more than at a time: an answer that was read may not have ended.
+		// One more than at a time, because an answer already read may not have ended.
 		if s.ranges.Load() != 4 || s.most.Load() < 2 || s.most.Load() > rangesPerFile+1 {
 			t.Errorf("%d ranges, %d at a time", s.ranges.Load(), s.most.Load())
 		}
@@ -465,7 +465,7 @@ func TestFullAndReadOnlyFileSystems(t *testing.T) {
 	}
 }
 
-// BenchmarkDownload compares with the plainest copy of the same bytes.
+// BenchmarkDownload compares with a simple copy of the same bytes.
 func BenchmarkDownload(b *testing.B) {
 	content := make([]byte, 256*MiB)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,14 +20,14 @@ import (
 
 const (
 	longestBackoff = 16 * time.Second
-	// maxCorrupted is how often a part that arrived corrupted is sent again.
+	// maxCorrupted is how often a corrupted part is sent again.
 	maxCorrupted = 2
-	// maxResigns is how often a new URL is requested after a refusal: one that
-	// expired succeeds the next time, one that is wrong never does.
+	// maxResigns is how often a new URL is requested after a refusal: replacing an expired URL
+	// helps at once, replacing a wrong one never does.
 	maxResigns = 3
 )
 
-// fields are the fields of a request about part n; about the upload when n is 0.
+// fields returns the request fields for part n, or for the upload when n is 0.
 func (u *upload) fields(n int) map[string]any {
 	f := map[string]any{"dataset": u.Dataset, "component": u.Component}
 	switch {
@@ -40,7 +40,7 @@ func (u *upload) fields(n int) map[string]any {
 	return f
 }
 
-// route is the name of a route for the whole file, or for a part.
+// route returns the route's name for the whole file or for a part.
 func (u *upload) route(whole, part string) string {
 	if u.plan.parts == 1 {
 		return whole
@@ -48,7 +48,7 @@ func (u *upload) route(whole, part string) string {
 	return part
 }
 
-// sendPart sends part n, which is the file when there is only one.
+// sendPart sends part n; with a single part that is the whole file.
 func (u *upload) sendPart(ctx context.Context, n int) error {
 	send := u.put
 	if u.Mode == ThroughPlatform {
@@ -82,8 +82,7 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	return f
 }
 
-// post sends a part to the platform. The transport repeats it, like every
-// request of the platform.
+// post sends a part to the platform. The transport repeats it like any request.
 func (u *upload) post(ctx context.Context, n int) error {
 	query := url.Values{}
 	for name, value := range u.fields(n) {
@@ -148,8 +147,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 	}
 }
 
-// send makes a request with part n as its body, which the transport opens anew
-// for a redirect or a repetition: only the last one counts.
+// send makes a request with part n as its body, which the transport reopens for a redirect or
+// repetition: only the last attempt counts.
 func (u *upload) send(ctx context.Context, n int,
 	request func(body func() (io.ReadCloser, error), size int64, confirmed func(int64)) error) error {
 	offset, size := u.plan.span(n)
@@ -182,10 +181,10 @@ func (u *upload) send(ctx context.Context, n int,
 	return err
 }
 
-// storageError is the error of an answer of the storage, nil for success.
+// storageError returns the error for an answer of the storage, nil for success.
 func (u *upload) storageError(answer *http.Response) error {
 	status := answer.StatusCode
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // read so that the connection is reused
 	if status == http.StatusOK || status == http.StatusNoContent || u.plan.parts == 1 && status >= 200 && status < 300 {
 		return u.transport.CheckPage(answer.Header, body)
 	}
@@ -212,12 +211,11 @@ func (u *upload) storageError(answer *http.Response) error {
 	return f
 }
 
-// corruptedCodes are the codes of storages for content that is not that of the checksum
-// sent along.
+// corruptedCodes are the error codes of storages for content that does not match its checksum.
 var corruptedCodes = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch",
 	"Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
 
-// isCorrupted reports whether content did not arrive as it was sent.
+// isCorrupted reports whether content was corrupted in transit.
 func isCorrupted(err error) bool {
 	refused, ok := errors.AsType[*fault.ResponseError](err)
 	return ok && slices.Contains(corruptedCodes, refused.Code)

@@ -29,12 +29,12 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv("TRANSECT_TEST_FETCH"); address != "" {
 		fetchUntilKilled(address, os.Getenv("TRANSECT_TEST_FOLDER"))
 	}
-	// Hashing side by side keeps what it needs for the next time.
+	// Concurrent hashing keeps its goroutine for reuse.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/minio/md5-simd.(*md5Server).process"))
 }
 
-// testService is a platform with its storage: it takes parts apart from each
-// other, checks their checksums, and joins them on completion.
+// testService is a platform with its storage: it receives parts separately, checks their checksums,
+// and joins them on completion.
 type testService struct {
 	*httptest.Server
 	mu         sync.Mutex
@@ -52,7 +52,7 @@ type testService struct {
 	inFlight       atomic.Int64
 	most           int64
 
-	// onPut may answer a storage request itself; it says whether it did.
+	// onPut may answer a storage request itself, and then returns true.
 	onPut func(w http.ResponseWriter, r *http.Request, part int, attempt int) bool
 	tries map[int]int
 	// onGet serves downloads.
@@ -76,7 +76,7 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	route := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	switch {
 	case r.Method == http.MethodGet:
-		s.mu.Lock() // the one who asks may be another process
+		s.mu.Lock() // the caller may be another process
 		get := s.onGet
 		s.mu.Unlock()
 		get(w, r)
@@ -123,7 +123,7 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin notes what an upload, one of several perhaps, was begun with.
+// begin records the start of an upload, possibly one of several.
 func (s *testService) begin(route string, body map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *testService) note(route string) {
 	s.calls = append(s.calls, route)
 }
 
-// routes and triesOf may be asked while requests of a stopped upload still end.
+// routes may be called, like triesOf, while requests of a stopped upload still end.
 func (s *testService) routes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func sum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// fast makes transfers that do not wait between attempts.
+// fast returns transfers that do not wait between attempts.
 func fast(s *testService, o Options) *Transfers {
 	o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	return New(s.connect(o.Sleep), o)

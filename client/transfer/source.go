@@ -16,17 +16,17 @@ import (
 	"transect/client/journal"
 )
 
-// source is a local file being uploaded, as it was when it was opened.
+// source is a local file being uploaded, with its state at opening.
 type source struct {
 	path   string
 	tree   files.Tree
 	file   *os.File
 	info   fs.FileInfo
-	buffer []byte // its content, when it fits into memory
+	buffer []byte // its content, if it fits into memory
 }
 
 func openSource(path string, tree files.Tree) (*source, error) {
-	// Before opening: opening a pipe would wait for its other end.
+	// Stat first: opening a pipe would block until its other end opens.
 	info, err := tree.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, fault.Of(&fault.UploadError{}, "%s is not a file", path)
@@ -54,7 +54,7 @@ func openSource(path string, tree files.Tree) (*source, error) {
 	return s, nil
 }
 
-// Open opens a file that is to be uploaded, with the errors of an upload.
+// Open opens a file for upload, with the errors of an upload.
 func (t *Transfers) Open(path string) (*os.File, error) {
 	s, err := openSource(path, t.Tree)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *source) load(buffer []byte, stats *Stats) error {
 	return s.unreadable(err)
 }
 
-// unchanged fails when the file is not what it was when it was opened.
+// unchanged fails when the file has changed since it was opened.
 func (s *source) unchanged() error {
 	now, err := s.tree.Stat(s.path)
 	switch {
@@ -104,8 +104,7 @@ func (s *source) unreadable(err error) error {
 	return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, fault.Reason(err))
 }
 
-// state is how the journal knows the file. Links are not resolved: they may
-// point elsewhere the next time.
+// state returns the journal's key of the file. Links are not resolved: they may point elsewhere the next time.
 func (s *source) state() journal.File {
 	path := s.path
 	if full, err := filepath.Abs(path); err == nil {
@@ -114,7 +113,7 @@ func (s *source) state() journal.File {
 	return journal.File{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime()}
 }
 
-// normalizeMD5 returns a given MD5 in lower case; an empty one stays empty.
+// normalizeMD5 returns an MD5 in lower case; an empty one stays empty.
 func normalizeMD5(given string) (string, error) {
 	sum := strings.ToLower(strings.TrimSpace(given))
 	if b, err := hex.DecodeString(sum); sum != "" && (err != nil || len(b) != md5.Size) {

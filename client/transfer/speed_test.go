@@ -17,7 +17,7 @@ import (
 	"transect/client/files"
 )
 
-// TestHashing: the checksums are those of the bytes, however a file is cut.
+// TestHashing: the checksums are right, however a file is split.
 func TestHashing(t *testing.T) {
 	path, content := fileOf(t, 21*MiB+12345)
 	for _, p := range []plan{
@@ -44,7 +44,7 @@ func TestHashing(t *testing.T) {
 	}
 }
 
-// TestHashingLongParts: parts too long to be hashed side by side.
+// TestHashingLongParts: parts too long to be hashed concurrently.
 func TestHashingLongParts(t *testing.T) {
 	path, content := fileOf(t, 7*MiB+1)
 	for _, given := range []string{"", sum(content)} {
@@ -76,7 +76,7 @@ func TestManyFiles(t *testing.T) {
 		wait.Go(func() {
 			up, err := transfers.Upload(t.Context(), Upload{Path: path, Multipart: true, MD5: ""})
 			if f := fault.Find(err); f != nil && f.Name() != "ResponseError" || err == nil && up.MD5 != sum(content) {
-				t.Error(up, err) // the service mixes up the files of one component, no more
+				t.Error(up, err) // the service only mixes up the files of one component
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestOneBudgetForFilesAndParts: what the storage sees at a time stays within.
+// TestOneBudgetForFilesAndParts: concurrent requests to the storage stay within it.
 func TestOneBudgetForFilesAndParts(t *testing.T) {
 	s := newService(t)
 	s.onPut = func(_ http.ResponseWriter, r *http.Request, _, _ int) bool {
@@ -149,7 +149,7 @@ func TestLimiter(t *testing.T) {
 		t.Error("an idle run is limited by ", s.Limiter())
 	}
 	for _, a := range []activity{onDisk, onCPU, onServer, onLimit, onNetwork} {
-		for range 4 { // what was before is outside the window
+		for range 4 { // move earlier time out of the window
 			now = now.Add(limiterWindow)
 			s.add(a, 3*time.Second)
 			s.add(onNetwork, time.Second)
@@ -168,7 +168,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestStatsCount: retries and what was sent again, and nothing else.
+// TestStatsCount counts retries and repeated bytes, and nothing else.
 func TestStatsCount(t *testing.T) {
 	s := newService(t)
 	s.onPut = func(w http.ResponseWriter, r *http.Request, part, attempt int) bool {

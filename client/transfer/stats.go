@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// activity is what transfers spend time on.
+// activity is a kind of work that transfers spend time on.
 type activity int
 
 const (
@@ -21,10 +21,10 @@ const (
 
 var activityNames = [activities]string{"disk", "cpu", "network", "server", "limit"}
 
-// limiterWindow is how far back Limiter looks, once to twice.
+// limiterWindow is the period that Limiter covers; it covers up to two.
 const limiterWindow = 2 * time.Second
 
-// Stats counts what transfers do, for displays. It is safe for concurrent use.
+// Stats counts the work of transfers, for display. It is safe for concurrent use.
 type Stats struct {
 	sent, received, retries, active atomic.Int64
 	spent                           [activities]atomic.Int64 // nanoseconds
@@ -36,22 +36,22 @@ type Stats struct {
 	at    [2][activities]int64 // spent at the start of this window and of the one before
 }
 
-// NewStats starts at zero.
+// NewStats returns counters at zero.
 func NewStats() *Stats { return &Stats{now: time.Now, start: time.Now()} }
 
-// Sent is the number of bytes of files sent, with repetitions.
+// Sent returns the bytes of files sent, including repetitions.
 func (s *Stats) Sent() int64 { return s.sent.Load() }
 
-// Received is the number of bytes of files received, with repetitions.
+// Received returns the bytes of files received, including repetitions.
 func (s *Stats) Received() int64 { return s.received.Load() }
 
-// Retries is how often a request of a transfer was repeated.
+// Retries returns how often requests of transfers were repeated.
 func (s *Stats) Retries() int64 { return s.retries.Load() }
 
-// Active is how many connections transfer bytes at the moment.
+// Active returns how many connections are transferring bytes.
 func (s *Stats) Active() int { return int(s.active.Load()) }
 
-// Files are the files that are uploaded or downloaded at the moment, sorted.
+// Files returns the files being uploaded or downloaded, sorted.
 func (s *Stats) Files() (names []string) {
 	s.files.Range(func(name, _ any) bool {
 		names = append(names, *name.(*string))
@@ -61,15 +61,15 @@ func (s *Stats) Files() (names []string) {
 	return names
 }
 
-// begin notes a file in transfer until end is called.
+// begin registers a file as in transfer until end is called.
 func (s *Stats) begin(name string) (end func()) {
 	s.files.Store(&name, nil)
 	return func() { s.files.Delete(&name) }
 }
 
-// Limiter is what transfers spent most of their time on in the last seconds:
-// "disk", "cpu" (hashing), "network", "server" (waiting for answers) or "limit"
-// (bandwidth); "" when nothing is transferred.
+// Limiter returns what transfers spent most of their time on in the last seconds: "disk", "cpu"
+// (hashing), "network", "server" (waiting for answers) or "limit" (bandwidth); "" when nothing is
+// transferred.
 func (s *Stats) Limiter() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *Stats) add(a activity, d time.Duration) {
 	}
 }
 
-// since adds the time since a moment and returns the present one.
+// since adds the time since from to an activity and returns the current time.
 func (s *Stats) since(a activity, from time.Time) time.Time {
 	now := time.Now()
 	s.add(a, now.Sub(from))

@@ -25,15 +25,15 @@ type target struct {
 	closed bool
 	kept   bool
 
-	failure atomic.Pointer[error] // the first of writing
+	failure atomic.Pointer[error] // the first write error
 
 	identity identity
 	records  *os.File // see record
 }
 
-// newTarget opens the temporary file. Its name follows from the target's, so
-// that a run takes over what a killed one left behind; while another process is
-// writing it, a random name is used.
+// newTarget opens the temporary file. Its name is derived from the target's, so that a run
+// continues the partial file of a killed one; while another process writes it, a random name is
+// used.
 func newTarget(in folder, name string) (*target, error) {
 	sum := sha256.Sum256([]byte(name))
 	t := &target{in: in, name: name, path: in.join(name),
@@ -49,10 +49,10 @@ func newTarget(in folder, name string) (*target, error) {
 	return t, nil
 }
 
-// ErrLocked is the error of OpenLocked for a file that another process has.
+// ErrLocked is returned by OpenLocked for a file that another process has locked.
 var ErrLocked = errors.New("another process is writing the file")
 
-// writeAt keeps its first error, to tell it from those of the connection.
+// writeAt keeps its first error, to distinguish it from connection errors.
 func (t *target) writeAt(b []byte, at int64) error {
 	_, err := t.file.WriteAt(b, at)
 	return t.failed(err)
@@ -67,7 +67,7 @@ func (t *target) failed(err error) error {
 	return t.broken()
 }
 
-// broken is the first error of writing, or nil.
+// broken returns the first write error, or nil.
 func (t *target) broken() error {
 	if first := t.failure.Load(); first != nil {
 		return *first
@@ -75,14 +75,14 @@ func (t *target) broken() error {
 	return nil
 }
 
-// reset discards what was received.
+// reset discards the received bytes.
 func (t *target) reset() error {
 	t.forgetRecord()
 	return t.failed(t.file.Truncate(0))
 }
 
-// commit syncs the file and gives it its name. It stays locked until then,
-// where the system allows that, so that no other process takes it over.
+// commit syncs the file and renames it. Where the system allows, it stays locked until then, so
+// that no other process takes it over.
 func (t *target) commit(overwrite bool) error {
 	err := t.file.Sync()
 	if closeBeforeRename {
@@ -95,7 +95,7 @@ func (t *target) commit(overwrite bool) error {
 		return fileError(err, "cannot write %s", t.path)
 	}
 	if !overwrite {
-		// A link, unlike a rename, never replaces a file that came meanwhile.
+		// Unlike a rename, a link never replaces a file created meanwhile.
 		err = t.in.Link(t.temp, t.name)
 		if err == nil {
 			t.in.sync()
@@ -104,7 +104,7 @@ func (t *target) commit(overwrite bool) error {
 		if errors.Is(err, fs.ErrExist) {
 			return exists(t.path)
 		}
-		// This file system has no links.
+		// This file system does not support links.
 		if err := t.in.checkFree(t.name, false); err != nil {
 			return err
 		}
@@ -117,8 +117,7 @@ func (t *target) commit(overwrite bool) error {
 	return nil
 }
 
-// discard removes the temporary name and the record, but not a file that was
-// renamed.
+// discard removes the temporary name and the record, but not a file that was renamed.
 func (t *target) discard() {
 	t.forgetRecord()
 	switch {
@@ -126,7 +125,7 @@ func (t *target) discard() {
 		RemoveLocked(t.in.Root, t.temp, t.file)
 		return
 	case !t.kept:
-		_ = t.in.Remove(t.temp) // pruned some day
+		_ = t.in.Remove(t.temp) // if this fails, pruned later
 	}
 	t.close()
 }
@@ -134,18 +133,18 @@ func (t *target) discard() {
 // leave keeps the partial file for the next download.
 func (t *target) leave() {
 	if t.records != nil {
-		_ = t.records.Close() // what it lacks is downloaded again
+		_ = t.records.Close() // bytes that are not recorded are downloaded again
 	}
 	t.close()
 }
 
 func (t *target) close() {
 	if !t.closed {
-		_ = t.file.Close() // synced, or not needed any more
+		_ = t.file.Close() // synced, or no longer needed
 	}
 }
 
-// fileError is a local file that cannot be written.
+// fileError returns the error for a local file that cannot be written.
 func fileError(err error, format string, args ...any) error {
 	f := fault.Of(&fault.FileError{}, format, args...)
 	f.Cause = fault.Reason(err)
@@ -160,14 +159,14 @@ func fileError(err error, format string, args ...any) error {
 	return f
 }
 
-// folder is where files are received. It is held open: a link that replaces its
+// folder is the folder that files are received in. It is held open, so that a link replacing its
 // path later is not followed.
 type folder struct {
 	*os.Root
-	path string // as it was given
+	path string // as given by the caller
 }
 
-// folder opens the folder for a file, and creates it when missing.
+// folder opens the folder for a file, creating it when missing.
 func (t *Transfers) folder(path, name string) (folder, error) {
 	root, err := t.Folder(path, name)
 	if err != nil && fault.Find(err) == nil {
@@ -183,7 +182,7 @@ func makeFolder(path, _ string) (*os.Root, error) {
 	return os.OpenRoot(path)
 }
 
-// join is the path of a file in it, for messages.
+// join returns the path of a file in the folder, for messages.
 func (f folder) join(name string) string { return filepath.Join(f.path, name) }
 
 // sync makes a new name durable where the system supports that.
@@ -194,7 +193,7 @@ func (f folder) sync() {
 	}
 }
 
-// checkFree fails when a file must not be written.
+// checkFree fails when a file must not be overwritten.
 func (f folder) checkFree(name string, overwrite bool) error {
 	info, err := f.Lstat(name)
 	switch {

@@ -27,7 +27,7 @@ import (
 	"transect/client/wait"
 )
 
-// UploadMode says where the bytes of uploads go.
+// UploadMode is the route of uploaded bytes.
 type UploadMode int
 
 // The upload modes of the protocol. Uploads through the platform are not
@@ -51,13 +51,13 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Tree holds the files to be uploaded; the disk when zero.
 	Tree files.Tree
-	// Plan is asked before an upload of n bytes begins, and may refuse it. sending
-	// is called with those that are sent, in the end with the rest.
+	// Plan is called before an upload of n bytes begins, and may refuse it. sending is called with
+	// the bytes as they are sent, and finally with the rest.
 	Plan func(n int64) (sending func(n int64), err error)
-	// Room is how many bytes more may be sent, if that is limited; nil when it is not.
+	// Room returns how many more bytes may be sent, if that is limited. Optional.
 	Room func() (n int64, limited bool)
-	// Folder opens the folder of a download and creates it when missing. name
-	// is the file to be written there, "" while it is unknown.
+	// Folder opens the folder of a download, creating it when missing. name is the file to be
+	// written there, "" while it is unknown.
 	Folder func(folder, name string) (*os.Root, error)
 }
 
@@ -68,16 +68,15 @@ type Upload struct {
 	MD5                string // hexadecimal; computed when empty
 	Multipart          bool   // send in parts when longer than a chunk
 	ChunkSize          int64  // bytes; 10 MiB when 0
-	New                bool   // the component was just created: the journal knows nothing of it
-	// Turn is the place of the file in the queue for connections; behind those that were
-	// begun before when 0.
+	New                bool   // the component was just created, so the journal has no entry for it
+	// Turn is the file's place in the queue for connections; 0 is after all files begun before.
 	Turn int64
-	// Begin is called when the file has its turn, before anything of it is sent. Its error
-	// ends the upload. Optional.
+	// Begin is called when the file's turn has come, before any of it is sent. Its error ends the
+	// upload. Optional.
 	Begin    func(context.Context) error
-	Reserved func(sent int64)  // what Plan has returned for it; Plan is asked when nil
+	Reserved func(sent int64)  // returned by Plan for this file; Plan is called when nil
 	Progress func(delta int64) // bytes sent since the last call; negative when a part starts over
-	Found    func(delta int64) // those of them that an earlier run has sent
+	Found    func(delta int64) // the share of them that an earlier run has sent
 }
 
 // Uploaded is the result of an upload.
@@ -85,19 +84,19 @@ type Uploaded struct {
 	MD5     string
 	Bytes   int64
 	Parts   int
-	Resumed int // parts that an earlier run has sent
+	Resumed int // parts sent by an earlier run
 }
 
 // Download is one file to be downloaded.
 type Download struct {
 	Path       string // platform path, "/data-manager/download-component"
 	Query      url.Values
-	Body       []byte // JSON, posted: the platform makes the file anew for each request
+	Body       []byte // JSON, posted: the platform generates the file for each request
 	TargetPath string // folder, created when missing; the current one when empty
-	TargetName string // file name; the one the server suggests when empty
+	TargetName string // file name; the server's suggestion when empty
 	Overwrite  bool   // replace a file of that name
-	MD5        string // hexadecimal; what Checksum or the answer names when empty
-	// Checksum asks for the MD5 while the download begins; "" when there is none.
+	MD5        string // hexadecimal; taken from Checksum or the answer when empty
+	// Checksum returns the MD5, concurrently with the download; "" when there is none.
 	Checksum func(context.Context) string
 	Progress func(delta int64)
 }
@@ -110,12 +109,12 @@ type Transfers struct {
 	hashing   *hashing
 	summed    sync.Map  // sums of files that Sum has read, by summedKey
 	pruned    sync.Map  // folders
-	generated sync.Once // says that files made for a request cannot be compared
+	generated sync.Once // logs once that generated files cannot be verified
 
 	minParallel, rangeSize int64 // smaller in tests
 }
 
-// New returns transfers over a transport.
+// New creates transfers over a transport.
 func New(over *transport.Transport, o Options) *Transfers {
 	o.Logger, o.Stats = cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), cmp.Or(o.Stats, NewStats())
 	if o.Budget == nil {
@@ -134,7 +133,7 @@ func New(over *transport.Transport, o Options) *Transfers {
 		minParallel: minParallel, rangeSize: rangeSize}
 }
 
-// contextError reports an ended context as such, whatever error it caused.
+// contextError returns the context's error if it has ended, otherwise err.
 func contextError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && fault.Find(err) == nil {
 		return fault.Stopped(ctx)

@@ -3,27 +3,26 @@ package transfer
 import "time"
 
 const (
-	// A window ends once this many requests per connection were answered in it, or so
-	// often all that may be under way was moved, or after maxWindow. While the limit
-	// doubles with each window, less evidence is enough.
+	// A window ends once so many requests per connection were answered, or so many times the bytes
+	// allowed in flight were moved, or after maxWindow. While the limit doubles with each window,
+	// less evidence is enough.
 	windowRequests, startRequests = 4, 1
 	minWindow, minStartWindow     = 250 * time.Millisecond, 20 * time.Millisecond
 	maxWindow, maxStartWindow     = 1500 * time.Millisecond, 500 * time.Millisecond
 	// minRequests is the number of requests of a short window.
 	minRequests = 8
-	// requestBytes is what a request counts besides its bytes: the time of small
-	// files depends on their number.
+	// requestBytes is the weight of a request besides its bytes: small files take time by their number.
 	requestBytes = slotBytes / 2
 )
 
-// window is what was transferred in a stretch of time.
+// window measures the transfers of a period.
 type window struct {
 	start           time.Time
 	bytes, requests int64
-	contended       time.Duration // how long more was wanted than is allowed
-	held            time.Duration // how long connections were held, added up
+	contended       time.Duration // how long demand exceeded the limit
+	held            time.Duration // sum over all connections of the time held
 
-	at    time.Time // of the last note, with its state
+	at    time.Time // time of the last note, with its state
 	used  int
 	short bool
 }
@@ -31,12 +30,12 @@ type window struct {
 // sample is a finished window.
 type sample struct {
 	rate        float64 // bytes per second, requests included
-	contended   float64 // share of the time more was wanted, 0 to 1
+	contended   float64 // share of the time that demand exceeded the limit, 0 to 1
 	connections float64 // in use, on average
-	sparse      bool    // little was transferred in it: the line is slow
+	sparse      bool    // few bytes were transferred: the line is slow
 }
 
-// note records how many connections are in use from now on, and whether more is wanted.
+// note records the connections in use from now on, and whether more are wanted.
 func (w *window) note(now time.Time, used int, short bool) {
 	if !w.at.IsZero() {
 		w.held += time.Duration(w.used) * now.Sub(w.at)
@@ -80,36 +79,33 @@ func (w *window) end(now time.Time, t *tuner) sample {
 }
 
 const (
-	// minShare is the share of its ideal gain a connection must bring; on a slow line
-	// nearly all of it, as each file takes longer otherwise.
+	// minShare is the share of its ideal gain that a connection must bring; on a slow line nearly
+	// all of it, because otherwise each file takes longer.
 	minShare, minSparseShare = 0.25, 0.75
-	// maxLoss is how much may be lost when a connection is given up, as a
-	// factor of what remains.
+	// maxLoss is the throughput that may be lost with a connection, as a factor of the remainder.
 	maxLoss = 0.97
-	// windowsPerDecision is how many windows a decision is based on.
+	// windowsPerDecision is the number of windows behind a decision.
 	windowsPerDecision = 2
-	// Between two trials the tuner stays put for this many decisions, longer
-	// while trials bring nothing.
+	// Between two trials the tuner waits for this many decisions, more of them while trials bring nothing.
 	minStay, maxStay = 3, 24
-	// minContended is the share of a window in which more must be wanted than is
-	// allowed: otherwise the window says nothing about a higher limit.
+	// minContended is the minimum contended share of a window: below it, the window shows nothing
+	// about a higher limit.
 	minContended = 0.5
 )
 
-// tuner finds the number of slots that transfers most. It doubles while that helps,
-// then tries a step up or down now and then. It has no clock: it is fed one sample
-// after the other.
+// tuner finds the number of slots with the most throughput. It doubles while that helps, then tries
+// a step up or down from time to time. It has no clock: its input is one sample after the other.
 type tuner struct {
 	limit, most int
 
 	starting bool   // every window so far was better than the one before
 	climbing bool   // no maximum was found yet: double
 	skip     bool   // the next sample spans a change of limit
-	fell     bool   // complaints reduced the limit, and no window has ended since
+	fell     bool   // overload reduced the limit, and no window has ended since
 	trial    bool   // limit is tried against best
 	down     bool   // the next trial goes down
 	best     int    // the best number so far
-	base     sample // what best transfers
+	base     sample // throughput of best
 	seen     int    // windows in sum
 	sum      sample
 	stay     int // decisions until the next trial
@@ -122,8 +118,8 @@ func newTuner(most int) *tuner {
 	return &tuner{limit: start, best: start, most: most, starting: true, climbing: true, skip: true, stayNext: minStay}
 }
 
-// overloaded reduces the limit after a complaint, once for all complaints about
-// one load: a number being tried is given up, any other loses a third.
+// overloaded reduces the limit after a complaint, once for all complaints about one load: a trial
+// is abandoned, any other limit loses a third.
 func (t *tuner) overloaded() {
 	if t.fell {
 		return
@@ -136,13 +132,13 @@ func (t *tuner) overloaded() {
 	t.set(t.best, false)
 }
 
-// set changes the limit and begins to measure it.
+// set changes the limit and restarts the measurement.
 func (t *tuner) set(n int, trial bool) {
 	t.limit, t.trial = n, trial
 	t.skip, t.seen, t.sum = true, 0, sample{}
 }
 
-// observe takes a sample of the present limit.
+// observe takes a sample at the current limit.
 func (t *tuner) observe(s sample) {
 	t.fell = false
 	switch {
@@ -168,7 +164,7 @@ func (t *tuner) observe(s sample) {
 	case t.trial:
 		t.judge(mean)
 	case t.stay > 0:
-		t.base = mean // the network changes
+		t.base = mean // follow changes of the network
 		t.stay--
 	default:
 		t.base = mean
@@ -176,7 +172,7 @@ func (t *tuner) observe(s sample) {
 	}
 }
 
-// minGain is the gain that must come with more connections than the best limit uses.
+// minGain returns the gain required of more connections than the best limit uses.
 func (t *tuner) minGain(tried sample) float64 {
 	share := minShare
 	if tried.sparse {
@@ -204,7 +200,7 @@ func (t *tuner) try() {
 	t.set(n, true)
 }
 
-// judge keeps the number that was tried and goes on, or returns to the best.
+// judge keeps a trial's limit if it was better, otherwise returns to the best.
 func (t *tuner) judge(tried sample) {
 	gain := 1.0
 	if t.base.rate > 0 {
@@ -215,7 +211,7 @@ func (t *tuner) judge(tried sample) {
 		t.best, t.base, t.trial, t.stayNext = t.limit, tried, false, minStay
 		t.try()
 		return
-	case t.starting && !tried.sparse: // new connections take their time: measure again
+	case t.starting && !tried.sparse: // new connections need time: measure again
 		t.starting = false
 		t.set(t.limit, true)
 		return

@@ -16,12 +16,12 @@ type upload struct {
 	src         *source
 	plan        plan
 	sums        sums
-	computed    bool // sums.whole was computed from the file, not given
+	computed    bool // sums.whole was computed, not given by the caller
 	destination journal.Destination
 	begun       *journal.Upload // by an earlier run, or nil
-	sending     func(n int64)   // takes bytes out of what is planned
-	slots       int64           // of the hashing, that the file holds
-	turn        int64           // of the file
+	sending     func(n int64)   // removes bytes from the planned ones
+	slots       int64           // hashing slots that the file holds
+	turn        int64           // place in the queue
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -61,7 +61,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		}
 	}
 	defer up.sending(p.size)
-	defer up.hashed()
+	defer up.releaseSlots()
 	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -80,8 +80,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	return done, nil
 }
 
-// Missing is how many bytes an upload has yet to send: those that the journal does
-// not know to be sent.
+// Missing returns how many bytes an upload has yet to send, according to the journal.
 func (t *Transfers) Missing(u Upload) (int64, error) {
 	src, err := openSource(u.Path, t.Tree)
 	if err != nil {
@@ -98,7 +97,7 @@ func (t *Transfers) Missing(u Upload) (int64, error) {
 	return up.missing(), nil
 }
 
-// missing is how many bytes no earlier run has sent.
+// missing returns how many bytes no earlier run has sent.
 func (u *upload) missing() int64 {
 	n := u.plan.size
 	if b := u.begun; b != nil && b.Size == n && b.Chunk == u.plan.chunk {
@@ -110,14 +109,13 @@ func (u *upload) missing() int64 {
 	return n
 }
 
-// summedKey is a file as it was when it was hashed, and the size of the parts.
+// summedKey identifies a file's state at hashing and the part size.
 type summedKey struct {
 	file  journal.File
 	chunk int64
 }
 
-// Sum is the MD5 of a file that is going to be uploaded. If it is, and did not change
-// meanwhile, it is not read for its checksums once more.
+// Sum returns the MD5 of a file and caches its checksums for a following Upload of the unchanged file.
 func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 	src, err := openSource(u.Path, t.Tree)
 	if err != nil {
@@ -130,7 +128,7 @@ func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
 	err = up.hash(ctx, "")
-	up.hashed()
+	up.releaseSlots()
 	t.memory.release(src.buffer)
 	if err == nil {
 		err = src.unchanged()
@@ -142,8 +140,7 @@ func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 	return up.sums.whole, nil
 }
 
-// checksums takes the file's checksums from the caller, from the journal, or
-// computes them.
+// checksums takes the file's checksums from the caller or the journal, or computes them.
 func (u *upload) checksums(ctx context.Context, given string) error {
 	var known sums
 	if b := u.begun; b != nil && b.Unchanged {
@@ -167,8 +164,8 @@ func (u *upload) checksums(ctx context.Context, given string) error {
 	return u.src.unchanged()
 }
 
-// hash computes the missing checksums. A file that fits into memory is read
-// once, for its checksum and for sending it.
+// hash computes the missing checksums. A file that fits into memory is read only once, for its
+// checksum and for sending it.
 func (u *upload) hash(ctx context.Context, whole string) error {
 	slots := int64(longFileSlot)
 	if u.plan.parts == 1 {
@@ -183,7 +180,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 		buffer = u.memory.tryAllocate(u.plan.size)
 	}
 	if buffer == nil {
-		defer u.hashed()
+		defer u.releaseSlots()
 		var err error
 		u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
 		return err
@@ -197,14 +194,14 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	return nil
 }
 
-// hashed lets other files be hashed. A file in memory holds its slot until it has a
-// connection, so that no more than that wait there.
-func (u *upload) hashed() {
+// releaseSlots releases the hashing slots. A file in memory keeps its slot until it has a connection, so
+// that no more files than slots wait there.
+func (u *upload) releaseSlots() {
 	u.hashing.slots.Release(u.slots)
 	u.slots = 0
 }
 
-// begin tells the caller that the file has its turn.
+// begin calls Begin when the file's turn has come.
 func (u *upload) begin(ctx context.Context) error {
 	if u.Begin == nil {
 		return nil
@@ -219,7 +216,7 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer c.Release()
-	u.hashed()
+	u.releaseSlots()
 	ctx = withConnection(ctx, c)
 	if err := u.begin(ctx); err != nil {
 		return err

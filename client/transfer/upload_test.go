@@ -70,7 +70,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// Long files that are being sent keep no others from being hashed.
+// TestLongFilesAreHashedWhileOthersAreSent: sending long files does not block hashing others.
 func TestLongFilesAreHashedWhileOthersAreSent(t *testing.T) {
 	const files = hashSlots/longFileSlot + 2
 	s := newService(t)
@@ -84,7 +84,7 @@ func TestLongFilesAreHashedWhileOthersAreSent(t *testing.T) {
 	defer group.Wait()
 	path, _ := fileOf(t, 5*MiB+1)
 	for i := range files {
-		group.Go(func() { // the one service takes them for the same file: what comes of them does not matter
+		group.Go(func() { // the service treats them as one file, so their results do not matter
 			_, _ = transfers.Upload(t.Context(), Upload{Dataset: fmt.Sprint("d", i), Component: "image", Path: path,
 				Multipart: true, ChunkSize: 5 * MiB})
 		})
@@ -183,8 +183,8 @@ func TestWholeIsRefused(t *testing.T) {
 	}
 }
 
-// A storage that refuses early, and then neither reads on nor hangs up, does not hold the
-// upload: what it will not take is not waited for.
+// TestRefusedWhileItIsSent: a storage that refuses early, and then neither reads on nor hangs up,
+// does not block the upload.
 func TestRefusedWhileItIsSent(t *testing.T) {
 	s := newService(t)
 	over := make(chan struct{})
@@ -321,8 +321,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A part that arrives changed is sent again; one that always does fails with the
-// storage's own words, and nothing of the signature.
+// TestStorageRefusals: a corrupted part is sent again; one that always is corrupted fails with the
+// storage's own words, and without the signature.
 func TestStorageRefusals(t *testing.T) {
 	const digest = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>BadDigest</Code><Message>The Content-MD5 you specified did not match.</Message></Error>`
 	const signature = `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated does not match.</Message>` +

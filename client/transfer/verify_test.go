@@ -16,8 +16,8 @@ import (
 	"transect/client/fault"
 )
 
-// What a download is compared with when its caller names no checksum: that of
-// the component, of Content-MD5, of an ETag that is an MD5.
+// TestDownloadsAreVerifiedByDefault: without the caller's checksum a download is compared with the
+// component's, Content-MD5, or an ETag that is an MD5.
 func TestDownloadsAreVerifiedByDefault(t *testing.T) {
 	right, flipped := bytes.Repeat([]byte("content "), 4000), bytes.Repeat([]byte("content "), 4000)
 	flipped[17000] ^= 4
@@ -27,7 +27,7 @@ func TestDownloadsAreVerifiedByDefault(t *testing.T) {
 	for name, c := range map[string]struct {
 		checksum func(context.Context) string
 		header   []string
-		bad      int64 // so many answers arrive changed
+		bad      int64 // so many answers are corrupted
 		requests int64
 		fails    bool
 		kept     []byte
@@ -82,7 +82,7 @@ func TestDownloadsAreVerifiedByDefault(t *testing.T) {
 	}
 }
 
-// A page in the platform's place is a temporary failure.
+// TestPageIsTemporary: a page in place of the platform is a temporary failure.
 func TestPageIsTemporary(t *testing.T) {
 	s := newService(t)
 	s.onGet = func(w http.ResponseWriter, r *http.Request) {

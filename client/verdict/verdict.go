@@ -1,26 +1,26 @@
-// Package verdict names what can become of a file that is ingested. The words are
-// the same in results, reports, exit codes, the history of runs and comparisons;
-// client/preflight finds some of them, client/ingest the others.
+// Package verdict defines the outcomes of ingesting a file. The words are the same in results,
+// reports, exit codes, the history of runs and comparisons; client/preflight determines some of
+// them, client/ingest the others.
 package verdict
 
 import "strings"
 
-// Verdict says what became of a file, or of the files that form one dataset.
+// Verdict is the outcome for a file, or for the files that form one dataset.
 type Verdict string
 
 // The verdicts.
 const (
 	Uploaded     Verdict = "uploaded"      // by this run
 	AlreadyThere Verdict = "already_there" // the platform had it before
-	Refused      Verdict = "refused"       // uploaded now or before, and the platform could not read it
-	Damaged      Verdict = "damaged"       // by the check of the files
+	Refused      Verdict = "refused"       // uploaded now or before, but the platform could not read it
+	Damaged      Verdict = "damaged"       // according to the check of the files
 	Incomplete   Verdict = "incomplete"    // files that belong to it are missing
 	Duplicate    Verdict = "duplicate"     // another file of the run, or a dataset of the target, has the same content
-	LeftOut      Verdict = "left_out"      // not meant to be sent, such as hidden files
+	LeftOut      Verdict = "left_out"      // not meant to be sent, e.g. a hidden file
 	Failed       Verdict = "failed"        // could not be read or sent
 )
 
-// All lists the verdicts in the order they are shown.
+// All lists the verdicts in display order.
 var All = []Verdict{Uploaded, AlreadyThere, Refused, Damaged, Incomplete, Duplicate, LeftOut, Failed}
 
 // Bad reports whether the file needs attention: it makes exit code 3.
@@ -28,7 +28,7 @@ func (v Verdict) Bad() bool {
 	return v == Refused || v == Damaged || v == Incomplete || v == Failed
 }
 
-// Text is the verdict as people read it.
+// Text returns the verdict in the form shown to users.
 func (v Verdict) Text() string {
 	if v == Refused {
 		return "refused by the platform"
@@ -36,8 +36,7 @@ func (v Verdict) Text() string {
 	return strings.ReplaceAll(string(v), "_", " ")
 }
 
-// Counts are numbers of files by verdict, files that form one dataset counted as
-// one, and bytes.
+// Counts are numbers of files by verdict, files that form one dataset counted as one, and bytes.
 type Counts struct {
 	Uploaded     int64 `json:"uploaded"`
 	AlreadyThere int64 `json:"already_there"`
@@ -50,7 +49,7 @@ type Counts struct {
 	Bytes        int64 `json:"bytes"` // sent by this run
 }
 
-// Of is the counter of a verdict.
+// Of returns the counter of a verdict.
 func (c *Counts) Of(v Verdict) *int64 {
 	switch v {
 	case Uploaded:
@@ -71,10 +70,10 @@ func (c *Counts) Of(v Verdict) *int64 {
 	return &c.Failed
 }
 
-// Total is the number of files but those left out.
+// Total returns the number of files except those left out.
 func (c Counts) Total() int64 {
 	return c.Uploaded + c.AlreadyThere + c.Duplicate + c.Bad()
 }
 
-// Bad is the number of files that need attention.
+// Bad returns the number of files that need attention.
 func (c Counts) Bad() int64 { return c.Refused + c.Damaged + c.Incomplete + c.Failed }

@@ -1,5 +1,5 @@
-// Package wait holds the waits of retries: a sleep that ends with its context
-// and the exponential backoff between attempts, and readers that a context ends.
+// Package wait provides the waits of retries: a sleep that ends with its context and the
+// exponential backoff between attempts; and readers that end with a context.
 package wait
 
 import (
@@ -24,9 +24,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Backoff is the wait before retry n, counted from 1: first, doubled with each
-// retry up to longest. Half of it is random, so that clients that failed
-// together do not return together.
+// Backoff returns the wait before retry n, counted from 1: first, doubled with each retry up to
+// longest. Half of it is random, so that clients that failed together do not return together.
 func Backoff(n int, first, longest time.Duration) time.Duration {
 	d := longest
 	if n < 32 {

@@ -1,16 +1,16 @@
-// Package crs converts the coordinates of reference systems to longitude and latitude of
-// WGS 84 and back. A System comes from an EPSG code (EPSG), the keys of a GeoTIFF or LAS
-// file (FromGeoKeys), or a WKT text (FromWKT).
+// Package crs converts the coordinates of reference systems to longitude and latitude of WGS 84 and
+// back. A System comes from an EPSG code (EPSG), the keys of a GeoTIFF or LAS file (FromGeoKeys), or a
+// WKT text (FromWKT).
 //
 // The systems of the EPSG register, their datums and the transformations to WGS 84 are in
-// register.txt.gz, made from the database of PROJ:
+// register.txt.gz, generated from the database of PROJ:
 //
 //	go generate ./client/formats/crs
 //
-// needs /usr/share/proj/proj.db and the programs of GDAL (Debian: proj-data, gdal-bin).
-// Positions are within two metres of those of gdaltransform, or the system is refused: a
-// datum counts as WGS 84 only where the register says so. The projections are written
-// here because the Go modules that can be had lack most methods and all datums.
+// needs /usr/share/proj/proj.db and the programs of GDAL (Debian: proj-data, gdal-bin). Positions agree
+// with gdaltransform within two metres, or the system is refused: a datum counts as WGS 84 only if the
+// register defines it so. The projections are implemented here because the available Go modules lack
+// most methods and all datums.
 package crs
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // System is a coordinate reference system.
 type System struct {
-	Code       int    // EPSG code, 0 for a system without one
+	Code       int    // EPSG code, 0 for none
 	Name       string // such as "WGS 84 / UTM zone 25N"
 	Geographic bool   // coordinates are degrees: x is the longitude, y the latitude
 	UnitName   string // of the coordinates: "metre", "degree", "foot", "US survey foot"
@@ -32,7 +32,7 @@ type System struct {
 	axes   string  // directions of the coordinates, such as "ws"; "" for east and north
 	parameters
 	projection projection      // nil when Geographic
-	areas      [][2][2]float64 // of the transformations of the datum, where there are several
+	areas      [][2][2]float64 // of the datum's transformations, if there are several
 }
 
 const degree = math.Pi / 180
@@ -48,8 +48,8 @@ func geographic(code int, d *datum) *System {
 	return &System{Code: code, Name: d.name, Geographic: true, UnitName: "degree", unit: degree, datum: d}
 }
 
-// ToWGS84 converts coordinates to longitude and latitude in degrees; NaN for what
-// is not on the map, or outside of the area for which the datum is known.
+// ToWGS84 converts coordinates to longitude and latitude in degrees, or NaN off the map or outside the
+// area for which the datum is known.
 func (s *System) ToWGS84(x, y float64) (lon, lat float64) {
 	lon, lat = x*s.unit/degree, y*s.unit/degree
 	if !s.Geographic {
@@ -65,13 +65,13 @@ func (s *System) ToWGS84(x, y float64) (lon, lat float64) {
 	return t.apply(s.datum.ellipsoid, lon, lat)
 }
 
-// FromWGS84 is the inverse of ToWGS84. The longitude may be any turn of 360 degrees;
-// positions too far from the centre of the projection are NaN.
+// FromWGS84 inverts ToWGS84. It accepts longitudes beyond 180 degrees, and returns NaN for positions
+// too far from the centre of the projection.
 func (s *System) FromWGS84(lon, lat float64) (x, y float64) {
 	if math.Abs(lat) > 90 {
 		return math.NaN(), math.NaN()
 	}
-	onLon, onLat := lon, lat // on the datum
+	onLon, onLat := lon, lat // relative to the datum
 	x, y = s.project(lon, lat)
 	for range 3 { // the transformation depends on the position
 		t := s.shiftAt(x, y, onLon, onLat)
@@ -92,8 +92,8 @@ func (s *System) FromWGS84(lon, lat float64) (x, y float64) {
 	return x / s.unit, y / s.unit
 }
 
-// project returns where a position on the datum is: in metres on the map, or in the unit
-// of a geographic system.
+// project returns the coordinates of a position on the datum: in metres on the map, or in the unit of a
+// geographic system.
 func (s *System) project(lon, lat float64) (x, y float64) {
 	lon -= s.datum.meridian
 	if s.Geographic {
@@ -106,7 +106,7 @@ func (s *System) project(lon, lat float64) (x, y float64) {
 	return s.projection.forward(lon*degree, lat*degree)
 }
 
-// toAxes returns east and north as coordinates in the directions of the axes.
+// toAxes converts east and north to coordinates in the directions of the axes.
 func (s *System) toAxes(x, y float64) (float64, float64) {
 	var c [2]float64
 	for i, direction := range s.directions() {
@@ -149,8 +149,8 @@ func (s *System) directions() string {
 	return s.axes
 }
 
-// Metres returns the length of a unit of the coordinates at a latitude, from west
-// to east and from south to north. Projected systems have one everywhere.
+// Metres returns the length of a unit of the coordinates at a latitude, from west to east and from
+// south to north. Projected systems have one length everywhere.
 func (s *System) Metres(lat float64) (x, y float64) {
 	if !s.Geographic {
 		return s.unit, s.unit
@@ -159,7 +159,7 @@ func (s *System) Metres(lat float64) (x, y float64) {
 	return length * math.Cos(lat*degree), length
 }
 
-// OnWGS84 reports whether positions on the datum are those of WGS 84, but for a metre or so.
+// OnWGS84 reports whether positions on the datum equal WGS 84 within about a metre.
 func (s *System) OnWGS84() bool {
 	return !slices.ContainsFunc(s.datum.shifts, func(t shift) bool {
 		most := 0.0
@@ -170,7 +170,7 @@ func (s *System) OnWGS84() bool {
 	})
 }
 
-// String is the name, with the EPSG code if there is one.
+// String returns the name, with the EPSG code, if any.
 func (s *System) String() string {
 	if s.Code == 0 {
 		return s.Name

@@ -17,29 +17,29 @@ func (e ellipsoid) eccentricity() float64 {
 	return math.Sqrt((2 - 1/e.inverse) / e.inverse)
 }
 
-// same reports whether two ellipsoids differ only by the digits that programs write.
+// same reports whether two ellipsoids differ only by the rounding of programs.
 func (e ellipsoid) same(o ellipsoid) bool {
 	return math.Abs(e.a-o.a) < 0.05 && math.Abs(e.inverse-o.inverse) < 1e-4
 }
 
-// datum is a geodetic datum and its way to WGS 84.
+// datum is a geodetic datum and its transformations to WGS 84.
 type datum struct {
 	code      int    // in the EPSG register, 0 for none
 	system    int    // EPSG code of its longitudes and latitudes, 0 for none
-	name      string // of its longitudes and latitudes
+	name      string // name of its longitudes and latitudes
 	wkt       string // name of the datum
 	ellipsoid ellipsoid
 	prime     string // meridian
 	meridian  float64
-	shifts    []shift // none: where it lies is not known
-	unsure    bool    // the shifts do not hold for all of its area
+	shifts    []shift // empty when its position is unknown
+	unsure    bool    // the shifts do not cover all of its area
 }
 
 // shift is a transformation to WGS 84 for an area.
 type shift struct {
 	accuracy                 float64
 	south, west, north, east float64
-	// Metres, seconds of arc and parts per million of a position vector transformation.
+	// Position vector transformation in metres, seconds of arc and parts per million.
 	helmert  [7]float64
 	offshore bool
 }
@@ -55,14 +55,14 @@ func (s *shift) contains(lon, lat float64) bool {
 	return lat >= s.south && lat <= s.north && lon <= east
 }
 
-// inside reports whether the area of s is part of that of o.
+// inside reports whether the area of s is part of o's.
 func (s *shift) inside(o *shift) bool {
 	return s.south > o.south && s.north < o.north && s.west > o.west && s.east < o.east
 }
 
-// shift returns the transformation at a position as PROJ chooses it: the most accurate
-// one whose area contains the position, and of equal ones the one with the smaller area
-// within the other; one for the sea only before others. It is nil where there is none.
+// shift returns the transformation at a position as PROJ chooses it: the most accurate one whose area
+// contains the position, and of equal ones the one whose area is within the other's; transformations
+// for the sea come last. It returns nil without any.
 func (d *datum) shift(contains func(i int) bool) (best *shift) {
 	for i := range d.shifts {
 		s := &d.shifts[i]
@@ -74,8 +74,8 @@ func (d *datum) shift(contains func(i int) bool) (best *shift) {
 	return best
 }
 
-// rectangle returns the smallest and largest metres on the map in the area of a
-// transformation, within which PROJ takes it for projected coordinates.
+// rectangle returns the bounds, in metres on the map, of the area of a transformation, within which
+// PROJ uses it for projected coordinates.
 func (s *System) rectangle(t *shift) (low, high [2]float64) {
 	low, high = [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	const steps = 20
@@ -108,7 +108,7 @@ func (s *System) shiftAt(x, y, lon, lat float64) *shift {
 	})
 }
 
-// apply converts degrees on an ellipsoid to degrees on that of WGS 84.
+// apply converts degrees on an ellipsoid to degrees on WGS 84's.
 func (s *shift) apply(e ellipsoid, lon, lat float64) (float64, float64) {
 	if s.helmert == [7]float64{} {
 		return lon, lat
@@ -138,21 +138,20 @@ func (s *shift) apply(e ellipsoid, lon, lat float64) (float64, float64) {
 // back inverts apply.
 func (s *shift) back(e ellipsoid, lon, lat float64) (float64, float64) {
 	x, y := lon, lat
-	for range 6 { // once where there is no shift
+	for range 6 { // one iteration without a shift
 		toLon, toLat := s.apply(e, x, y)
 		x, y = x+lon-toLon, max(-90, min(90, y+lat-toLat))
 	}
 	return x, y
 }
 
-// stated returns the datum with the transformation that a file states in place of those
-// of the register.
+// stated returns the datum with a file's transformation in place of the register's.
 func (d datum) stated(helmert [7]float64) *datum {
 	d.shifts, d.unsure = []shift{{south: -90, west: -180, north: 90, east: 180, helmert: helmert}}, false
 	return &d
 }
 
-// usable returns an error for a datum whose way to WGS 84 is not known.
+// usable returns an error for a datum without a known transformation to WGS 84.
 func (d *datum) usable() error {
 	if len(d.shifts) == 0 || d.unsure {
 		return fmt.Errorf("the distance of the datum %q from WGS 84 is not known here", d.wkt)

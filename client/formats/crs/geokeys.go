@@ -63,11 +63,11 @@ const (
 	rasterPixelIsPoint = 2
 )
 
-// ErrNoSystem: the keys name no reference system.
+// ErrNoSystem means that the keys do not name a reference system.
 var ErrNoSystem = errors.New("no reference system is given")
 
-// FromGeoKeys returns the system that GeoTIFF keys describe, else the one that Esri's
-// software writes into their citation. An error says why it cannot be used.
+// FromGeoKeys returns the system described by GeoTIFF keys, else the one that Esri's software writes
+// into their citation. The error is why it cannot be used.
 func FromGeoKeys(keys GeoKeys) (*System, error) {
 	s, err := keys.system()
 	if text := keys.cited(); err != nil && text != "" {
@@ -76,7 +76,7 @@ func FromGeoKeys(keys GeoKeys) (*System, error) {
 	return s, err
 }
 
-// cited returns the well-known text in a citation, "" for keys of a system of the register.
+// cited returns the well-known text in a citation, "" if the keys name a system of the register.
 func (k GeoKeys) cited() string {
 	code := k.code(keyProjected)
 	if k.code(keyModelType) == modelGeographic {
@@ -121,8 +121,7 @@ func (k GeoKeys) system() (*System, error) {
 	return nil, ErrNoSystem
 }
 
-// PixelIsPoint reports whether positions are those of the centres of pixels, not of
-// their corners.
+// PixelIsPoint reports whether positions refer to the centres of pixels rather than their corners.
 func (k GeoKeys) PixelIsPoint() bool { return k.code(keyRasterType) == rasterPixelIsPoint }
 
 func (k GeoKeys) projected() (*System, error) {
@@ -148,19 +147,19 @@ func (k GeoKeys) projected() (*System, error) {
 	if d.code == 0 {
 		return s, nil
 	}
-	known, err := s.known()
+	known, err := s.registered()
 	if err != nil {
 		return nil, fmt.Errorf("the reference system %q cannot be used: %w", s.Name, err)
 	}
 	return known, nil
 }
 
-// transformations are the methods of GeoTIFF.
+// transformations maps GeoTIFF methods to EPSG codes.
 var transformations = map[int]int{1: transverseCode, 3: 9812, 7: mercatorA, 8: lambert2, 9: lambert1, 10: 9820,
 	11: 9822,
 	15: polarA, 16: 9809, 18: 9806, 22: 9818, 27: 9808, 28: 9835, 9815: 9815}
 
-// projection reads a projection that is described by its parameters.
+// projection reads a projection given by its parameters.
 func (k GeoKeys) projection(d *datum) (*System, error) {
 	switch p := k.code(keyProjection); {
 	case p > 16000 && p <= 16060, p > 16100 && p <= 16160:
@@ -194,7 +193,7 @@ func (k GeoKeys) projection(d *datum) (*System, error) {
 	return projected(0, "", d, m, p)
 }
 
-// datum reads the geographic system. It does not say whether its datum is usable.
+// datum reads the geographic system. It does not check that its datum is usable.
 func (k GeoKeys) datum() (*datum, error) {
 	code := k.code(keyGeographic)
 	stated := k.numbers(keyToWGS84)
@@ -209,7 +208,7 @@ func (k GeoKeys) datum() (*datum, error) {
 		return s.datum, nil
 	}
 	if code == 0 && k.code(keyDatum) == 0 && k.code(keyEllipsoid) == 0 && k.first(0, keySemiMajor) == 0 {
-		return WGS84.datum, nil // only a projection is named
+		return WGS84.datum, nil // only a projection is given
 	}
 	own := ellipsoid{"", k.first(0, keySemiMajor), k.first(0, keyInverse)}
 	if minor := k.first(0, keySemiMinor); own.inverse == 0 && minor > 0 && minor < own.a {
@@ -269,7 +268,7 @@ func (k GeoKeys) unit() (u unit, err error) {
 	return u, err
 }
 
-// setUnit gives a system the unit that the keys name.
+// setUnit sets a system's unit from the keys.
 func (k GeoKeys) setUnit(s *System) error {
 	if k.code(keyLinearUnits) == 0 {
 		return nil
@@ -281,7 +280,7 @@ func (k GeoKeys) setUnit(s *System) error {
 	return err
 }
 
-// entry finds a key.
+// entry returns the directory entry of a key.
 func (k GeoKeys) entry(key int) (location, count, value int, ok bool) {
 	d := k.Directory
 	for i := 4; i+4 <= len(d); i += 4 {
@@ -300,7 +299,7 @@ func (k GeoKeys) code(key int) int {
 	return 0
 }
 
-// first returns the first of several numbers that is there.
+// first returns the first number present among several keys.
 func (k GeoKeys) first(otherwise float64, keys ...int) float64 {
 	for _, key := range keys {
 		if location, _, i, ok := k.entry(key); ok && location == 34736 && i < len(k.Doubles) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parameters of a projection; angles in degrees, lengths in metres.
+// parameters are a projection's parameters; angles in degrees, lengths in metres.
 type parameters struct {
 	lat0, lon0, lat1, lat2, azimuth, grid, scale, east, north, height float64
 }
@@ -16,11 +16,11 @@ func (p *parameters) fields() [10]*float64 {
 	return [...]*float64{&p.lat0, &p.lon0, &p.lat1, &p.lat2, &p.azimuth, &p.grid, &p.scale, &p.east, &p.north, &p.height}
 }
 
-// same reports whether two projections differ by less than the digits that programs write.
+// same reports whether two projections differ by less than the rounding of programs.
 func (p parameters) same(o parameters) bool {
 	a, b := p.fields(), o.fields()
 	for i := range a {
-		tolerance := 2e-8 // degrees, and the scale
+		tolerance := 2e-8 // in degrees; also for the scale
 		if i >= 7 {
 			tolerance = 2e-3
 		}
@@ -41,11 +41,11 @@ type projection interface {
 type method struct {
 	code  int    // in the EPSG register
 	wkt   string // name in WKT 1
-	names string // in other dialects, in letters
-	// parameters are the names of the fields in WKT 1, "" for what the method does not have
-	// and for easting and northing, which all have.
+	names string // in other dialects, letters only
+	// parameters are the names of the fields in WKT 1, "" for those the method lacks and for easting
+	// and northing, which all have.
 	parameters [10]string
-	axes       string // directions of the coordinates, where they are not east and north
+	axes       string // directions of the coordinates, unless east and north
 	project    func(a, e float64, p parameters) projection
 }
 
@@ -63,7 +63,7 @@ const (
 	transverseCode = 9807
 )
 
-// methods are the projections that are known here.
+// methods are the supported projections.
 var methods = []method{
 	{transverseCode, "Transverse_Mercator", "gausskruger transversemercator3d",
 		[10]string{lat0, lon0, "", "", "", "", scaleFactor}, "", newTransverse},
@@ -105,7 +105,7 @@ var methods = []method{
 	{9835, "Cylindrical_Equal_Area", "lambertcylindricalequalarea", [10]string{"", lon0, lat1}, "", newEqualCylinder},
 }
 
-// methodOf returns the method of an EPSG code, nil for one that is not known.
+// methodOf returns the method with an EPSG code, nil for an unknown one.
 func methodOf(code int) *method {
 	for i := range methods {
 		if methods[i].code == code {
@@ -115,7 +115,7 @@ func methodOf(code int) *method {
 	return nil
 }
 
-// methodNamed returns the method of a name in WKT of any dialect, nil for one that is not known.
+// methodNamed returns the method with a name in any dialect of WKT, nil for an unknown one.
 func methodNamed(name string) *method {
 	name = letters(name)
 	for i, m := range methods {
@@ -126,10 +126,10 @@ func methodNamed(name string) *method {
 	return nil
 }
 
-// label returns the name of a method in messages.
+// label returns the method's name for messages.
 func (m *method) label() string { return strings.ReplaceAll(m.wkt, "_", " ") }
 
-// projected makes a system of a projection, or refuses its parameters.
+// projected creates a projected system, or refuses its parameters.
 func projected(code int, name string, d *datum, m *method, p parameters) (*System, error) {
 	for _, angle := range []*float64{&p.lat0, &p.lat1, &p.lat2} {
 		if math.Abs(*angle) > 90 && math.Abs(*angle) < 90+1e-9 { // a rounded sum of degrees and minutes

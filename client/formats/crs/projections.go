@@ -2,10 +2,9 @@ package crs
 
 import "math"
 
-// transverse is the transverse Mercator projection by Krüger's series, to the fourth
-// power of the third flattening: exact to less than a millimetre within 30 degrees
-// of the central meridian (Karney 2011, Transverse Mercator with an accuracy of a
-// few nanometers).
+// transverse is the transverse Mercator projection by Krüger's series, to the fourth power of the third
+// flattening: exact to less than a millimetre within 30 degrees of the central meridian (Karney 2011,
+// Transverse Mercator with an accuracy of a few nanometers).
 type transverse struct {
 	e, radius, north float64 // radius includes the scale
 	alpha, beta      [4]float64
@@ -56,14 +55,14 @@ func (t *transverse) inverse(x, y float64) (lon, lat float64) {
 	return math.Atan2(sinh, cos), math.Atan(geodetic(t.e, sin/math.Hypot(sinh, cos)))
 }
 
-// conformal converts the tangent of a latitude to that of the conformal latitude.
+// conformal converts the tangent of a latitude to the conformal latitude's.
 func conformal(e, tau float64) float64 {
 	root := math.Sqrt(1 + tau*tau)
 	sigma := math.Sinh(e * math.Atanh(e*tau/root))
 	return tau*math.Sqrt(1+sigma*sigma) - sigma*root
 }
 
-// geodetic is the inverse of conformal.
+// geodetic inverts conformal.
 func geodetic(e, tau float64) float64 {
 	t := tau / (1 - e*e)
 	for range 5 {
@@ -77,7 +76,7 @@ func geodetic(e, tau float64) float64 {
 	return t
 }
 
-// meridian measures along a meridian from the equator.
+// meridian computes distances along a meridian from the equator.
 type meridian struct{ t *transverse }
 
 func newMeridian(a, e float64) meridian { return meridian{krueger(a, e, parameters{scale: 1})} }
@@ -92,10 +91,10 @@ func (m meridian) latitude(distance float64) float64 {
 	return lat
 }
 
-// cylinder is the Mercator projection; web Mercator is the one of a sphere.
+// cylinder is the Mercator projection; web Mercator uses a sphere.
 type cylinder struct{ a, e, scale float64 }
 
-// newMercator has either a scale at the equator, or a parallel of true scale.
+// newMercator accepts either a scale at the equator, or a parallel of true scale.
 func newMercator(a, e float64, p parameters) projection {
 	return cylinder{a, e, p.scale * parallel(e, p.lat1*degree)}
 }
@@ -125,8 +124,8 @@ func (m equalCylinder) inverse(x, y float64) (lon, lat float64) {
 	return x / (m.a * m.scale), latitudeOf(m.e, 2*y*m.scale/m.a)
 }
 
-// cone is what the conic projections share: the angle of a longitude is n times it,
-// and rho0 is the radius of the parallel of origin.
+// cone is the common part of the conic projections: a longitude's angle is n times the longitude, and
+// rho0 is the radius of the parallel of origin.
 type cone struct{ n, rho0 float64 }
 
 func (c cone) point(lon, rho float64) (x, y float64) {
@@ -141,7 +140,7 @@ func (c cone) polar(x, y float64) (lon, rho float64) {
 	return math.Atan2(sign*x, sign*y) / c.n, sign * math.Hypot(x, y)
 }
 
-// parallel returns the radius of a parallel, with the radius of the equator as the unit.
+// parallel returns the radius of a parallel, relative to the equator's.
 func parallel(e, lat float64) float64 {
 	sin, cos := math.Sincos(lat)
 	return cos / math.Sqrt(1-e*e*sin*sin)
@@ -236,7 +235,7 @@ func lambert(a, e float64, p parameters) *lambertCone {
 	return s
 }
 
-// t is the tangent of half the conformal colatitude.
+// t returns the tangent of half the conformal colatitude.
 func (s *lambertCone) t(lat float64) float64 {
 	return math.Exp(-math.Asinh(conformal(s.e, math.Tan(lat))))
 }

@@ -10,10 +10,10 @@ func isometric(e, lat float64) float64 { return math.Asinh(conformal(e, math.Tan
 // latitudeAt inverts isometric.
 func latitudeAt(e, psi float64) float64 { return math.Atan(geodetic(e, math.Sinh(psi))) }
 
-// gudermann returns the latitude on a sphere of an isometric latitude.
+// gudermann converts an isometric latitude to a latitude on a sphere.
 func gudermann(psi float64) float64 { return math.Atan(math.Sinh(psi)) }
 
-// solve finds the position that forward brings to x and y, from one nearby.
+// solve finds the position that forward maps to x and y, starting nearby.
 func solve(forward func(lon, lat float64) (x, y float64), x, y, lon, lat float64) (float64, float64) {
 	const step = 1e-6
 	for range 20 {
@@ -122,7 +122,7 @@ func newPolarA(a, e float64, p parameters) projection {
 	return polar{e, 2 * a * p.scale / c, math.Copysign(1, p.lat0)}
 }
 
-// newPolarB has a parallel of true scale.
+// newPolarB accepts a parallel of true scale.
 func newPolarB(a, e float64, p parameters) projection {
 	side := math.Copysign(1, p.lat1)
 	lat := side * p.lat1 * degree
@@ -149,7 +149,7 @@ func (s polar) inverse(x, y float64) (lon, lat float64) {
 	return math.Atan2(x, -s.side*y), s.side * latitudeAt(s.e, -math.Log(rho/s.factor))
 }
 
-// stereographic is the oblique stereographic projection, by way of a sphere.
+// stereographic is the oblique stereographic projection, via a sphere.
 type stereographic struct{ e, n, c, radius, sin0, cos0 float64 }
 
 func newStereographic(a, e float64, p parameters) projection {
@@ -184,7 +184,7 @@ func (s stereographic) inverse(x, y float64) (lon, lat float64) {
 // hotine is the oblique Mercator projection; the Swiss one has the azimuth 90.
 type hotine struct {
 	e, a, b, h                         float64
-	sin0, cos0, sinGrid, cosGrid, lon0 float64 // lon0 is from the longitude of the centre
+	sin0, cos0, sinGrid, cosGrid, lon0 float64 // lon0 is relative to the longitude of the centre
 	u                                  float64 // of the centre, 0 for variant A
 }
 

@@ -33,7 +33,7 @@ type register struct {
 	units      map[int]unit
 	ellipsoids map[int]ellipsoid
 	datums     map[int]*datum
-	named      map[string]*datum // by names in letters
+	named      map[string]*datum // by names, letters only
 	systems    map[int]string    // rows
 	similar    map[string][]int  // projected systems, by datum and method
 }
@@ -114,7 +114,7 @@ func load(text string) *register {
 			r.similar[key] = append(r.similar[key], f.int(1))
 		}
 	}
-	for _, f := range aliases { // a datum's own name goes before what others are called besides
+	for _, f := range aliases { // a datum's own name takes precedence over aliases of others
 		for name := range strings.SplitSeq(f[3], "|") {
 			r.name(r.datums[f.int(1)], name)
 		}
@@ -122,14 +122,14 @@ func load(text string) *register {
 	return r
 }
 
-// name makes a datum known by a name, unless another one is.
+// name registers a datum under a name, unless the name is taken.
 func (r *register) name(d *datum, name string) {
 	if _, taken := r.named[letters(name)]; !taken && name != "" {
 		r.named[letters(name)] = d
 	}
 }
 
-// EPSG returns the system of an EPSG code, or an error for one that is not known.
+// EPSG returns the system with an EPSG code, or an error for an unknown one.
 func EPSG(code int) (*System, error) {
 	switch code {
 	case 4326:
@@ -163,7 +163,7 @@ func (r *register) system(code int) (*System, error) {
 	return s, err
 }
 
-// geographic returns the system of a row of longitude and latitude.
+// geographic builds the system from a row of longitude and latitude.
 func (r *register) geographic(f row) *System {
 	d := *r.datums[f.int(3)]
 	d.system, d.name, d.unsure = f.int(1), f[2], false
@@ -174,7 +174,7 @@ func (r *register) geographic(f row) *System {
 	return s
 }
 
-// parameters returns those of a projected system.
+// parameters returns the parameters of a projected system.
 func (r row) parameters() (p parameters) {
 	p.scale = 1
 	for i, to := range p.fields() {
@@ -185,9 +185,9 @@ func (r row) parameters() (p parameters) {
 	return p
 }
 
-// known returns the system of the register that is the same but for its name, or s where
-// there is none. The error says why it cannot be used.
-func (s *System) known() (*System, error) {
+// registered returns the register's system that differs only by name, or s if there is none. The error is
+// why it cannot be used.
+func (s *System) registered() (*System, error) {
 	r := loaded()
 	for _, code := range r.similar[fmt.Sprint(s.datum.code, " ", s.method.code)] {
 		f := columns(r.systems[code])

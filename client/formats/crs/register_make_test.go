@@ -16,7 +16,7 @@ import (
 
 const projDB = "/usr/share/proj/proj.db"
 
-// made is what the database of PROJ says, as rows of the register.
+// made holds the data of PROJ's database as rows of the register.
 type made struct {
 	t     *testing.T
 	db    *sql.DB
@@ -25,7 +25,7 @@ type made struct {
 		kind   string
 		factor float64
 	}
-	datumOf map[int]int             // of longitudes and latitudes
+	datumOf map[int]int             // datums of longitudes and latitudes
 	edges   map[int]map[int][]shift // transformations between datums
 	rotated map[int]int             // datums that differ by their prime meridian
 	areas   map[int][4]float64      // of systems: south, west, north, east

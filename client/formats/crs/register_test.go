@@ -46,15 +46,15 @@ type trial struct {
 	coordinates [][2]float64
 }
 
-// transform has GDAL convert the coordinates to longitude and latitude of WGS 84, NaN for
-// what it refuses. It starts a program for each processor.
+// transform converts the coordinates to longitude and latitude of WGS 84 using GDAL, NaN where it
+// fails. It starts a program per processor.
 func transform(t *testing.T, trials []trial) map[int][][2]float64 {
 	t.Helper()
 	results := map[int][][2]float64{}
 	var group sync.WaitGroup
 	var mutex sync.Mutex
 	working := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for batch := range slices.Chunk(trials, 200) { // files that GDAL opens at the same time
+	for batch := range slices.Chunk(trials, 200) { // number of files that GDAL opens at a time
 		group.Go(func() {
 			working <- struct{}{}
 			defer func() { <-working }()
@@ -110,21 +110,20 @@ func transform(t *testing.T, trials []trial) map[int][][2]float64 {
 	return results
 }
 
-// metres is the distance of two positions, for small ones.
+// metres returns the distance of two close positions.
 func metres(a, b [2]float64) float64 {
 	x := math.Remainder(a[0]-b[0], 360) * 111320 * math.Cos(b[1]*degree)
 	return math.Hypot(x, (a[1]-b[1])*111320)
 }
 
-// compare compares systems with GDAL, and returns the largest distance for each code;
-// infinite where GDAL refuses what is known here. Systems without a position are left out.
-// GDAL takes the codes, or the texts of some.
+// compare compares systems with GDAL, and returns the largest distance per code; infinite where
+// only GDAL fails. It skips systems without a position. GDAL gets the codes, or for some the texts.
 func compare(t *testing.T, m *made, systems map[int]*System, texts map[int]string) map[int]float64 {
 	var trials []trial
 	kept := map[int][][2]float64{}
 	for code, s := range systems {
 		tr := trial{code, cmp.Or(html.EscapeString(texts[code]), fmt.Sprintf("EPSG:%d", code)), nil}
-		area := m.areas[cmp.Or(s.Code, code)] // GDAL puts others in the place of deprecated ones
+		area := m.areas[cmp.Or(s.Code, code)] // GDAL replaces deprecated systems by others
 		for _, p := range points(area) {
 			x, y := s.FromWGS84(p[0], p[1])
 			lon, lat := s.ToWGS84(x, y)
@@ -174,8 +173,8 @@ func all(t *testing.T, r *register) map[int]*System {
 	return systems
 }
 
-// chosen returns the codes that a test compares: all of them where TRANSECT_EPSG is "all",
-// else some, others in each run.
+// chosen returns the codes that a test compares: all of them if TRANSECT_EPSG is "all", else a
+// random selection.
 func chosen(t *testing.T, codes []int, some int) []int {
 	slices.Sort(codes)
 	if os.Getenv("TRANSECT_EPSG") == "all" || len(codes) <= some {
@@ -187,8 +186,8 @@ func chosen(t *testing.T, codes []int, some int) []int {
 	return codes[:some]
 }
 
-// With -update, the register is made: what is not within two metres of GDAL is written in
-// small letters. Without, the register is compared with GDAL.
+// TestRegister generates the register with -update: rows that differ from GDAL by more than two
+// metres are in lower case. Otherwise it compares the register with GDAL.
 func TestRegister(t *testing.T) {
 	m := makeRegister(t)
 	if *update {
@@ -248,7 +247,7 @@ func updateRegister(t *testing.T, m *made) {
 	t.Log(b.Len(), "bytes", reasons)
 }
 
-// texts has GDAL write systems as WKT of Esri, WKT 1 and WKT 2.
+// texts returns systems as WKT of Esri, WKT 1 and WKT 2, written by GDAL.
 func texts(t *testing.T, codes []int) map[int]map[string]string {
 	list := map[int]map[string]string{}
 	for batch := range slices.Chunk(codes, 100) {
@@ -283,7 +282,7 @@ func texts(t *testing.T, codes []int) map[int]map[string]string {
 	return list
 }
 
-// A text gives the positions of its code, or none.
+// TestTextsOfTheRegister: a text gives the same positions as its code, or none.
 func TestTextsOfTheRegister(t *testing.T) {
 	m := makeRegister(t)
 	r := loaded()
@@ -296,9 +295,9 @@ func TestTextsOfTheRegister(t *testing.T) {
 		if ownErr == nil {
 			forms["own"] = own.WKT()
 		}
-		// GDAL reads the projection that is written; without a code it has no area to choose a transformation by.
+		// GDAL reads the written projection; without a code it has no area to choose a transformation by.
 		if ownErr == nil && !own.Geographic && len(own.datum.shifts) < 3 &&
-			own.datum.code != 6266 { // whose name, M'poraloko, GDAL does not find as it writes it
+			own.datum.code != 6266 { // GDAL does not find its name, M'poraloko, as it writes it
 			tr := trial{code, html.EscapeString(strings.Replace(own.WKT(), authority(code), "", 1)), nil}
 			for _, p := range points(m.areas[code]) {
 				if x, y := own.FromWGS84(p[0], p[1]); finite(x, y) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WKT is the system as well-known text (OGC 01-009, called WKT 1).
+// WKT returns the system as well-known text (OGC 01-009, called WKT 1).
 func (s *System) WKT() string {
 	d := s.datum
 	angle, code := `UNIT["degree",0.0174532925199433]`, d.system

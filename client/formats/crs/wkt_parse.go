@@ -75,7 +75,7 @@ func (r *wktReader) skip(characters string) {
 	r.at += len(rest) - len(strings.TrimLeft(rest, characters))
 }
 
-// word takes a keyword or a number off the text, and the spaces after it.
+// word consumes a keyword or a number of the text, and the spaces after it.
 func (r *wktReader) word() string {
 	r.skip(" \t\r\n")
 	rest := r.text[r.at:]
@@ -88,7 +88,7 @@ func (r *wktReader) word() string {
 	return rest[:end]
 }
 
-// child returns the first child of one of the names.
+// child returns the first child with one of the names.
 func (n wktNode) child(keywords ...string) (wktNode, bool) {
 	for _, keyword := range keywords {
 		for _, c := range n.children {
@@ -107,7 +107,7 @@ func (n wktNode) name() string {
 	return n.values[0]
 }
 
-// number returns a value, or otherwise.
+// number returns value i as a number, or otherwise if it is missing.
 func (n wktNode) number(i int, otherwise float64) float64 {
 	if i < len(n.values) {
 		if v, err := strconv.ParseFloat(n.values[i], 64); err == nil && finite(v) {
@@ -117,7 +117,7 @@ func (n wktNode) number(i int, otherwise float64) float64 {
 	return otherwise
 }
 
-// code is the EPSG code of an element, 0 without one.
+// code returns the EPSG code of an element, 0 without one.
 func (n wktNode) code() int {
 	a, _ := n.child("AUTHORITY", "ID")
 	if len(a.values) < 2 || !strings.EqualFold(a.values[0], "EPSG") {
@@ -127,7 +127,7 @@ func (n wktNode) code() int {
 	return code
 }
 
-// letters returns the letters and digits of a name, in lower case, and its plus signs.
+// letters returns the letters and digits of a name in lower case, and its plus signs.
 func letters(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

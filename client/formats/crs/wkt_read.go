@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// FromWKT returns the system that a well-known text describes: WKT 1 as written by
-// GDAL or Esri (.prj files), or WKT 2. The vertical part of a compound system is left
-// out. An error says why the system cannot be used.
+// FromWKT returns the system described by a well-known text: WKT 1 as written by GDAL or Esri (.prj
+// files), or WKT 2. It ignores the vertical part of a compound system. The error is why the system
+// cannot be used.
 func FromWKT(text string) (*System, error) {
 	r := &wktReader{text: text}
 	n, err := r.node(0)
@@ -21,8 +21,7 @@ func FromWKT(text string) (*System, error) {
 	return n.system(nil)
 }
 
-// system returns the system of an element, with a transformation to WGS 84 that is stated
-// around it.
+// system returns the system of an element, with a transformation to WGS 84 stated in an enclosing element.
 func (n wktNode) system(stated *[7]float64) (*System, error) {
 	switch n.keyword {
 	case "COMPD_CS", "COMPOUNDCRS":
@@ -123,8 +122,8 @@ func (n wktNode) geographic(stated *[7]float64) (*System, error) {
 	return s, nil
 }
 
-// datum finds the datum by its code or its name, or takes the one that the text describes
-// with its transformation to WGS 84. It does not say whether the datum is usable.
+// datum returns the datum by its code or its name, or the one described by the text with its
+// transformation to WGS 84. It does not check that the datum is usable.
 func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 	named, ok := n.child("DATUM", "ENSEMBLE", "GEODETICDATUM", "TRF")
 	if !ok {
@@ -161,7 +160,7 @@ func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 			cmp.Or(named.name(), "without a name"))
 	}
 	if hasPrime && math.Abs(meridian-d.meridian) > 1e-7 {
-		if stated == nil { // that of the other meridian may lie elsewhere
+		if stated == nil { // with the other meridian the datum's position may differ
 			d = findDatum(0, own, named.name()+prime.name())
 			if d == nil || math.Abs(meridian-d.meridian) > 1e-7 {
 				return nil, fmt.Errorf("the datum %q with the prime meridian %q is not known here", named.name(), prime.name())
@@ -173,8 +172,7 @@ func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 	return d, nil
 }
 
-// findDatum finds a datum of the register by its code or its name, where it has that
-// ellipsoid.
+// findDatum returns the register's datum with a code or a name, if it has the given ellipsoid.
 func findDatum(code int, e ellipsoid, name string) *datum {
 	r := loaded()
 	d := r.datums[code]
@@ -187,8 +185,7 @@ func findDatum(code int, e ellipsoid, name string) *datum {
 	return d
 }
 
-// places are the parameters of projections by their names in the dialects of WKT, in
-// letters, and their index in the fields.
+// places maps names of projection parameters in the dialects of WKT, letters only, to their index in the fields.
 var places = func() map[string]int {
 	m := map[string]int{}
 	for i, names := range []string{
@@ -262,7 +259,7 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.axes = n.axes(m.axes); m.wkt == "Krovak" { // the axes tell the two methods of this name apart
+	if s.axes = n.axes(m.axes); m.wkt == "Krovak" { // the axes distinguish the two methods of this name
 		if s.axes = n.axes(""); s.axes == "" {
 			s.method = methodOf(1041)
 		}
@@ -273,11 +270,10 @@ func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	if d.code == 0 {
 		return s, nil
 	}
-	return s.known()
+	return s.registered()
 }
 
-// extended returns the transformation in the parameters of PROJ that GDAL writes, nil
-// without one.
+// extended returns the transformation in the PROJ parameters written by GDAL, nil without one.
 func (n wktNode) extended() (*[7]float64, error) {
 	extension, _ := n.child("EXTENSION")
 	proj := strings.Join(extension.values, " ")
@@ -300,8 +296,7 @@ func (n wktNode) extended() (*[7]float64, error) {
 	return &helmert, nil
 }
 
-// axes returns the directions of the coordinates. Northing before easting is turned round,
-// as GDAL does.
+// axes returns the directions of the coordinates. Like GDAL it swaps northing before easting.
 func (n wktNode) axes(otherwise string) string {
 	axes := ""
 	for _, c := range n.children {
@@ -322,7 +317,7 @@ func (n wktNode) axes(otherwise string) string {
 	return otherwise
 }
 
-// parameters reads those of a projection, with the units of its base and its coordinates.
+// parameters reads a projection's parameters, with the units of its base and its coordinates.
 func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters, error) {
 	angle := degree
 	if a, ok := base.child("UNIT", "ANGLEUNIT"); ok {
@@ -337,7 +332,7 @@ func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters
 		i, ok := places[name]
 		if !ok {
 			if name == "xscale" && value == -1 || name == "yscale" && value == 1 || name == "auxiliaryspheretype" && value == 0 {
-				continue // as Krovak and web Mercator have them
+				continue // in Krovak and web Mercator
 			}
 			return p, fmt.Errorf("the parameter %q of its projection is not supported", c.name())
 		}
@@ -360,7 +355,7 @@ func (n wktNode) parameters(base wktNode, length float64, m *method) (parameters
 	return p, nil
 }
 
-// variant tells methods with one name in a dialect apart by their parameters.
+// variant distinguishes methods sharing a name in a dialect by their parameters.
 func (m *method) variant(p parameters) (*method, parameters) {
 	switch {
 	case m.code == lambert2 && p.lat2 == 0 && (p.lat1 == p.lat0 || p.lat1 == 0):
@@ -375,7 +370,7 @@ func (m *method) variant(p parameters) (*method, parameters) {
 		return methodOf(polarB), p
 	case m.code == polarB && p.lat1 != 0:
 		p.lat0 = 0
-	case m.wkt == "Krovak" && p.grid == 90: // Esri turns the axes to east and north
+	case m.wkt == "Krovak" && p.grid == 90: // Esri swaps the axes to east and north
 		p.grid = 0
 	case m.code == 9812 || m.code == 9815:
 		if p.grid == 0 {

@@ -11,14 +11,14 @@ import (
 
 var identifiers = regexp.MustCompile(`,\s*(AUTHORITY|ID)\[[^\]]*\]`)
 
-// A text means the same system by its codes and by its parameters.
+// TestReadWKT: a text gives the same system by its codes and by its parameters.
 func TestReadWKT(t *testing.T) {
 	for code, points := range codes {
 		want, _ := EPSG(code)
 		texts := map[string]string{"own": want.WKT()}
 		for _, form := range []string{"wkt1", "wkt_esri", "wkt2_2019"} {
 			if testing.Short() || !slices.Contains([]int{3857, 32725, 2154, 5070}, code) {
-				continue // to write them takes long
+				continue // writing them is slow
 			}
 			texts[form] = gdal(t, "", "gdalsrsinfo", "-o", form, fmt.Sprintf("EPSG:%d", code))
 		}
@@ -48,7 +48,7 @@ func TestFeet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By gdaltransform from EPSG:2992.
+	// From gdaltransform for EPSG:2992.
 	if lon, lat := s.ToWGS84(637000, 851000); math.Abs(lon+123.069831) > 1e-6 || math.Abs(lat-44.055649) > 1e-6 || s.Code != 2992 {
 		t.Error(lon, lat, s.UnitName)
 	}
@@ -76,7 +76,7 @@ func TestUnusableWKT(t *testing.T) {
 	} {
 		s, err := FromWKT(text)
 		if want == "" {
-			continue // the datum is known by its name
+			continue // the datum is identified by its name
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, %v, want %s", text, s, err, want)
@@ -94,8 +94,8 @@ func FuzzWKT(f *testing.F) {
 	})
 }
 
-// greek returns the Greek grid on a datum that only the file knows, with more in its
-// datum and behind its axes.
+// greek returns the Greek grid on a datum defined only in the file, with more in its datum and
+// after its axes.
 func greek(datum, more string) string {
 	return `PROJCS["Site",GEOGCS["Site",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]` + datum +
 		`],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["latitude_of_origin",0],` +
@@ -112,8 +112,8 @@ const boundGreek = `BOUNDCRS[SOURCECRS[` + `PROJCRS["Site",BASEGEOGCRS["Site",DA
 	`ABRIDGEDTRANSFORMATION["Site to WGS 84",METHOD["Geocentric translations (geog2D domain)",ID["EPSG",9603]],PARAMETER["X-axis translation",-199.87],` +
 	`PARAMETER["Y-axis translation",74.79],PARAMETER["Z-axis translation",246.62]]]`
 
-// A transformation that the file states takes the place of a datum by name; without one a
-// datum does not count as WGS 84 for the size of its ellipsoid.
+// TestStatedTransformation: a transformation stated by the file replaces a datum found by name;
+// without one a datum is not WGS 84 just because its ellipsoid has that size.
 func TestStatedTransformation(t *testing.T) {
 	const proj = `,EXTENSION["PROJ4","+proj=tmerc +lat_0=0 +lon_0=24 +k=0.9996 +x_0=500000 +ellps=GRS80 +towgs84=-199.87,74.79,246.62,0,0,0,0 +units=m"]`
 	keys := GeoKeys{Doubles: []float64{6378137, 298.257222101, -199.87, 74.79, 246.62, 24, 0.9996, 500000, -90.00000000000003}, Directory: []uint16{

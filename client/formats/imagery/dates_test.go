@@ -47,7 +47,7 @@ func TestParseTime(t *testing.T) {
 	})
 }
 
-// What photos of the field say of when and how high they were taken.
+// TestDatesOfTheField reads when and at what height photos of the field were taken.
 func TestDatesOfTheField(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "field", "warnings")
 	if _, err := os.Stat(dir); err != nil {

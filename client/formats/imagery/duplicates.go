@@ -15,7 +15,7 @@ import (
 	"transect/client/wait"
 )
 
-// dropDuplicates turns photos that are identical to an earlier one into problems.
+// dropDuplicates turns photos identical to an earlier one into problems.
 func (s *Survey) dropDuplicates(ctx context.Context, tree files.Tree) {
 	originals := map[int]string{}
 	path := func(i int) string { return s.Photos[i].Path }
@@ -37,14 +37,14 @@ func (s *Survey) dropDuplicates(ctx context.Context, tree files.Tree) {
 // candidate is a file that may have duplicates.
 type candidate struct {
 	size int64
-	ends uint64 // hash of its first and last bytes, for files that share their size
+	ends uint64 // hash of its first and last bytes, for files of equal size
 	file uint32
 }
 
-// Duplicates finds those of n files that are byte for byte the same, until ctx
-// ends. The first in the order of compare is the original of the others. Only
-// files of one size are opened, and only those with the same ends are read whole:
-// the files of an uncompressed flight are all of one size.
+// Duplicates finds files among n that are identical byte for byte, until ctx ends. The first in the
+// order of compare is the original of the others. Only files of equal size are opened, and only
+// those with equal ends are read completely, because all files of an uncompressed flight have one
+// size.
 func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int64, path func(int) string,
 	compare func(a, b int) int, found func(duplicate, original int)) {
 	list := make([]candidate, n)
@@ -60,7 +60,7 @@ func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int6
 		read := make([]bool, len(sameSize))
 		for i := range sameSize {
 			f := &sameSize[i]
-			name := path(int(f.file)) // which may not be called concurrently
+			name := path(int(f.file)) // path may not be called concurrently
 			group.Go(func() error {
 				f.ends, read[i] = ends(tree, name, f.size, seed)
 				return nil
@@ -69,8 +69,8 @@ func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int6
 				break
 			}
 		}
-		_ = group.Wait()         // a file that cannot be read has no duplicates
-		readable := sameSize[:0] // in place: they may be a million
+		_ = group.Wait()         // an unreadable file has no duplicates
+		readable := sameSize[:0] // in place, because they may be a million
 		for i, f := range sameSize {
 			if read[i] {
 				readable = append(readable, f)
@@ -82,7 +82,7 @@ func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int6
 			for _, f := range sameEnds {
 				h := sha256.New()
 				if Hash(ctx, tree, path(int(f.file)), h) != nil {
-					continue // stopped, or the file has just been deleted
+					continue // stopped, or the file was just deleted
 				}
 				sum := [sha256.Size]byte(h.Sum(nil))
 				if original, repeated := originals[sum]; repeated {
@@ -95,7 +95,7 @@ func Duplicates(ctx context.Context, tree files.Tree, n int, size func(int) int6
 	})
 }
 
-// groups sorts a list and visits the runs of two or more equal elements.
+// groups sorts a list and visits the runs of at least two equal elements.
 func groups(list []candidate, compare func(a, b candidate) int, visit func([]candidate)) {
 	slices.SortFunc(list, compare)
 	for len(list) > 0 {

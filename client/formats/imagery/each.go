@@ -8,8 +8,8 @@ import (
 	"transect/client/files"
 )
 
-// Reader reads photos in order, a few ahead, so that large folders take little
-// memory. It is not safe for concurrent use.
+// Reader reads photos in order, a few ahead, so that large folders need little memory. It is not
+// safe for concurrent use.
 type Reader struct {
 	paths []string
 	tree  files.Tree
@@ -24,8 +24,8 @@ type reading struct {
 // NewReader returns a Reader of files.
 func NewReader(paths []string, tree files.Tree) *Reader { return &Reader{paths: paths, tree: tree} }
 
-// Next returns the next photo, and the problem that Scan would report for it,
-// except for duplicates. ok is false at the end; err is the cause of ctx's end.
+// Next returns the next photo, and the problem that Scan would report for it, except for
+// duplicates. ok is false at the end; err is the cause of ctx's end.
 func (r *Reader) Next(ctx context.Context) (p Photo, problem *Problem, ok bool, err error) {
 	if len(r.ready) == 0 {
 		if err := r.read(ctx); err != nil {

@@ -40,9 +40,9 @@ const (
 	tagGPSDateStamp    = 0x1D
 )
 
-// addEXIF sets the fields that the EXIF record has. EXIF is read by hand because
-// github.com/bep/imagemeta gives up on a record at its first invalid entry, which
-// some cameras write in every photo, and needs the record in memory.
+// addEXIF sets the fields in the EXIF record. EXIF is parsed by hand because
+// github.com/bep/imagemeta stops at the first invalid entry, which some cameras write in every
+// photo, and needs the record in memory.
 func (p *Photo) addEXIF(record *io.SectionReader) {
 	t, first, ok := tiff.NewReader(record, record.Size())
 	if !ok {
@@ -58,7 +58,7 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 			p.addGPS(t, gps)
 		}
 	}
-	var exif tiff.Directory // without entries when there is none
+	var exif tiff.Directory // without entries if it is missing
 	if at, ok := t.Number(d, tiff.ExifIFD); ok {
 		exif, _ = t.Directory(int64(at))
 	}
@@ -66,15 +66,15 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 	p.FocalLength35, _ = t.Number(exif, tagFocalLength35)
 	p.SensorWidth = sensorWidth(t, exif, p.Width)
 	if clock, ok := clockOf(t, d, exif); ok && (p.Acquired.IsZero() || clock.After(p.Acquired.Add(-anyZone))) {
-		p.Acquired = clock // a clock that is days behind the satellites' was reset
+		p.Acquired = clock // a clock days behind the satellites' was reset
 	}
 }
 
-// anyZone is how far the times of day of two places can be apart, and an hour.
+// anyZone is the largest difference between the local times of two places, plus an hour.
 const anyZone = 27 * time.Hour
 
-// clockOf reads when a photo was taken by the camera's clock: when the shutter opened,
-// else when the picture was stored, else when the file was last changed.
+// clockOf returns when a photo was taken by the camera's clock: when the shutter opened, else when
+// the picture was stored, else when the file was last changed.
 func clockOf(t tiff.Reader, d, exif tiff.Directory) (taken time.Time, ok bool) {
 	anyOffset := t.Text(exif, tagOffsetTime)
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func sensorWidth(t tiff.Reader, exif tiff.Directory, stored int) float64 {
 	return 0
 }
 
-// addGPS sets position, altitude and time of the GPS directory.
+// addGPS sets position, altitude and time from the GPS directory.
 func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
 	north, east := t.Text(gps, tagGPSLatitudeRef), t.Text(gps, tagGPSLongitudeRef)
 	latitude, ok := degrees(t.Numbers(gps, tagGPSLatitude), north, "S")
@@ -174,22 +174,21 @@ func degrees(parts []float64, reference, negative string) (float64, bool) {
 	return sum, true
 }
 
-// timePattern is a date as EXIF (2016:06:23 16:31:59) and XMP (2016-06-23T16:31+02:00)
-// have it, and as cameras write it: with any separators, with or without a time of day,
-// a fraction and a zone.
+// timePattern matches a date in EXIF (2016:06:23 16:31:59), in XMP (2016-06-23T16:31+02:00), and as
+// cameras write it: with any separators, with or without time of day, fraction and zone.
 var timePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(\d{4})[-:/.](\d\d?)[-:/.](\d\d?)` +
 		`(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(?:Z|([-+])(\d\d):?(\d\d))?)?\s*$`)
 })
 
-// parseTime parses a date in any form of timePattern. Without a zone it is taken as UTC;
-// 24:00 is the midnight that follows.
+// parseTime parses a date in any form of timePattern, as UTC if it has no zone; 24:00 is the
+// following midnight.
 func parseTime(text string) (taken time.Time, dateOnly, ok bool) {
 	m := timePattern().FindStringSubmatch(strings.TrimRight(text, "\x00 "))
 	if m == nil {
 		return taken, false, false
 	}
-	n := func(at int) int { v, _ := strconv.Atoi(m[at]); return v } // digits, or nothing
+	n := func(at int) int { v, _ := strconv.Atoi(m[at]); return v } // digits or ""
 	fraction, _ := strconv.ParseFloat("0."+m[7], 64)
 	taken = time.Date(n(1), time.Month(n(2)), n(3), n(4), n(5), n(6), int(math.Round(fraction*1e9)), time.UTC)
 	day := time.Date(n(1), time.Month(n(2)), n(3), 0, 0, 0, 0, time.UTC)

@@ -12,9 +12,9 @@ import (
 	"transect/client/regular"
 )
 
-// Files lists the image files of a folder, chosen by their extension, in natural
-// order (2 before 10), and the subfolders that cannot be read. Hidden folders are
-// left out. A folder without images is a FileError.
+// Files lists the image files of a folder, selected by their extension, in natural order (2 before
+// 10), and the subfolders that cannot be read. It skips hidden folders. A folder without images is
+// a FileError.
 func Files(ctx context.Context, tree files.Tree, dir string, recursive bool) ([]string, []Problem, error) {
 	info, err := tree.Stat(dir)
 	switch {
@@ -48,7 +48,7 @@ func Files(ctx context.Context, tree files.Tree, dir string, recursive bool) ([]
 			switch {
 			case !d.IsDir() && isImage(d.Name()):
 				info, err := d.Info()
-				if !d.Type().IsRegular() { // a link may lead to a file
+				if !d.Type().IsRegular() { // a link may point to a file
 					info, err = tree.Stat(path)
 				}
 				if err == nil {
@@ -84,7 +84,7 @@ func Files(ctx context.Context, tree files.Tree, dir string, recursive bool) ([]
 	return paths, problems, nil
 }
 
-// list returns the entries of a folder, those before an error as well.
+// list returns the entries of a folder, including those before an error.
 func list(tree files.Tree, folder string) ([]fs.DirEntry, error) {
 	f, err := tree.Open(folder)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"transect/client/files"
 )
 
-// What is named like a photo and is no file is a problem, before anything opens it.
+// TestFilesOfOtherKinds: a pipe or device named like a photo is a problem, found before opening it.
 func TestFilesOfOtherKinds(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the example flight again")
 
-// TestCommittedFlight checks that testdata/flight is what the generator writes.
+// TestCommittedFlight checks that testdata/flight equals the generator's output.
 func TestCommittedFlight(t *testing.T) {
 	const photos = 8
 	committed := filepath.Join("..", "..", "..", "testdata", "flight")

@@ -18,8 +18,7 @@ const (
 	WebP Format = "webp"
 )
 
-// Reads reports whether photos of a format can be read, which may be a kind of one of
-// these.
+// Reads reports whether photos of a format, which may be a subtype of one of these, can be read.
 func Reads(format string) bool {
 	switch Format(format) {
 	case JPEG, TIFF, PNG, WebP, "dng":
@@ -28,7 +27,7 @@ func Reads(format string) bool {
 	return false
 }
 
-// extensions are the extensions of image files; the value tells the supported ones.
+// extensions are the extensions of image files; true marks supported ones.
 var extensions = map[string]bool{
 	".jpg": true, ".jpeg": true, ".jpe": true, ".tif": true, ".tiff": true,
 	".dng": true, ".png": true, ".webp": true,
@@ -37,8 +36,8 @@ var extensions = map[string]bool{
 	".pef": false, ".bmp": false, ".gif": false, ".jp2": false,
 }
 
-// isImage reports whether a file is an image by its name. Hidden files are not,
-// such as the "._" files that macOS leaves on cards.
+// isImage reports whether a file is an image by its name. Hidden files are not, e.g. the "._" files
+// that macOS leaves on cards.
 func isImage(name string) bool {
 	_, known := extensions[strings.ToLower(filepath.Ext(name))]
 	return known && !strings.HasPrefix(name, ".")
@@ -50,8 +49,7 @@ func (s *source) full(b []byte, offset int64) bool {
 	return n == len(b)
 }
 
-// begins reports whether a section of the file begins with a header and has more
-// bytes after it.
+// begins reports whether a section of the file begins with a header that is followed by more bytes.
 func (s *source) begins(header string, offset, length int64) bool {
 	head := make([]byte, len(header))
 	return length > int64(len(head)) && s.full(head, offset) && string(head) == header

@@ -17,7 +17,7 @@ type tiffField struct {
 	count, value uint32
 }
 
-// tiffFile is a little-endian TIFF file of directories, each at its offset.
+// tiffFile returns a little-endian TIFF file of directories, each at its offset.
 func tiffFile(size int, directories map[int][]tiffField) []byte {
 	b := make([]byte, size)
 	order := binary.LittleEndian

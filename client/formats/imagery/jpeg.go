@@ -25,9 +25,8 @@ const (
 	mpfHeader  = "MPF\x00" // multi-picture format (CIPA DC-007)
 )
 
-// readJPEG reads the segments before the pixels. A complete file ends with the
-// end-of-image marker, unless something was appended; only then the pixel data is
-// searched for the marker.
+// readJPEG reads the segments before the pixels. A complete file ends with the end-of-image marker,
+// unless something was appended; only then it searches the pixel data for the marker.
 func readJPEG(s *source) (layout, error) {
 	var l layout
 	pixels, err := walkJPEG(s, 0, func(marker byte, offset, length int64) {
@@ -56,14 +55,13 @@ func readJPEG(s *source) (layout, error) {
 	return l, checkImages(s, pixels)
 }
 
-// middleSize is how much is examined in the middle of a file. Callers that
-// sample files have read it already.
+// middleSize is how much is examined in the middle of a file. Callers that sample files have
+// already read it.
 const middleSize = 12 << 10
 
-// checkMiddle reads some pixel data in the middle of the file. Cards and copies
-// that fail leave blocks of zeros, or of erased memory, which pixel data never
-// contains but in pictures of one colour; the padding before an appended image looks like
-// that as well.
+// checkMiddle reads some pixel data in the middle of the file. Failing cards and copies leave
+// blocks of zeros, or of erased memory, which pixel data never contains except for pictures of one
+// colour; the padding before an appended image has the same appearance.
 func checkMiddle(s *source, pixels int64) error {
 	at := s.size/2 - middleSize/2
 	middle := make([]byte, middleSize)
@@ -79,14 +77,14 @@ func checkMiddle(s *source, pixels int64) error {
 		bytes.HasSuffix(bytes.TrimRight(before, "\x00"), []byte{0xFF, markerEOI}) {
 		return nil
 	}
-	// A picture of one colour looks like that as well, and so does what a camera appends.
+	// A picture of one colour, and a camera's appendix, have the same appearance.
 	if jpegcheck.Check(context.Background(), s.section(0, s.size), withinMemory) == nil {
 		return nil
 	}
 	return defectf(Damaged, "a block in the middle of the image is empty: the bytes from %d on are all %d", at, b)
 }
 
-// withinMemory refuses progressive pictures of more than some 130 megapixels.
+// withinMemory refuses progressive pictures above some 130 megapixels.
 func withinMemory(bytes int64) error {
 	if bytes > 64<<20 {
 		return jpegcheck.ErrUnsupported
@@ -94,12 +92,12 @@ func withinMemory(bytes int64) error {
 	return nil
 }
 
-// isFrame reports whether a marker starts a frame, which has the size.
+// isFrame reports whether a marker starts a frame, which holds the size.
 func isFrame(marker byte) bool {
 	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
 }
 
-// maxStray is how many bytes may stand between two segments.
+// maxStray is the maximum number of bytes between two segments.
 const maxStray = 4 << 10
 
 // walkJPEG visits the segments of the image that starts at offset and returns the
@@ -107,7 +105,7 @@ const maxStray = 4 << 10
 func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length int64)) (int64, error) {
 	cut := defectf(Truncated, "the file ends within its header")
 	offset += 2
-	stray := offset // behind the last segment
+	stray := offset // end of the last segment
 	var b [4]byte
 	for {
 		there := s.full(b[:2], offset)
@@ -116,7 +114,7 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 			return 0, defectf(Damaged, "its header is invalid at byte %d", stray)
 		case !there:
 			return 0, cut
-		case b[0] != 0xFF || b[1] == 0: // decoders skip what stands between two segments
+		case b[0] != 0xFF || b[1] == 0: // decoders skip anything between two segments
 			offset++
 			continue
 		}
@@ -150,8 +148,8 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 	}
 }
 
-// endsWithEOI reports whether the file ends with the end-of-image marker, before
-// padding. Pixel data cannot contain the marker, so a truncated file does not.
+// endsWithEOI reports whether the file ends with the end-of-image marker, before padding. Pixel
+// data cannot contain the marker, so a truncated file does not end with it.
 func endsWithEOI(s *source) bool {
 	tail := make([]byte, min(s.size, 4096))
 	if !s.full(tail, s.size-int64(len(tail))) {
@@ -164,9 +162,8 @@ func endsWithEOI(s *source) bool {
 	return end >= 2 && tail[end-2] == 0xFF && tail[end-1] == markerEOI
 }
 
-// checkImages searches pixel data for its end. Cameras append a smaller second
-// image (multi-picture format), which must be complete, too, or records of their
-// own, which are ignored.
+// checkImages searches pixel data for its end. Cameras append a smaller second image (multi-picture
+// format), which must be complete, too, or proprietary records, which are ignored.
 func checkImages(s *source, pixels int64) error {
 	for {
 		end, found := findEOI(s, pixels)

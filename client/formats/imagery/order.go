@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// NaturalCompare compares names in natural order: ASCII letters without case,
-// numbers by value, so that DJI_2 comes before DJI_10. It is 0 for equal names
-// only, and does not allocate.
+// NaturalCompare compares names in natural order: ASCII letters ignoring case, numbers by value, so
+// that DJI_2 precedes DJI_10. It returns 0 only for equal names, and does not allocate.
 func NaturalCompare(a, b string) int {
 	restA, restB, c := naturalSplit(a, b)
 	return cmp.Or(c, cmp.Compare(len(restA), len(restB)), strings.Compare(a, b))
 }
 
-// ComparePrefix compares name with prefix in natural order. It is 0 for every name
-// that starts with prefix, without case and with "01" equal to "1". Names sorted
-// by NaturalCompare are sorted by it, too, if prefix does not end with a digit.
+// ComparePrefix compares name with prefix in natural order. It returns 0 for every name that starts
+// with prefix, ignoring case and leading zeros. Names sorted by NaturalCompare are sorted by it,
+// too, if prefix does not end with a digit.
 func ComparePrefix(name, prefix string) int {
 	_, rest, c := naturalSplit(name, prefix)
 	if c == 0 && rest != "" {
@@ -32,7 +31,7 @@ func naturalSplit(a, b string) (restA, restB string, c int) {
 			numberA, a = cutDigits(a)
 			numberB, b = cutDigits(b)
 			valueA, valueB := strings.TrimLeft(numberA, "0"), strings.TrimLeft(numberB, "0")
-			// Without leading zeros, the longer number is the greater.
+			// Without leading zeros, the longer number is greater.
 			if c := cmp.Or(cmp.Compare(len(valueA), len(valueB)), cmp.Compare(valueA, valueB)); c != 0 {
 				return a, b, c
 			}

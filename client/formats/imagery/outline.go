@@ -6,10 +6,10 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Fact is metadata that an outline needs.
+// Fact is metadata needed for an outline.
 type Fact string
 
-// The metadata that an outline is computed from.
+// Metadata that an outline is computed from.
 const (
 	FactPosition Fact = "position"
 	FactHeight   Fact = "height above the ground"
@@ -18,30 +18,30 @@ const (
 	FactPitch    Fact = "pitch"
 )
 
-// Outline is the ground that a photo shows.
+// Outline is the ground visible in a photo.
 type Outline struct {
 	// Ring is the ring of a GeoJSON polygon, closed and counter-clockwise; nil
 	// without a position or without ground in the photo. Across the antimeridian
 	// it continues past 180 or -180 degrees.
 	Ring [][2]float64
-	// Missing lists the metadata that the photo lacks. Without height or angle of
-	// view the ring is a circle of 50 m, without yaw or pitch the circle around
-	// what a camera looking straight down shows.
+	// Missing lists the metadata that the photo lacks. Without height or angle of view the ring is
+	// a circle of 50 m, without yaw or pitch the circle around the view of a camera looking
+	// straight down.
 	Missing []Fact
-	// Cut reports that the photo shows ground more than 75 degrees from straight
-	// down, where the ring ends.
+	// Cut reports that the photo shows ground more than 75 degrees from straight down, where the
+	// ring is cut off.
 	Cut bool
-	// Height is in metres above the ground, Pixel the width in metres of the ground
-	// that the middle pixel shows; 0 when unknown.
+	// Height is in metres above the ground, Pixel the width in metres of the ground in the middle
+	// pixel; 0 when unknown.
 	Height, Pixel float64
 }
 
-// farthest is the tangent of the largest angle from straight down: 3.7 times the
-// height away, where one more degree is a quarter farther.
+// farthest is the tangent of the largest angle from straight down: 3.7 times the height away, where
+// one more degree adds a quarter to the distance.
 var farthest = math.Tan(75 * math.Pi / 180)
 
-// Outline estimates the ground that the photo shows, for flat ground at the height
-// of the take-off point and without lens distortion.
+// Outline estimates the ground visible in the photo, assuming flat ground at the height of the
+// take-off point and no lens distortion.
 func (p Photo) Outline() Outline {
 	o := Outline{Missing: p.missing()}
 	if !p.HasPosition {
@@ -99,9 +99,8 @@ func (p Photo) Focal35() float64 {
 	return p.FocalLength * frameDiagonal / diagonal
 }
 
-// project follows the rays of the corners to the ground, for a photo that has all
-// the metadata. It returns nil when no ray hits the ground; rays that go too far
-// are cut.
+// project projects the corners to the ground, for a photo with all the metadata. It returns nil
+// when no ray hits the ground; rays that go too far are cut.
 func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 	sinYaw, cosYaw := math.Sincos(*p.Yaw * math.Pi / 180)
 	sinPitch, cosPitch := math.Sincos(*p.Pitch * math.Pi / 180)
@@ -109,8 +108,7 @@ func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 	if p.Roll != nil {
 		sinRoll, cosRoll = math.Sincos(*p.Roll * math.Pi / 180)
 	}
-	// The camera's axes (ahead, right, up) as east, north and up; roll turns the
-	// image clockwise.
+	// The camera's axes (ahead, right, up) as east, north and up; roll rotates the image clockwise.
 	ahead := [3]float64{cosPitch * sinYaw, cosPitch * cosYaw, sinPitch}
 	right := [3]float64{cosYaw, -sinYaw, 0}
 	up := [3]float64{-sinPitch * sinYaw, -sinPitch * cosYaw, cosPitch}
@@ -128,7 +126,7 @@ func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 			ray[i] = ahead[i] + corner[0]*wide*right[i] + corner[1]*high*up[i]
 		}
 		away := math.Hypot(ray[0], ray[1])
-		distance := away / -ray[2] // in heights
+		distance := away / -ray[2] // in multiples of the height
 		if ray[2] >= 0 || distance > farthest {
 			distance, cut = farthest, true
 		} else {
@@ -154,8 +152,7 @@ func circle(at orb.Point, radius float64) []orb.Point {
 	return points
 }
 
-// reach returns half the diagonal, in metres, of the ground that a photo straight
-// down shows.
+// reach returns half the diagonal, in metres, of the ground visible in a photo taken straight down.
 func reach(p Photo) float64 {
 	focal := p.Focal35()
 	if p.RelativeAltitude == nil || *p.RelativeAltitude <= 0 || focal <= 0 {

@@ -11,7 +11,7 @@ import (
 	"transect/client/geodesic"
 )
 
-// corner is a point in metres east and north of 50 N 5 E.
+// corner returns a point in metres east and north of 50 N 5 E.
 func corner(east, north float64) [2]float64 {
 	lat, lon, _ := geodesic.Direct(50, 5, 0, north)
 	lat, lon, _ = geodesic.Direct(lat, lon, 90, east)

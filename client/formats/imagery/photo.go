@@ -1,15 +1,14 @@
-// Package imagery reads the metadata of drone photos (JPEG, TIFF with DNG, PNG,
-// WebP): position, time, camera, size, and whether the file is complete.
+// Package imagery reads the metadata of drone photos (JPEG, TIFF with DNG, PNG, WebP): position,
+// time, camera, size, and whether the file is complete.
 //
-// Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
-// finds duplicates. Footprint and Photo.Outline estimate the ground that photos
-// show. The ingest, its checks, the scripts' module imagery and the local
-// platform use it; it uses package geodesic and orb.
+// Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also finds duplicates.
+// Footprint and Photo.Outline estimate the visible ground. The ingest, its checks, the scripts'
+// module imagery and the local platform use it; it uses package geodesic and orb.
 //
-// It reads headers and directories through a window of 16 KiB, never pixels, so
-// that folders of large photos take little time and memory: format.go tells the
-// formats apart, jpeg.go, tiff.go and chunks.go find the EXIF and XMP records,
-// exif.go and xmp.go read them. Begin with Photo and readSource.
+// It reads headers and directories through a window of 16 KiB, never pixels, so that folders of
+// large photos need little time and memory: format.go distinguishes the formats, jpeg.go, tiff.go
+// and chunks.go find the EXIF and XMP records, exif.go and xmp.go parse them. Begin with Photo and
+// readSource.
 package imagery
 
 import (
@@ -31,9 +30,8 @@ type Photo struct {
 	// record the size of an earlier, larger image.)
 	Width, Height int
 
-	// HasPosition reports whether Latitude and Longitude (signed degrees, WGS 84)
-	// are known. Exactly 0, 0 counts as no position: cameras write it without a
-	// GPS fix.
+	// HasPosition reports whether Latitude and Longitude (signed degrees, WGS 84) are known.
+	// Exactly 0, 0 counts as no position, because cameras write it without a GPS fix.
 	HasPosition         bool
 	Latitude, Longitude float64
 	Altitude            *float64 // metres above sea level, negative below it
@@ -43,13 +41,13 @@ type Photo struct {
 	// straight down.
 	Yaw, Pitch, Roll *float64
 
-	// Acquired is when the photo was taken; the zero time when unknown. Without a
-	// recorded zone it is the camera's clock, taken as UTC.
+	// Acquired is when the photo was taken; the zero time when unknown. Without a recorded zone it
+	// is the camera's clock, interpreted as UTC.
 	Acquired time.Time
 
 	Make, Model   string  // of the camera
 	FocalLength   float64 // millimetres, 0 when unknown
-	FocalLength35 float64 // the same for a 35 mm frame, 0 when unknown
+	FocalLength35 float64 // equivalent for a 35 mm frame, 0 when unknown
 	SensorWidth   float64 // millimetres, 0 when unknown
 
 	// Band names the spectral band ("NIR"), or several as "Red, Green, Blue".
@@ -57,9 +55,8 @@ type Photo struct {
 	// CaptureID is shared by the photos a multi-camera rig took at one moment.
 	CaptureID string
 
-	// Void reports that the recorded position is 0, 0; Unsigned, that it does not say
-	// whether it is north or south, east or west, and is not used; NoFix, that the
-	// receiver had no fix when the photo was taken.
+	// Void reports that the recorded position is 0, 0; Unsigned, that its hemispheres are missing
+	// and it is not used; NoFix, that the receiver had no fix when the photo was taken.
 	Void, Unsigned, NoFix bool
 	// XMP holds the values of the XMP record for comparison; the fields above
 	// prefer EXIF.
@@ -75,8 +72,8 @@ type Claims struct {
 	DateOnly            bool      // Acquired has no time of day
 }
 
-// Read reads one photo. The error is a fault.FileError with a cause, see CauseOf;
-// a truncated photo is returned as far as it could be read.
+// Read reads one photo. The error is a fault.FileError with a cause, see CauseOf; for a truncated
+// photo it returns whatever could be read.
 func Read(tree files.Tree, path string) (Photo, error) {
 	p, err := readFile(tree, path)
 	p.Path = path
@@ -89,7 +86,7 @@ func Read(tree files.Tree, path string) (Photo, error) {
 // ReadFrom reads a photo of size bytes from r, with the errors of Read.
 func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	p, err := readSource(s)
 	if err != nil {
 		return p, problemOf("", err).fault(err)
@@ -112,7 +109,7 @@ func readFile(tree files.Tree, path string) (Photo, error) {
 	}
 	defer f.Close()
 	s := newSource(f, info.Size())
-	defer s.done()
+	defer s.release()
 	return readSource(s)
 }
 
@@ -127,7 +124,7 @@ func readSource(s *source) (Photo, error) {
 	}
 	p.Format = format
 	l, err := s.layout(format)
-	// A failed read explains any error of the parser.
+	// A failed read is the cause of any parser error.
 	if s.err != nil {
 		return p, unreadable(s.err)
 	}
@@ -150,7 +147,7 @@ type layout struct {
 	exif          *io.SectionReader // TIFF structure holding the EXIF record, or nil
 	xmp           *io.SectionReader // XMP record, or nil
 	pictures      *io.SectionReader // TIFF structure of the multi-picture format, or nil
-	progressive   bool              // a JPEG that decoders must hold whole
+	progressive   bool              // a JPEG that decoders must hold in memory completely
 }
 
 func (s *source) layout(format Format) (layout, error) {

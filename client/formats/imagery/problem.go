@@ -22,7 +22,7 @@ const (
 	Duplicate   Cause = "duplicate" // identical to another photo of the survey
 )
 
-// hints are what to do about each cause.
+// hints are the remedies for each cause.
 var hints = map[Cause]string{
 	Unreadable:  "check that the file exists and its permissions",
 	Empty:       "copy the file again from the camera's card",
@@ -34,12 +34,12 @@ var hints = map[Cause]string{
 	Duplicate:   "remove one of the two files",
 }
 
-// Problem is why an image file is left out of a survey.
+// Problem is why an image file is excluded from a survey.
 type Problem struct {
 	Path    string
 	Cause   Cause
 	Message string // without the path
-	Hint    string // what to do next
+	Hint    string // next step
 }
 
 // String returns one line.

@@ -11,11 +11,11 @@ import (
 	"transect/client/geodesic"
 )
 
-// ScanOptions are the options of Scan.
+// ScanOptions configure Scan.
 type ScanOptions struct {
 	// Recursive includes subfolders, but not hidden ones.
 	Recursive bool
-	// Among, unless nil, filters the files that may be read.
+	// Among, unless nil, selects the files to read.
 	Among func(paths []string) []string
 	// Tree holds the files.
 	Tree files.Tree
@@ -25,23 +25,23 @@ type ScanOptions struct {
 type Survey struct {
 	// Photos are the usable photos in natural order of their paths (2 before 10).
 	Photos []Photo
-	// Problems are the image files left out, in the same order.
+	// Problems are the excluded image files, in the same order.
 	Problems []Problem
 	// Date is the earliest acquisition, the zero time when unknown.
 	Date time.Time
 	// Footprint estimates the ground covered, see Footprint.
 	Footprint [][2]float64
-	// Area is that of the footprint, in square metres.
+	// Area is the area of the footprint, in square metres.
 	Area float64
-	// Bytes is the size of all Photos together.
+	// Bytes is the total size of all Photos.
 	Bytes int64
 }
 
-// Scan reads the image files of a folder, chosen by their extension. An image that
-// is empty, damaged, a duplicate or without position becomes a Problem.
+// Scan reads the image files of a folder, selected by their extension. An image that is empty,
+// damaged, a duplicate or without position becomes a Problem.
 //
-// Errors are faults: a FileError for a missing folder or one without images, a
-// CancelledError or TimeoutError when ctx ends.
+// Errors are faults: a FileError for a missing folder or one without images, a CancelledError or
+// TimeoutError when ctx ends.
 func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	paths, problems, err := Files(ctx, opt.Tree, dir, opt.Recursive)
 	if err != nil {
@@ -72,7 +72,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	return survey, nil
 }
 
-// problemWith returns why a photo is left out, or nil.
+// problemWith returns why a photo is excluded, or nil.
 func problemWith(p Photo, err error) *Problem {
 	var problem Problem
 	switch {

@@ -188,8 +188,7 @@ func TestJPEGEndings(t *testing.T) {
 	dir := flight(t, 1, flightgen.Options{})
 	whole := string(read(t, dir, "FLIGHT_0001.JPG"))
 	trailer := strings.Repeat("maker's own record ", 500)
-	// A progressive picture has tables between its scans; bytes within them are
-	// no markers.
+	// A progressive picture has tables between its scans; bytes within them are not markers.
 	progressive := "\xff\xd8\xff\xc2\x00\x07\x08\x00\x10\x00\x10\xff\xda\x00\x02scan\xff\x00\xff\xd0 one" +
 		"\xff\xc4\x00\x06\xff\xd9\x01\x02\xff\xff\xda\x00\x02scan two"
 	// A grey picture of 4,096 x 4,096 pixels in one colour: each of its blocks is two bits 0.
@@ -258,7 +257,7 @@ func FuzzReadFrom(f *testing.F) {
 		}
 		f.Add(b)
 		start := strings.Index(string(b), "Exif\x00\x00") + 6
-		f.Add(b[start:]) // the record alone is a TIFF file
+		f.Add(b[start:]) // the bare record is a TIFF file
 	}
 	f.Add([]byte("RIFF\x1e\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x08\x00\x00\x00\x01\x00\x00\x01\x00\x00EXIF\x00\x00\x00\x00"))
 	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x00\x00\x00\x00"))
@@ -277,7 +276,7 @@ func FuzzReadFrom(f *testing.F) {
 	})
 }
 
-// opening shows the disk, and is called for each file that is opened.
+// opening provides the disk's files, and is called for each file opened.
 type opening func()
 
 func (f opening) OpenToRead(path string) (*os.File, error) {

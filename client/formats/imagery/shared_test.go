@@ -16,7 +16,7 @@ import (
 	"transect/client/formats/imagery"
 )
 
-// reading is what exiftool read in one file of the shared test data.
+// reading is exiftool's result for one file of the shared test data.
 type reading struct {
 	File                          string
 	Bytes                         int64
@@ -45,7 +45,7 @@ func readings(t *testing.T) []reading {
 	return all
 }
 
-// notRead lists the files that are refused, and why.
+// notRead lists the files that are refused, with the cause.
 var notRead = map[string]imagery.Cause{
 	"varied/corrupt-huge-tag.jpg": imagery.Truncated,
 	"varied/with-gps.mp4":         imagery.Unsupported,
@@ -135,8 +135,7 @@ func band(v any) string {
 	return strings.Join(names, ", ")
 }
 
-// acquired is the time expected: none of the files names a zone, blank and
-// zero times count as none.
+// acquired returns the expected time: none of the files has a zone, and blank or zero times count as missing.
 func acquired(t *testing.T, want reading) time.Time {
 	t.Helper()
 	if at, err := time.Parse("2006:01:02 15:04:05", want.DateTimeOriginal); err == nil {
@@ -205,7 +204,7 @@ func TestCutFilesOfRealCameras(t *testing.T) {
 					continue
 				}
 				_, err := imagery.ReadFrom(strings.NewReader(string(cut)), int64(len(cut)))
-				// Only JPEG marks its end, in other formats zeros pass for pixels.
+				// Only JPEG marks its end; in other formats zeros count as pixels.
 				if err == nil && (padded == 0 || want.Type == "JPEG") {
 					t.Errorf("%s cut to %d of %d bytes and %d zeros passes for whole", want.File, length, size, padded)
 				}

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reads through the window equal reads of the file, also when the file is shorter
-// than expected.
+// TestSourceReadsAsTheFile: reads through the window equal reads of the file, even when the file is
+// shorter than expected.
 func TestSourceReadsAsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := make([]byte, rapid.IntRange(0, 4*windowSize).Draw(t, "bytes"))
@@ -18,7 +18,7 @@ func TestSourceReadsAsTheFile(t *testing.T) {
 		}
 		said := int64(len(content) + rapid.SampledFrom([]int{0, 0, 1, windowSize}).Draw(t, "missing"))
 		s := newSource(bytes.NewReader(content), said)
-		defer s.done()
+		defer s.release()
 		for range rapid.IntRange(1, 20).Draw(t, "reads") {
 			b := make([]byte, rapid.IntRange(1, windowSize).Draw(t, "asked"))
 			at := rapid.Int64Range(-1, said+1).Draw(t, "offset")

@@ -6,15 +6,15 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// maxDirectories bounds reading files whose directories form a loop.
+// maxDirectories bounds the reading of files with a loop of directories.
 const maxDirectories = 256
 
-// CheckTIFF checks that a TIFF or BigTIFF file of size bytes is complete: its
-// directories can be read, and their pixels are within the file. The error is a
-// fault.FileError with a cause, see CauseOf.
+// CheckTIFF checks that a TIFF or BigTIFF file of size bytes is complete: its directories can be
+// read, and their pixels are within the file. The error is a fault.FileError with a cause, see
+// CauseOf.
 func CheckTIFF(r io.ReaderAt, size int64) error {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	l, err := readTIFF(s)
 	switch {
 	case s.err != nil:
@@ -28,15 +28,15 @@ func CheckTIFF(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// readTIFF reads all directories and checks that their pixels are within the file:
-// cameras write the directory first, so a truncated file still has it.
+// readTIFF reads all directories and checks that their pixels are within the file: cameras write
+// the directory first, so a truncated file still has it.
 func readTIFF(s *source) (layout, error) {
 	l := layout{exif: s.section(0, s.size)}
 	t, first, ok := tiff.NewReader(s, s.size)
 	if !ok {
 		return l, defectf(Truncated, "the file ends within its header")
 	}
-	reduced := true // the size so far is of a preview
+	reduced := true // the size read so far is a preview's
 	err := t.Directories(first, maxDirectories, func(_ int64, d tiff.Directory, ok bool) error {
 		if !ok {
 			return defectf(Truncated, "the end of the image is missing")

@@ -6,20 +6,20 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// Traits tell the purpose of a TIFF file.
+// Traits indicate the purpose of a TIFF file.
 type Traits struct {
-	// Georeferenced: it has a georeference (GeoTIFF).
+	// Georeferenced means a georeference (GeoTIFF).
 	Georeferenced bool
-	// Camera: a camera took it, by its EXIF record or its make and model.
+	// Camera means taken by a camera, by its EXIF record or its make and model.
 	Camera bool
-	// DNG: it is a raw photo.
+	// DNG means a raw photo.
 	DNG bool
-	// Picture: it can be displayed as it is, with integers in 1, 3 or 4 bands.
+	// Picture means displayable unchanged, with integers in 1, 3 or 4 bands.
 	Picture bool
 }
 
-// TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false for
-// other files and truncated directories.
+// TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false for other files and
+// truncated directories.
 func TraitsOf(r io.ReaderAt, size int64) (traits Traits, ok bool) {
 	t, first, ok := tiff.NewReader(r, size)
 	if !ok {

@@ -13,24 +13,22 @@ const (
 	tagMPEntry         = 0xB002
 )
 
-// View is what is needed to show a photo.
+// View has the data needed to show a photo.
 type View struct {
-	// Orientation is how the stored pixels are turned, 1 to 8 as in EXIF; 1 is
-	// upright.
+	// Orientation is the rotation of the stored pixels, 1 to 8 as in EXIF; 1 is upright.
 	Orientation int
-	// Pictures are the smaller JPEG pictures in the file: the EXIF thumbnail, the
-	// further pictures of the multi-picture format, the previews of a DNG. What is
-	// in them is not checked.
+	// Pictures are the smaller JPEG pictures in the file: the EXIF thumbnail, the additional
+	// pictures of the multi-picture format, the previews of a DNG. Their content is not checked.
 	Pictures []*io.SectionReader
-	// Progressive reports a JPEG that takes several times the memory to decode.
+	// Progressive reports a JPEG that needs several times the memory to decode.
 	Progressive bool
 }
 
-// ViewOf reads the view of an image of size bytes. A file that is no image or is
-// damaged has an upright view without pictures.
+// ViewOf reads the view of an image of size bytes. A damaged file, or one that is not an image, has
+// an upright view without pictures.
 func ViewOf(r io.ReaderAt, size int64) View {
 	s := newSource(r, size)
-	defer s.done()
+	defer s.release()
 	v := View{Orientation: 1}
 	format, err := s.format()
 	if err != nil {
@@ -68,7 +66,7 @@ func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
 	})
 }
 
-// picture returns where the JPEG picture of a directory is.
+// picture returns the position of a directory's JPEG picture.
 func picture(t tiff.Reader, d tiff.Directory) (offset, length int64, ok bool) {
 	tags := [2]uint16{tagThumbnailOffset, tagThumbnailLength}
 	if kind, _ := t.Number(d, tiff.NewSubfileType); int(kind)&1 == 1 {
@@ -83,8 +81,8 @@ func picture(t tiff.Reader, d tiff.Directory) (offset, length int64, ok bool) {
 	return offsets[0], lengths[0], true
 }
 
-// addMultiPicture adds the pictures after the first one of a multi-picture file.
-// Their offsets count from the start of the structure.
+// addMultiPicture adds the pictures after the first one of a multi-picture file. Their offsets are
+// relative to the start of the structure.
 func (v *View) addMultiPicture(r io.ReaderAt, size int64, record *io.SectionReader) {
 	t, first, ok := tiff.NewReader(record, record.Size())
 	if !ok {

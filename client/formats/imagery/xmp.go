@@ -10,11 +10,11 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// addXMP sets the fields that only the XMP record has: height above take-off,
-// gimbal angles, spectral band, and the position when EXIF has none.
+// addXMP sets the fields found only in the XMP record: height above take-off, gimbal angles,
+// spectral band, and the position when EXIF has none.
 //
-// Properties are matched by their local name: drone and camera makers use the
-// same names, each in a namespace of their own.
+// Properties are matched by their local name, because drone and camera makers use the same names,
+// each in their own namespace.
 func (p *Photo) addXMP(record io.Reader) {
 	found := readXMP(record)
 	number := func(names ...string) *float64 {
@@ -64,8 +64,8 @@ func (p *Photo) addXMP(record io.Reader) {
 	}
 }
 
-// wholeSeconds reports whether the position was cut to whole seconds, up to 31 m, while
-// XMP has the fractions.
+// wholeSeconds reports whether the position was truncated to whole seconds, up to 31 m, while XMP
+// has the fractions.
 func (p *Photo) wholeSeconds() bool {
 	whole := func(degrees float64) bool {
 		seconds := degrees * 3600
@@ -76,8 +76,8 @@ func (p *Photo) wholeSeconds() bool {
 		math.Abs(p.Longitude-p.XMP.Longitude) < second
 }
 
-// coordinate returns the degrees under one of several names: a number, or a text
-// such as "50,43.872N" (XMP part 2, GPSCoordinate).
+// coordinate returns the degrees under one of several names: a number, or a text like "50,43.872N"
+// (XMP part 2, GPSCoordinate).
 func coordinate(found map[string]any, negative string, names ...string) *float64 {
 	for _, name := range names {
 		if n, ok := xmpNumber(found[name]); ok {
@@ -112,7 +112,7 @@ func xmpNumber(value any) (float64, bool) {
 	case float64:
 		return v, !tiff.NotFinite(v)
 	case string:
-		above, below, fraction := strings.Cut(strings.TrimSpace(v), "/") // 136169/100
+		above, below, fraction := strings.Cut(strings.TrimSpace(v), "/") // like 136169/100
 		n, err := strconv.ParseFloat(above, 64)
 		if fraction {
 			by, wrong := strconv.ParseFloat(below, 64)

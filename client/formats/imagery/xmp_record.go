@@ -14,14 +14,13 @@ const (
 	xmpKeyword   = "XML:com.adobe.xmp\x00"            // of the text chunk of a PNG file
 	rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-	maxXMP = 16 << 20 // bytes of a record that are read
+	maxXMP = 16 << 20 // maximum bytes read from a record
 )
 
-// readXMP reads the properties of an XMP record (ISO 16684-1) by their local name,
-// capitalised: attributes of a description, elements and lists, but no structures.
-// The first of several values counts. A damaged record is read up to the damage.
-// XMP is read by hand, as a stream, so that a record of any length takes little
-// memory; github.com/bep/imagemeta reads it whole.
+// readXMP reads the properties of an XMP record (ISO 16684-1) by their local name, capitalised:
+// attributes of a description, elements and lists, but not structures. The first of several values
+// counts. A damaged record is read up to the damage. XMP is parsed by hand, as a stream, so that a
+// record of any length needs little memory; github.com/bep/imagemeta reads it completely.
 func readXMP(r io.Reader) map[string]any {
 	found := map[string]any{}
 	add := func(name xml.Name, value any) {
@@ -115,8 +114,8 @@ func readProperty(d *xml.Decoder, start xml.StartElement) (any, error) {
 	return nil, nil
 }
 
-// xmpOfPNG returns the record in an international text chunk, whose text follows a
-// keyword, two flags, a language and a translated keyword.
+// xmpOfPNG returns the record in an international text chunk, whose text follows a keyword, two
+// flags, a language and a translated keyword.
 func xmpOfPNG(s *source, offset, length int64) *io.SectionReader {
 	head := make([]byte, min(length, 256))
 	if !s.full(head, offset) || !bytes.HasPrefix(head, []byte(xmpKeyword)) || len(head) < len(xmpKeyword)+2 {

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The library imagemeta must find the same properties in the example photos. It is
-// used in this test only: its initialisation takes a millisecond of every start.
+// TestXMPAgreesWithLibrary compares with the properties that the library imagemeta finds in the example photos. Only
+// this test uses it, because its initialisation would add a millisecond to every start.
 func TestXMPAgreesWithLibrary(t *testing.T) {
 	formats := map[Format]imagemeta.ImageFormat{JPEG: imagemeta.JPEG, TIFF: imagemeta.TIFF, PNG: imagemeta.PNG, WebP: imagemeta.WebP}
 	seen := map[Format]int{}
@@ -35,7 +35,7 @@ func TestXMPAgreesWithLibrary(t *testing.T) {
 		s := newSource(bytes.NewReader(file), int64(len(file)))
 		format, err := s.format()
 		if err != nil {
-			return nil // no image that is read
+			return nil // not a supported image
 		}
 		l, err := s.layout(format)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestXMPAgreesWithLibrary(t *testing.T) {
 		}
 		for name, negative := range map[string]string{"GPSLatitude": "S", "GPSLongitude": "W"} {
 			if n := coordinate(got, negative, name); n != nil {
-				got[name] = *n // as the library has it
+				got[name] = *n // in the library's form
 			}
 		}
 		seen[format] += min(1, len(want))
@@ -94,7 +94,7 @@ func TestXMPForms(t *testing.T) {
 	if diff := cmp.Diff(want, readXMP(strings.NewReader(xmpSample))); diff != "" {
 		t.Error(diff)
 	}
-	// What comes before damage is used; damage anywhere is no more than that.
+	// Data before the damage is used; damage anywhere has no other effect.
 	for cut := range xmpSample {
 		for name, value := range readXMP(strings.NewReader(xmpSample[:cut])) {
 			if diff := cmp.Diff(want[name], value); diff != "" {
@@ -107,7 +107,7 @@ func TestXMPForms(t *testing.T) {
 	}
 }
 
-// Each format has the record at another location.
+// TestXMPPlaces: each format has the record at another location.
 func TestXMPPlaces(t *testing.T) {
 	u32 := binary.BigEndian.AppendUint32
 	chunk := func(kind, body string) string {

@@ -9,7 +9,7 @@ import (
 
 var errCut = errors.New("the end is missing")
 
-// window is how much is read at a time.
+// window is the size of a read.
 const window = 128 << 10
 
 var windows = sync.Pool{New: func() any { return new([window]byte) }}
@@ -22,10 +22,10 @@ type bitReader struct {
 	end    int   // of the bytes in the buffer
 	base   int64 // offset of the buffer in the file
 	ended  bool  // no more can be read
-	failed error // of the reader
+	failed error // error of the reader
 
-	// The next bits, the first one on top; below them are zeros. Behind a marker
-	// there are no more: left becomes negative when they are taken.
+	// The next bits, the first one on top, followed by zeros. Nothing follows a marker: reading on
+	// makes left negative.
 	word uint64
 	left int
 }
@@ -36,10 +36,10 @@ func newBitReader(r io.Reader) *bitReader {
 
 func (b *bitReader) release() { windows.Put(b.buffer) }
 
-// offset is that of the next byte in the file.
+// offset returns the offset of the next byte in the file.
 func (b *bitReader) offset() int64 { return b.base + int64(b.at) - int64(max(0, b.left/8)) }
 
-// more reads until the buffer has 16 bytes, which is more than is looked at at once.
+// more reads until the buffer has 16 bytes, more than any lookahead.
 func (b *bitReader) more() {
 	copy(b.buffer[:], b.buffer[b.at:b.end])
 	b.base, b.end, b.at = b.base+int64(b.at), b.end-b.at, 0
@@ -63,7 +63,7 @@ func (b *bitReader) next() (byte, error) {
 	return b.buffer[b.at-1], nil
 }
 
-// number reads a number of two bytes.
+// number reads a two-byte number.
 func (b *bitReader) number() (int, error) {
 	var n [2]byte
 	err := b.read(n[:])
@@ -93,7 +93,7 @@ func (b *bitReader) skip(n int) error {
 	return nil
 }
 
-// fill takes bytes until there are more than 56 bits, or a marker follows.
+// fill adds bytes until there are more than 56 bits, or a marker follows.
 func (b *bitReader) fill() {
 	if b.end-b.at < 16 && !b.ended {
 		b.more()
@@ -135,11 +135,11 @@ func (b *bitReader) take(n int) int {
 	return v
 }
 
-// maxPadding is how many zero bytes some cameras write behind the data of a scan.
+// maxPadding is how many zero bytes some cameras write after the data of a scan.
 const maxPadding = 3
 
-// close ends entropy-coded data and reports how many bytes are left over before the
-// marker; zeros that fill up are none.
+// close ends entropy-coded data and returns how many bytes remain before the marker, not counting
+// padding zeros.
 func (b *bitReader) close() (over int) {
 	b.word <<= uint(b.left & 7)
 	b.left &^= 7

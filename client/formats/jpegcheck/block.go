@@ -2,7 +2,7 @@ package jpegcheck
 
 import "math/bits"
 
-// symbol reads the next symbol of a table; false when the bits are no code.
+// symbol reads the next symbol of a table; it returns false for an invalid code.
 func (p *picture) symbol(t *table) (byte, bool) {
 	if p.left < 32 {
 		p.fill()
@@ -17,8 +17,8 @@ func (p *picture) symbol(t *table) (byte, bool) {
 	return value, length > 0
 }
 
-// sequential reads a block of a picture that is not progressive (F.2.2). The next bits
-// are kept in variables, which is much faster.
+// sequential reads a block of a picture that is not progressive (F.2.2). The next bits are kept in
+// local variables, which is much faster.
 func (p *picture) sequential(c *component, block int) bool {
 	if !p.firstDC(c, block) {
 		return false
@@ -53,8 +53,8 @@ func (p *picture) sequential(c *component, block int) bool {
 	return k <= 64
 }
 
-// firstDC reads a DC coefficient, or the first bits of it (F.2.2.1, G.1.2.1). It adds to
-// those before it, so that what follows missing data soon leaves the range of pixels.
+// firstDC reads a DC coefficient, or the first bits of it (F.2.2.1, G.1.2.1). It is relative to the
+// previous ones, so missing data soon leads out of the range of pixels.
 func (p *picture) firstDC(c *component, _ int) bool {
 	size, ok := p.symbol(c.dcTable)
 	if !ok || size > 15 {
@@ -68,7 +68,7 @@ func (p *picture) firstDC(c *component, _ int) bool {
 	return c.dc <= c.maxDC && c.dc >= -c.maxDC
 }
 
-// refineDC reads one more bit of it.
+// refineDC reads one more bit of a DC coefficient.
 func (p *picture) refineDC(*component, int) bool {
 	p.take(1)
 	return true
@@ -144,5 +144,5 @@ func (p *picture) refineAC(c *component, block int) bool {
 	return true
 }
 
-// band has the bits of the coefficients of the present scan.
+// band returns a mask of the coefficients of the current scan.
 func (p *picture) band() uint64 { return 1<<(p.to+1) - 1<<p.from }

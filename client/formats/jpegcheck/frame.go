@@ -14,15 +14,14 @@ type component struct {
 	id         byte
 	h, v       int // sampling factors
 	quantizer  byte
-	wide, high int // in blocks, as scans of this component alone have them
-	stride     int // blocks in a row, as scans of several components have them
+	wide, high int // in blocks, in scans of this component alone
+	stride     int // blocks in a row, in scans of several components
 	scanned    bool
-	// nonzero has a bit for each coefficient of each block that is not zero so far, of
-	// progressive pictures.
+	// nonzero has a bit for each coefficient of each block that is nonzero so far, for progressive pictures.
 	nonzero []uint64
 
-	// Of the present scan: the tables, the sum of the DC coefficients, and how much it can
-	// be. Encoders that sharpen edges go a little beyond the range of pixels.
+	// State of the current scan: the tables, the sum of the DC coefficients, and its limit. Encoders
+	// that sharpen edges slightly exceed the range of pixels.
 	dcTable, acTable *table
 	dc, maxDC        int
 }
@@ -36,7 +35,7 @@ func (p *picture) readFrame(data []byte, progressive bool) error {
 	}
 	f := frame{precision: int(data[0]), height: int(data[1])<<8 | int(data[2]), width: int(data[3])<<8 | int(data[4])}
 	if f.height == 0 {
-		return ErrUnsupported // a DNL segment tells the height
+		return ErrUnsupported // a DNL segment holds the height
 	}
 	if f.width == 0 {
 		return p.damage("it has no size")
@@ -66,7 +65,7 @@ func (p *picture) readFrame(data []byte, progressive bool) error {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// component finds one by its id, nil when there is none.
+// component returns the component with an id, nil without one.
 func (f *frame) component(id byte) *component {
 	for _, c := range f.components {
 		if c.id == id {

@@ -1,22 +1,22 @@
 package jpegcheck
 
-// peek is how long the codes are that the table looks up in one step.
+// peek is the longest code that the table looks up in one step.
 const peek = 11
 
 // table decodes the codes of a Huffman table.
 type table struct {
-	// short has, for the next bits, the symbol of the code that they start with and
-	// above it the length of the code; 0 for longer codes.
+	// short maps the next bits to the symbol of their first code and, above it, the length of the code;
+	// 0 for longer codes.
 	short [1 << peek]uint16
-	// Of the codes of each length: the first code behind them, aligned to 16 bits, and
-	// what added to a code gives the index of its symbol.
+	// For the codes of each length: the first code after them, aligned to 16 bits, and the difference
+	// between a code and the index of its symbol.
 	limit   [17]int
 	first   [17]int
 	symbols []byte
 }
 
-// newTable makes a table of the numbers of codes of each length, and their symbols
-// (annex C); nil when there are no such codes. It returns the number of symbols.
+// newTable builds a table from the number of codes of each length, and their symbols (annex C); nil for
+// invalid codes. It also returns the number of symbols.
 func newTable(counts, symbols []byte) (*table, int) {
 	t := &table{}
 	code, size := 0, 0
@@ -42,8 +42,7 @@ func newTable(counts, symbols []byte) (*table, int) {
 	return t, size
 }
 
-// long returns the symbol of a code longer than peek and its length, 0 when there is
-// none. The next 16 bits are given.
+// long returns the symbol and the length of a code longer than peek, 0 for an invalid one. next has the next 16 bits.
 func (t *table) long(next int) (symbol byte, length int) {
 	for length := peek + 1; length <= 16; length++ {
 		if next < t.limit[length] {

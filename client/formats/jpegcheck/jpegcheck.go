@@ -1,13 +1,12 @@
-// Package jpegcheck tells whether the pixel data of a JPEG picture is whole.
+// Package jpegcheck checks whether the pixel data of a JPEG picture is complete.
 //
-// Check reads the Huffman codes of every block and computes no pixel, which takes a
-// quarter of the time of image/jpeg and almost no memory. That finds what image/jpeg
-// lets pass as well: data left over, restart markers out of order. Bytes that are
-// missing, moved or overwritten nearly always end the codes of a scan too early or too
-// late; what remains a valid picture, such as one changed coefficient, cannot be seen.
+// Check reads the Huffman codes of every block but computes no pixels, in a quarter of the time of
+// image/jpeg and almost no memory. It also finds data left over and restart markers out of order, which
+// image/jpeg accepts. Missing, moved or overwritten bytes nearly always end a scan too early or too
+// late; damage that leaves a valid picture, such as one changed coefficient, is missed.
 //
-// The file reads marker segments, scan.go the scans, block.go the blocks in them,
-// bits.go the bits. Names are those of ITU-T T.81, which every comment refers to.
+// This file reads marker segments, scan.go the scans, block.go the blocks in them, bits.go the bits.
+// Names are from ITU-T T.81, which every comment refers to.
 package jpegcheck
 
 import (
@@ -17,14 +16,14 @@ import (
 	"io"
 )
 
-// ErrUnsupported is the error of pictures that are not checked: with arithmetic
-// coding, lossless or hierarchical ones.
+// ErrUnsupported is returned for pictures that cannot be checked: with arithmetic coding, lossless or
+// hierarchical ones.
 var ErrUnsupported = errors.New("this kind of JPEG is not supported")
 
-// Damage is the error of a picture that is not whole.
+// Damage is the error for an incomplete or invalid picture.
 type Damage struct {
-	Offset int64   // where it showed, which is behind what is wrong
-	Part   float64 // of the picture above it, 0 to 1; 0 before the pixel data
+	Offset int64   // where it was detected, after the actual damage
+	Part   float64 // fraction of the picture above it, 0 to 1; 0 before the pixel data
 	What   string
 }
 
@@ -46,7 +45,7 @@ const (
 	tem              = 0x01
 )
 
-// picture is a picture that is read.
+// picture is a picture being read.
 type picture struct {
 	*bitReader
 	scanned
@@ -54,16 +53,15 @@ type picture struct {
 	reserve     func(bytes int64) error
 	frame       frame
 	huffman     [2][4]*table // DC and AC
-	quantizer   [4]int       // of the DC coefficient, 0 for tables that are missing
+	quantizer   [4]int       // of the DC coefficient, 0 for missing tables
 	interval    int          // MCUs between restart markers, 0 for none
-	row, rows   int          // of MCUs, of the present scan
+	row, rows   int          // of MCUs, in the current scan
 	progressive bool
 }
 
-// Check reads a picture from its start to its end marker; what follows is not read.
-// For a progressive picture it keeps up to half a byte for each pixel, which it asks
-// reserve for. The error is a *Damage, an ErrUnsupported, or that of the reader, of
-// reserve or of ctx.
+// Check reads a picture from its start to its end marker, and nothing after it. A progressive picture
+// needs up to half a byte per pixel, which it requests from reserve. The error is a *Damage, an
+// ErrUnsupported, or comes from the reader, reserve or ctx.
 func Check(ctx context.Context, r io.Reader, reserve func(bytes int64) error) error {
 	p := &picture{bitReader: newBitReader(r), ctx: ctx, reserve: reserve}
 	defer p.release()
@@ -107,11 +105,10 @@ func (p *picture) segments() error {
 	}
 }
 
-// maxStray is how many bytes may stand between two segments before the pixels: decoders
-// skip them.
+// maxStray is the maximum number of bytes between two segments before the pixels: decoders skip them.
 const maxStray = 4 << 10
 
-// marker reads the next marker, of which any number of fill bytes may be in front.
+// marker reads the next marker, skipping any fill bytes before it.
 func (p *picture) marker() (byte, error) {
 	b, err := p.next()
 	for n := 0; err == nil && b != 0xFF && p.rows == 0 && n < maxStray; n++ {
@@ -198,7 +195,7 @@ func (p *picture) readQuantizers(data []byte) error {
 	return nil
 }
 
-// complete reports a picture that ends without all of its components.
+// complete returns an error for a picture that ends without all of its components.
 func (p *picture) complete() error {
 	if len(p.frame.components) == 0 {
 		return p.damage("it ends before its pixels")

@@ -24,7 +24,7 @@ func check(b []byte) error {
 	return Check(context.Background(), bytes.NewReader(b), func(int64) error { return nil })
 }
 
-// landscape is a picture with noise, in the coding of image/jpeg.
+// landscape returns a picture with noise, encoded by image/jpeg.
 func landscape(w, h int) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	noise := rand.New(rand.NewSource(1))
@@ -39,8 +39,8 @@ func landscape(w, h int) []byte {
 	return b.Bytes()
 }
 
-// photo is what a camera makes of a picture: a record with a thumbnail in front, a
-// second picture and bytes of its own behind.
+// photo returns a camera's file of a picture: preceded by a record with a thumbnail, followed by a
+// second picture and other bytes.
 func photo(picture []byte) []byte {
 	thumbnail := append([]byte("Exif\x00\x00"), landscape(64, 48)...)
 	segment := binary.BigEndian.AppendUint16([]byte{0xFF, 0xE1}, uint16(2+len(thumbnail)))
@@ -76,7 +76,7 @@ func TestWholePicturesPass(t *testing.T) {
 	}
 }
 
-// TestRealPhotosPass reads the shared photos, where they are there.
+// TestRealPhotosPass reads the shared photos, if present.
 func TestRealPhotosPass(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/data/images/*/*.[jJ][pP][gG]")
 	if len(files) == 0 {
@@ -94,7 +94,7 @@ func TestRealPhotosPass(t *testing.T) {
 	}
 }
 
-// damages are what cards, cables and copies do to files.
+// damages are typical effects of cards, cables and copies on files.
 var damages = []struct {
 	name  string
 	least float64 // share that must be found
@@ -189,7 +189,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestPadding allows what some cameras fill up with.
+// TestPadding accepts the padding of some cameras.
 func TestPadding(t *testing.T) {
 	b := landscape(300, 200)
 	for _, padding := range []string{"\x00", "\x00\x00\x00", "\xFF", "\xFF\xFF\xFF"} {
@@ -241,7 +241,7 @@ func TestErrorsOfTheReader(t *testing.T) {
 	}
 }
 
-// FuzzCheck compares with image/jpeg, which is less strict: what it refuses must not pass.
+// FuzzCheck compares with image/jpeg, which is less strict: anything it refuses must not pass.
 func FuzzCheck(f *testing.F) {
 	for _, b := range pictures(f) {
 		f.Add(b, 1000, uint8(3))

@@ -1,10 +1,10 @@
 package jpegcheck
 
-// scanned is the present scan.
+// scanned is the state of the current scan.
 type scanned struct {
 	components []*component
 	from, to   int // coefficients
-	endRun     int // blocks that have no further coefficients in the scan
+	endRun     int // blocks without any more coefficients in the scan
 }
 
 // scan reads a scan: its header (B.2.3) and its MCUs.
@@ -39,7 +39,7 @@ func (p *picture) scan(data []byte) error {
 	return p.over()
 }
 
-// readScan reads the header of a scan and returns what reads its blocks.
+// readScan reads the header of a scan and returns the function that reads its blocks.
 func (p *picture) readScan(data []byte) (read func(*component, int) bool, err error) {
 	invalid := p.damage("the header of a scan is invalid")
 	if len(data) < 1 || len(data) != 4+2*int(data[0]) || data[0] < 1 || data[0] > 4 {
@@ -109,7 +109,7 @@ func (p *picture) block(read func(*component, int) bool, c *component, at int) e
 	return nil
 }
 
-// restart reads the restart marker of a number; the bits begin anew behind it.
+// restart reads the restart marker with a number and resets the bit reader.
 func (p *picture) restart(number int) error {
 	if err := p.over(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p *picture) restart(number int) error {
 	return err
 }
 
-// over reports pixel data that is left over.
+// over returns the error for excess pixel data.
 func (p *picture) over() error {
 	over := p.close()
 	if p.endRun > 0 {

@@ -1,9 +1,8 @@
-// Package mesh reads the triangles of meshes: OBJ with its materials, PLY and STL.
-// Open counts what a file has and where it is, Each visits the triangles. Only the
-// vertices are in memory, up to a limit.
+// Package mesh reads the triangles of meshes: OBJ with its materials, PLY and STL. Open counts the
+// elements of a file and finds its extent, Each visits the triangles. Only the vertices are in memory,
+// up to a limit.
 //
-// Package picture draws and measures meshes with it. Every format has a file of its
-// own.
+// Package formats draws and measures meshes with it. Every format has its own file.
 package mesh
 
 import (
@@ -39,17 +38,17 @@ type Mesh struct {
 // Triangle is one triangle, in the coordinates of the file.
 type Triangle struct {
 	Corners  [3][3]float64
-	Colours  [3]color.NRGBA // transparent when there are none
-	Texture  string         // name of the file; "" when there is none
-	Position [3][2]float32  // in the texture, from the lower left
+	Colours  [3]color.NRGBA // transparent without any
+	Texture  string         // name of the file; "" without one
+	Position [3][2]float32  // in the texture, from the lower left corner
 }
 
-// maxVertices is how many vertices, and positions in textures, a mesh may have.
+// maxVertices limits the vertices, and the texture positions, of a mesh.
 const maxVertices = 6_000_000
 
 var errMany = fmt.Errorf("it has more than %d vertices", maxVertices)
 
-// sink receives what a file has. Each vertex comes before the triangles that have it.
+// sink receives the elements of a file. Each vertex precedes its triangles.
 type sink struct {
 	vertex   func(p [3]float64) error
 	triangle func(Triangle) error // may be nil
@@ -109,12 +108,11 @@ func (m *Mesh) add(p [3]float64) error {
 	return nil
 }
 
-// vertices are the positions of a mesh, relative to the first one, so that single
-// precision is enough.
+// vertices are the positions of a mesh, relative to the first one, so that single precision suffices.
 type vertices struct {
 	origin  [3]float64
 	offsets [][3]float32
-	colours []color.NRGBA // of each, or nil
+	colours []color.NRGBA // of each vertex, or nil
 }
 
 func (v *vertices) add(p [3]float64) error {
@@ -140,7 +138,7 @@ func (v *vertices) addColour(c color.NRGBA) {
 	v.colours = append(v.colours, c)
 }
 
-// corner sets a corner of a triangle, or reports that there is no such vertex.
+// corner sets a corner of a triangle; it returns false without such a vertex.
 func (v *vertices) corner(t *Triangle, corner int, i int64) bool {
 	if i < 0 || i >= int64(len(v.offsets)) {
 		return false
@@ -156,5 +154,5 @@ func (v *vertices) corner(t *Triangle, corner int, i int64) bool {
 
 var errVertex = errors.New("a face has a vertex that is not there")
 
-// buffered reads lines and bytes.
+// buffered returns a reader of lines and bytes.
 func buffered(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, 64<<10) }

@@ -21,7 +21,7 @@ func memory(name, text string) File {
 
 const square = "v 0 0 0\nv 2 0 1\nv 2 2 1\nv 0 2 0\n"
 
-// binaryPLY is a square of two triangles.
+// binaryPLY returns a square of two triangles.
 func binaryPLY(order binary.ByteOrder, name string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "ply\nformat %s 1.0\ncomment made here\nelement vertex 4\nproperty double x\nproperty double y\nproperty float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n", name)

@@ -12,7 +12,7 @@ import (
 	"transect/client/formats/source"
 )
 
-// material is what a face looks like.
+// material is the appearance of a face.
 type material struct {
 	colour  color.NRGBA
 	texture string
@@ -68,7 +68,7 @@ func readOBJ(ctx context.Context, f File, beside []File, s sink) error {
 
 func part(v float64) uint8 { return uint8(min(1, max(0, v))*255 + 0.5) }
 
-// numbers reads as many numbers as there are, up to the length of the list.
+// numbers parses numbers, at most the length of the list.
 func numbers(text string, to []float64) (n int, err error) {
 	for field := range strings.FieldsSeq(text) {
 		if n == len(to) {
@@ -82,11 +82,10 @@ func numbers(text string, to []float64) (n int, err error) {
 	return n, nil
 }
 
-// corner is a corner of a face: its vertex and its position in the texture, -1 for
-// none.
+// corner is a corner of a face: its vertex and its texture position, -1 for none.
 type corner struct{ vertex, texture int64 }
 
-// corners reads "1/1/1 2/2/2 3/3/3"; negative numbers count from the last one.
+// corners parses "1/1/1 2/2/2 3/3/3"; negative numbers count from the last one.
 func corners(face []corner, text string, vertices, positions int) ([]corner, error) {
 	for field := range strings.FieldsSeq(text) {
 		first, rest, _ := strings.Cut(field, "/")
@@ -117,7 +116,7 @@ func index(text string, count int) (int64, error) {
 	return i - 1, nil
 }
 
-// fan cuts a face into triangles.
+// fan splits a face into triangles.
 func fan(face []corner, all *vertices, inTexture [][2]float32, m material, visit func(Triangle) error) error {
 	for i := 2; i < len(face); i++ {
 		t := Triangle{Texture: m.texture, Colours: [3]color.NRGBA{m.colour, m.colour, m.colour}}
@@ -138,7 +137,7 @@ func fan(face []corner, all *vertices, inTexture [][2]float32, m material, visit
 	return nil
 }
 
-// readMaterials reads a library of materials, if it is there.
+// readMaterials reads a library of materials, if it exists.
 func readMaterials(ctx context.Context, name string, beside []File, to map[string]material) error {
 	f := find(beside, name)
 	if f == nil || f.Size > 16<<20 {
@@ -174,7 +173,7 @@ func readMaterials(ctx context.Context, name string, beside []File, to map[strin
 	return source.Scanned(in)
 }
 
-// find returns a file by its name, whatever the folder that is given with it.
+// find returns a file by its base name, whatever folder precedes it.
 func find(beside []File, name string) *File {
 	name = path.Base(strings.ReplaceAll(strings.TrimSpace(name), `\`, "/"))
 	for i := range beside {

@@ -24,10 +24,10 @@ type element struct {
 
 type property struct {
 	name        string
-	kind, count string // types; count is that of a list's length, "" for a single value
+	kind, count string // types; count is the type of a list's length, "" for a single value
 }
 
-// sizes are the lengths of the types, which have two names each.
+// sizes are the lengths of the types, each under both of its names.
 var sizes = map[string]int{"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8,
 	"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "float32": 4, "float64": 8}
 
@@ -77,7 +77,7 @@ func plyHeader(in *bufio.Reader) (elements []element, format string, err error) 
 	}
 }
 
-// maxFace is how many corners a face, and values a list, may have.
+// maxFace limits the corners of a face, and the values of a list.
 const maxFace = 100_000
 
 func readPLY(r io.Reader, s sink) error {
@@ -146,8 +146,7 @@ func plyValue(kind string, b []byte, order binary.ByteOrder) float64 {
 	return math.Float64frombits(order.Uint64(b))
 }
 
-// read reads all elements of a kind; those that are neither vertices nor faces are
-// skipped.
+// read reads all elements of a kind, skipping kinds other than vertices and faces.
 func (e element) read(value func(kind string) (float64, error), all *vertices, s sink) error {
 	if len(e.properties) == 0 {
 		return nil

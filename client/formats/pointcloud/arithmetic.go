@@ -6,27 +6,27 @@ import "io"
 // "Introduction to Arithmetic Coding", HP Labs 2004) over 32 bits.
 
 const (
-	symbolShift = 15 // bits of a length that are dropped before a product, for symbols
-	bitShift    = 13 // the same for bits
+	symbolShift = 15 // bits of a length dropped before a product, for symbols
+	bitShift    = 13 // likewise for bits
 	minLength   = 1 << 24
 )
 
 // stream reads the bytes of a section one by one.
 type stream struct {
 	r      io.ReaderAt
-	at     int64 // of what is read next
+	at     int64 // of the next byte
 	end    int64
 	buffer []byte
 	next   int
-	beyond int   // zero bytes that were read after the end
-	err    error // why points cannot be read any more
+	beyond int   // zero bytes read after the end
+	err    error // why no more points can be read
 }
 
 const bufferSize = 16 << 10
 
 func newStream(r io.ReaderAt, at, end int64) *stream { return &stream{r: r, at: at, end: end} }
 
-// slack is how far a decoder may look ahead of the end.
+// slack is how far beyond the end a decoder may look ahead.
 const slack = 8
 
 func (s *stream) byte() uint32 {
@@ -84,7 +84,7 @@ func (d *decoder) normalize() {
 	for d.length < minLength {
 		d.value = d.value<<8 | d.byte()
 		d.length <<= 8
-		if d.length == 0 { // only damaged data come here
+		if d.length == 0 { // only for damaged data
 			d.length = 1<<32 - 1
 		}
 	}
@@ -147,13 +147,13 @@ func (d *decoder) plain(n uint32) uint32 {
 	return v
 }
 
-// symbols is the adaptive model of numbers below a limit.
+// symbols is an adaptive model of numbers below a limit.
 type symbols struct {
-	counts, limits []uint32 // limits are the cumulated frequencies
-	table          []uint32 // where to begin to search limits; nil for few symbols
+	counts, limits []uint32 // limits are the cumulative frequencies
+	table          []uint32 // start positions for searching limits; nil for few symbols
 	tableShift     uint32
 	total          uint32
-	cycle, left    uint32 // symbols between two updates, and to the next one
+	cycle, left    uint32 // symbols between two updates, and until the next one
 }
 
 func newSymbols(n int) *symbols {
@@ -212,7 +212,7 @@ func (m *symbols) update() {
 	m.left = m.cycle
 }
 
-// bits is the adaptive model of 0 and 1.
+// bits is an adaptive model of 0 and 1.
 type bits struct{ zeros, total, zero, cycle, left uint32 }
 
 func newBits() bits { return bits{zeros: 1, total: 2, zero: 1 << (bitShift - 1), cycle: 4, left: 4} }
@@ -245,7 +245,7 @@ type integers struct {
 	corrector []*symbols // of the upper bits, by k
 }
 
-// upperBits is how many bits of a difference have a model.
+// upperBits is how many bits of a difference are modelled.
 const upperBits = 8
 
 func newIntegers(width, contexts int) *integers {
@@ -280,7 +280,7 @@ func (n *integers) difference(d *decoder) int32 {
 		return n.lowest
 	}
 	m := n.corrector[n.k]
-	if m == nil { // few sizes occur
+	if m == nil { // few sizes occur, so create it on demand
 		m = newSymbols(1 << min(n.k, upperBits))
 		n.corrector[n.k] = m
 	}
@@ -295,7 +295,7 @@ func (n *integers) difference(d *decoder) int32 {
 	return int32(c) - (1<<n.k - 1)
 }
 
-// median follows the median of the last five values.
+// median tracks the median of the last five values.
 type median struct {
 	values [5]int32
 	low    bool

@@ -2,9 +2,8 @@ package pointcloud
 
 import "encoding/binary"
 
-// The parts of a point record as LAZ compresses them for the formats 0 to 5, in its
-// second version. A record holds the values of the point before, and gets those of
-// the next one.
+// The parts of a point record as LAZ compresses them for the formats 0 to 5, in its second version. A
+// record holds the values of the previous point, and receives the next one's.
 
 var little = binary.LittleEndian
 
@@ -15,7 +14,7 @@ type item interface {
 	next(d *decoder, part []byte)
 }
 
-// core is the part that the formats 0 to 5 begin with.
+// core is the first part of the formats 0 to 5.
 type core struct {
 	changed                    *symbols
 	angle                      [2]*symbols
@@ -73,7 +72,7 @@ func (c *core) next(d *decoder, p []byte) {
 	little.PutUint32(p[8:], uint32(c.heights[l]))
 }
 
-// model returns a model that is made when it is needed first.
+// model returns a model, creating it on first use.
 func model(m **symbols, n int) *symbols {
 	if *m == nil {
 		*m = newSymbols(n)
@@ -81,8 +80,7 @@ func model(m **symbols, n int) *symbols {
 	return *m
 }
 
-// returnMap numbers the pairs of the count of returns and the number of a return,
-// with those that should not occur.
+// returnMap numbers the pairs of number of returns and return number, including invalid ones.
 var returnMap = [8][8]uint8{
 	{15, 14, 13, 12, 11, 10, 9, 8}, {14, 0, 1, 3, 6, 10, 10, 9}, {13, 1, 2, 4, 7, 11, 11, 10}, {12, 3, 4, 5, 8, 12, 12,
 		11},
@@ -97,19 +95,19 @@ type clock struct {
 	difference        *integers
 	last, newest      int
 	times             [4]int64
-	steps, odd        [4]int32 // odd counts the differences that were no small multiple of the step
+	steps, odd        [4]int32 // odd counts the differences that were not small multiples of the step
 }
 
-// Multiples of the last step; the codes after the largest are the negative ones.
+// Multiples of the last step; the codes after the largest are negative ones.
 const (
 	largest  = 500
 	negative = 10
 	same     = largest + negative + 1
-	anew     = largest + negative + 2 // the codes after it are for the other sequences
+	switched = largest + negative + 2 // the following codes select another sequence
 )
 
 func newClock() *clock {
-	return &clock{multiple: newSymbols(anew + 4), unmoved: newSymbols(6), difference: newIntegers(32, 9)}
+	return &clock{multiple: newSymbols(switched + 4), unmoved: newSymbols(6), difference: newIntegers(32, 9)}
 }
 
 func (c *clock) size() int         { return 8 }
@@ -121,7 +119,7 @@ func (c *clock) next(d *decoder, part []byte) {
 	little.PutUint64(part, uint64(c.times[c.last]))
 }
 
-// step decodes a time, or reports that the sequence changed first.
+// step decodes a time, or returns true after switching to another sequence.
 func (c *clock) step(d *decoder) (again bool) {
 	i := c.last
 	if c.steps[i] == 0 {
@@ -165,16 +163,16 @@ func (c *clock) step(d *decoder) (again bool) {
 			}
 		}
 		c.times[i] += int64(moved)
-	case code == anew:
+	case code == switched:
 		c.begin(d)
-	case code > anew:
-		c.last = (i + int(code-anew)) & 3
+	case code > switched:
+		c.last = (i + int(code-switched)) & 3
 		return true
 	}
 	return false
 }
 
-// begin begins another sequence.
+// begin starts another sequence.
 func (c *clock) begin(d *decoder) {
 	c.newest = (c.newest + 1) & 3
 	upper := c.difference.decode(d, int32(c.times[c.last]>>32), 8)
@@ -221,7 +219,7 @@ func (c *colour) next(d *decoder, p []byte) {
 	}
 }
 
-// extra are bytes without a meaning here.
+// extra are bytes of unknown meaning.
 type extra struct{ models []*symbols }
 
 func newExtra(n int) *extra {

@@ -2,23 +2,22 @@ package pointcloud
 
 import "io"
 
-// The position in the records of the formats 6 to 10. LAZ writes the parts of all
-// points of a chunk in layers of their own, so that position and height can be read
-// alone.
+// The position in the records of the formats 6 to 10. LAZ writes each part of all points of a chunk in
+// a separate layer, so that position and height can be read alone.
 
 // layered decodes the position of the points of a chunk.
 type layered struct {
 	plane, height decoder
-	flat          bool // all heights are as in the point before
+	flat          bool // all heights equal the previous point's
 	channels      [4]*channel
 	current       int
 }
 
-// channel is what the points of one scanner channel depend on.
+// channel is the context for the points of one scanner channel.
 type channel struct {
 	x, y, z         int32
 	number, count   uint32 // of the return
-	timed           bool   // the GPS time of the last point was another one
+	timed           bool   // the GPS time of the last point differed from the one before
 	changed         [8]*symbols
 	other           *symbols
 	counts, numbers [16]*symbols
@@ -41,8 +40,7 @@ func newChannel(x, y, z int32, returns byte) *channel {
 	return c
 }
 
-// newLayered reads the beginning of a chunk: the first record, the number of points
-// and the lengths of all layers.
+// newLayered reads the start of a chunk: the first record, the number of points and the lengths of all layers.
 func newLayered(r io.ReaderAt, at, end int64, record []byte, layers int) (*layered, error) {
 	s := newStream(r, at, end)
 	s.raw(record)
@@ -133,8 +131,7 @@ func (l *layered) next(record []byte) error {
 	return l.height.err
 }
 
-// returnContexts groups the pairs of the count of returns and the number of a
-// return, with those that should not occur.
+// returnContexts groups the pairs of number of returns and return number, including invalid ones.
 var returnContexts = [16][16]uint8{
 	{0, 1, 2, 3, 4, 5, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5},
 	{1, 0, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3},

@@ -7,8 +7,7 @@ import (
 	"math"
 )
 
-// packing is how the points of a LAZ file are compressed: the record "laszip
-// encoded" of its header.
+// packing describes the compression of a LAZ file: the record "laszip encoded" of its header.
 type packing struct {
 	compressor uint16 // 1 for one run, 2 for chunks, 3 for chunks in layers
 	chunkSize  uint32 // points of a chunk, or variable
@@ -32,8 +31,7 @@ const (
 	itemLayers = 10 // and the following ones
 )
 
-// layersOf is how many layers an item from itemLayers on has; 0 stands for one a
-// byte.
+// layersOf is the number of layers of the items from itemLayers on; 0 means one per byte.
 var layersOf = [...]int{9, 1, 2, 1, 0}
 
 func newPacking(data []byte) (*packing, error) {
@@ -65,7 +63,7 @@ func newPacking(data []byte) (*packing, error) {
 	return p, nil
 }
 
-// chunks reads where the chunks are: the table at the end of the file.
+// chunks reads the positions of the chunks from the table at the end of the file.
 func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 	if p.length() != c.length {
 		return nil, errors.New("its header is damaged: it has two lengths of a point")
@@ -77,7 +75,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 		return []chunk{{c.points, c.size, c.Count}}, nil
 	}
 	at, ok := c.integer(c.points)
-	if ok && at <= c.points { // it was not known when the points were written
+	if ok && at <= c.points { // it was unknown when the points were written
 		at, ok = c.integer(c.size - 8)
 	}
 	missing := errors.New("it is cut short: the table of its chunks is missing")
@@ -88,7 +86,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 	var head [8]byte
 	s.raw(head[:])
 	n := int64(little.Uint32(head[4:]))
-	if n > (at-c.points-8)/int64(p.length())+1 || n > c.Count { // each begins with a record as it is
+	if n > (at-c.points-8)/int64(p.length())+1 || n > c.Count { // each begins with an uncompressed record
 		return nil, errors.New("the table of its chunks is damaged")
 	}
 	d := &decoder{stream: s}
@@ -120,7 +118,7 @@ func (p *packing) chunks(c *Cloud) ([]chunk, error) {
 	return all, nil
 }
 
-// length is the length of a record.
+// length returns the length of a record.
 func (p *packing) length() (n int) {
 	for _, item := range p.items {
 		n += int(item.size)
@@ -128,7 +126,7 @@ func (p *packing) length() (n int) {
 	return n
 }
 
-// integer reads an offset of the file.
+// integer reads an integer at an offset of the file.
 func (c *Cloud) integer(at int64) (int64, bool) {
 	var b [8]byte
 	if n, _ := c.r.ReadAt(b[:], at); n < len(b) {

@@ -1,12 +1,11 @@
-// Package pointcloud reads LAS files (versions 1.0 to 1.4, ASPRS) and LAZ files, their
-// compressed form. Open reads the header, Sample the positions of all points or of
-// some from everywhere in the file. Package picture draws and measures point clouds
-// with it.
+// Package pointcloud reads LAS files (versions 1.0 to 1.4, ASPRS) and LAZ files, their compressed form.
+// Open reads the header, Sample the positions of all points or of a sample from the whole file. Package
+// formats draws and measures point clouds with it.
 //
-// It is written here as there is no LAZ reader in Go without cgo. arithmetic.go is
-// the entropy coder, items.go the records of the formats 0 to 5, layers.go those of
-// the formats 6 to 10, of which position and height are read alone; laz.go puts them
-// together. Memory is bounded whatever a file says; it must end with the file.
+// It exists because there is no LAZ reader in Go without cgo. arithmetic.go is the entropy coder,
+// items.go the records of the formats 0 to 5, layers.go the records of the formats 6 to 10, of which
+// only position and height are read; laz.go combines them. Memory is bounded whatever a file contains;
+// reading ends with the file.
 package pointcloud
 
 import (
@@ -26,9 +25,9 @@ type Cloud struct {
 	Format     int   // of the point records, 0 to 10
 	Compressed bool  // LAZ
 	Count      int64 // points
-	Min, Max   Point // as the header says
+	Min, Max   Point // according to the header
 
-	// The reference system: WKT, or the keys of a GeoTIFF. All are empty without one.
+	// The reference system: WKT, or GeoTIFF keys. All are empty without one.
 	WKT     string
 	Keys    []uint16
 	Doubles []float64
@@ -115,11 +114,11 @@ func (c *Cloud) cut(there int64) error {
 	return fmt.Errorf("it is cut short: %d of its %d points are there", there, c.Count)
 }
 
-// maxRecord is the longest record of a header that is read.
+// maxRecord is the longest header record read.
 const maxRecord = 1 << 20
 
-// readRecords reads the variable length records from an offset on: headers of
-// header bytes, 54 or in LAS 1.4 60, and what follows them.
+// readRecords reads the variable length records from an offset on, with headers of header bytes (54, or
+// 60 in LAS 1.4).
 func (c *Cloud) readRecords(at, count, header int64) error {
 	b := make([]byte, header)
 	for ; count > 0 && at > 0 && at+header <= c.size; count-- {
@@ -168,8 +167,7 @@ func (c *Cloud) readRecord(user string, id uint16, data []byte) (err error) {
 	return err
 }
 
-// Sample yields at most about limit points, from everywhere in the file, or the
-// error that ends it.
+// Sample yields at most about limit points, spread over the whole file, or the error that ends it.
 func (c *Cloud) Sample(ctx context.Context, limit int64) iter.Seq2[Point, error] {
 	return func(yield func(Point, error) bool) {
 		chunks, err := c.chunks()
@@ -180,7 +178,7 @@ func (c *Cloud) Sample(ctx context.Context, limit int64) iter.Seq2[Point, error]
 			return
 		}
 		part := min(1, float64(limit)/float64(c.Count))
-		skip := max(1, int64(len(chunks))/max(1, limit)) // of more chunks than points wanted
+		skip := max(1, int64(len(chunks))/max(1, limit)) // more chunks than wanted points
 		record := make([]byte, c.length)
 		for i := int64(0); i < int64(len(chunks)); i += skip {
 			next, err := c.open(chunks[i], record)
@@ -199,10 +197,10 @@ func (c *Cloud) Sample(ctx context.Context, limit int64) iter.Seq2[Point, error]
 	}
 }
 
-// chunk is a run of points that can be read alone.
+// chunk is a run of points that can be read independently.
 type chunk struct{ at, end, points int64 }
 
-// plainChunk is how many points of a LAS file are taken for a chunk.
+// plainChunk is the number of points of a LAS file treated as a chunk.
 const plainChunk = 20_000
 
 func (c *Cloud) chunks() (all []chunk, err error) {

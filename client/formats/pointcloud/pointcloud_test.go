@@ -143,8 +143,7 @@ func TestDamagedClouds(t *testing.T) {
 	}
 }
 
-// FuzzCloud checks that no file makes the reader crash, loop or take memory
-// without bounds.
+// FuzzCloud checks that no file makes the reader crash, loop or use unbounded memory.
 func FuzzCloud(f *testing.F) {
 	for _, name := range []string{"autzen-1065.las", "autzen-1065.laz"} {
 		f.Add(sample(f, name))

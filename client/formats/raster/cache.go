@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// DefaultCache is how many bytes of decoded pixels Open keeps.
+// DefaultCache is the size in bytes of the cache that Open creates.
 const DefaultCache = 32 << 20
 
-// Cache holds the decoded chunks used last, of one raster or several.
+// Cache holds the most recently used decoded chunks of one or several rasters.
 type Cache struct {
 	mu    sync.Mutex
 	limit int
 	size  int
 	byKey map[chunkKey]*list.Element
-	order list.List // of *cached, the last used first
+	order list.List // of *cached, most recently used first
 }
 
 type chunkKey struct {
@@ -32,7 +32,7 @@ func NewCache(limit int) *Cache {
 	return &Cache{limit: limit, byKey: map[chunkKey]*list.Element{}}
 }
 
-// get returns a chunk, which make decodes when it is not there.
+// get returns a chunk, calling make to decode it if it is not cached.
 func (c *Cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
 	c.mu.Lock()
 	if e, ok := c.byKey[key]; ok {
@@ -47,7 +47,7 @@ func (c *Cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.byKey[key]; ok { // another call was faster
+	if e, ok := c.byKey[key]; ok { // another call decoded it first
 		return e.Value.(*cached).data, nil
 	}
 	c.byKey[key] = c.order.PushFront(&cached{key, data})

@@ -13,9 +13,9 @@ import (
 	"transect/client/formats/jpegcheck"
 )
 
-// Check decodes every piece of the raster, of its overviews and masks, on all cores,
-// and keeps none. The error says which cannot be decoded. Of pixels that are not
-// compressed only the presence is checked: they can have any value.
+// Check decodes every chunk of the raster, its overviews and masks, on all cores, and discards the
+// pixels. The error names the first chunk that fails. Of uncompressed pixels it checks only the
+// presence, because they can have any value.
 func (r *Raster) Check(ctx context.Context) error {
 	if r.undrawn != nil {
 		return r.undrawn
@@ -56,7 +56,7 @@ func (p *page) checkChunk(ctx context.Context, i int64) error {
 	count := p.rowsIn(int(i / int64(p.across()) % int64(p.down())))
 	decoded := bufio.NewReaderSize(r.r, 64<<10)
 	if _, err = io.CopyN(io.Discard, decoded, int64(count)*p.rowBytes()); err == nil && p.compression != plain {
-		_, err = decoded.ReadByte() // the checksum is behind the last row
+		_, err = decoded.ReadByte() // the checksum follows the last row
 		if err == io.EOF {
 			err = nil
 		}
@@ -64,7 +64,7 @@ func (p *page) checkChunk(ctx context.Context, i int64) error {
 	return p.broken(i, err)
 }
 
-// reserveChunk refuses what takes more memory than the pixels of a chunk can need.
+// reserveChunk refuses more memory than the pixels of a chunk can need.
 func reserveChunk(bytes int64) error {
 	if bytes > maxJPEG {
 		return jpegcheck.ErrUnsupported
@@ -72,8 +72,8 @@ func reserveChunk(bytes int64) error {
 	return nil
 }
 
-// stream is a piece in JPEG behind the tables that the pieces share: two streams,
-// each between the marks of its start and end.
+// stream returns a JPEG chunk preceded by the tables that chunks share: two streams, each between
+// its start and end markers.
 func (p *page) stream(stored *io.SectionReader) io.Reader {
 	if n := len(p.tables); n > 4 {
 		return io.MultiReader(bytes.NewReader(p.tables[:n-2]), io.NewSectionReader(stored, 2, stored.Size()))

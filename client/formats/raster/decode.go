@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	maxChunk = 8 << 20  // bytes of a chunk that is decoded whole; larger ones by rows
+	maxChunk = 8 << 20  // bytes of a chunk decoded at once; larger ones by rows
 	maxRow   = 16 << 20 // bytes of a row of a chunk
-	maxJPEG  = 16 << 20 // pixels of a chunk in JPEG, which is always decoded whole
+	maxJPEG  = 16 << 20 // pixels of a JPEG chunk, which is always decoded at once
 )
 
-// cutShort is the error of pixels that are not in the file.
+// cutShort returns the error for pixels missing from the file.
 func cutShort(chunk int64) error {
 	return fmt.Errorf("the file is cut short or damaged: the pixels of piece %d are missing", chunk)
 }
 
-// stored returns the stored bytes of a chunk; nil for one that is left out.
+// stored returns the stored bytes of a chunk; nil for an omitted one.
 func (p *page) stored(i int64) (*io.SectionReader, error) {
 	offset, length, ok := p.index(i)
 	switch {
@@ -58,7 +58,7 @@ func (p *page) rows(stored io.Reader) (*rows, error) {
 	return &rows{p: p, r: decoded}, nil
 }
 
-// rows reads the rows of a chunk one after the other.
+// rows reads the rows of a chunk in order.
 type rows struct {
 	p    *page
 	r    io.Reader
@@ -80,7 +80,7 @@ func (r *rows) read(row []byte) error {
 	return nil
 }
 
-// decode decodes a whole chunk of rows rows.
+// decode decodes a complete chunk of count rows.
 func (p *page) decode(i int64, count int) ([]byte, error) {
 	stored, err := p.stored(i)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *page) decode(i int64, count int) ([]byte, error) {
 	return data, p.broken(i, err)
 }
 
-// broken names what is wrong with a chunk.
+// broken returns the error for a chunk that cannot be decoded.
 func (p *page) broken(i int64, err error) error {
 	switch {
 	case err == nil:
@@ -113,7 +113,7 @@ func (p *page) broken(i int64, err error) error {
 	return fmt.Errorf("the pixels of piece %d cannot be decoded: %w", i, err)
 }
 
-// fill sets the values of a chunk that is left out: no data.
+// fill sets the values of an omitted chunk to no data.
 func (p *page) fill(data []byte) {
 	if p.noData == nil || p.bits < 8 {
 		return
@@ -144,8 +144,7 @@ func (p *page) fill(data []byte) {
 	}
 }
 
-// undoDifferences undoes predictor 2: each sample is the difference from that of
-// the pixel before.
+// undoDifferences undoes predictor 2: each sample is the difference from the previous pixel's.
 func (p *page) undoDifferences(row []byte) {
 	n, order := p.perChunk(), p.order()
 	switch p.bits {
@@ -168,8 +167,7 @@ func (p *page) undoDifferences(row []byte) {
 	}
 }
 
-// undoFloats undoes predictor 3: the bytes of floats, the most significant ones of
-// all first, as differences.
+// undoFloats undoes predictor 3: the bytes of floats, all most significant ones first, as differences.
 func (p *page) undoFloats(row []byte) {
 	n, size := p.perChunk(), p.bits/8
 	for i := n; i < len(row); i++ {
@@ -228,7 +226,7 @@ func (u *unpacker) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// decodeJPEG decodes a chunk in JPEG to samples side by side.
+// decodeJPEG decodes a JPEG chunk to interleaved samples.
 func (p *page) decodeJPEG(stored *io.SectionReader, data []byte, count int) error {
 	config, err := jpeg.DecodeConfig(p.stream(stored))
 	if err != nil {
@@ -269,7 +267,7 @@ func sampleJPEG(picture image.Image, x, y, photometric int, to []byte) bool {
 		luma, c := m.Y[y*m.YStride+x], m.COffset(x, y)
 		if photometric == ycbcr {
 			to[0], to[1], to[2] = color.YCbCrToRGB(luma, m.Cb[c], m.Cr[c])
-		} else { // three bands that are not luma and chroma, which JPEG does not say
+		} else { // three bands that are not luma and chroma, which the JPEG does not declare
 			to[0], to[1], to[2] = luma, m.Cb[c], m.Cr[c]
 		}
 		return true

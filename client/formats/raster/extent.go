@@ -13,19 +13,18 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// Extent is the size of a raster and where it is.
+// Extent is the size and position of a raster.
 type Extent struct {
 	Width, Height int // pixels
 	Bands         int
-	// System is the reference system; nil when it is not known.
+	// System is the reference system; nil when unknown.
 	System *crs.System
-	// GroundResolution is the mean size of a pixel in metres at the raster's centre;
-	// 0 when it is not known.
+	// GroundResolution is the mean size of a pixel in metres at the raster's centre; 0 when unknown.
 	GroundResolution float64
-	// Outline is a closed ring around the raster in longitude and latitude, from the
-	// upper left corner clockwise, with more points than the corners where its sides are
-	// bent. Across the date line it has longitudes beyond 180 degrees. It is nil for a
-	// raster that cannot be drawn on a map; then Reason says why.
+	// Outline is a closed ring around the raster in longitude and latitude, from the upper left
+	// corner clockwise, with additional points where its sides are curved. Across the date line its
+	// longitudes exceed 180 degrees. It is nil for a raster that cannot be drawn on a map, for the
+	// reason in Reason.
 	Outline orb.Ring
 	Reason  error
 }
@@ -62,13 +61,13 @@ func (a affine) inverse() (affine, bool) {
 	return b, true
 }
 
-// lonLat is the position of a pixel; longitudes are within 180 degrees of the centre.
+// lonLat returns the position of a pixel, with longitudes within 180 degrees of the centre.
 func (f frame) lonLat(u, v float64) (lon, lat float64) {
 	lon, lat = f.system.ToWGS84(f.to.apply(u, v))
 	return f.lon + math.Remainder(lon-f.lon, 360), lat
 }
 
-// pixel is the inverse of lonLat; NaN for what is not on the map.
+// pixel is the inverse of lonLat; it returns NaN off the map.
 func (f frame) pixel(lon, lat float64) (u, v float64) {
 	if f.system.Geographic {
 		lon = f.lon + math.Remainder(lon-f.lon, 360)
@@ -93,7 +92,7 @@ func georeferenceOf(t tiff.Reader, d tiff.Directory) georeference {
 
 var errNoPosition = errors.New("the raster has no position")
 
-// georeference is what a file says of its position, and why it does not say it.
+// georeference is a file's position, and the reasons for missing parts.
 type georeference struct {
 	to          affine
 	noTransform error
@@ -101,18 +100,17 @@ type georeference struct {
 	noSystem    error
 }
 
-// unplaced is the georeference of a file that says nothing of its position.
+// unplaced is the georeference of a file without any position.
 var unplaced = georeference{noTransform: errNoPosition, noSystem: crs.ErrNoSystem}
 
-// position is the text of a world file and that of a projection, "" for what there is not.
+// position is the text of a world file and of a projection, "" for none.
 type position struct {
 	World      string `json:",omitempty"`
 	Projection string `json:",omitempty"`
 }
 
-// ReplacePosition gives a raster the position that goes before its own: the text of a world
-// file, the text of a projection file (WKT), or both; "" for what stays. It is called
-// before other methods.
+// ReplacePosition replaces the raster's own position by the text of a world file, the text of a
+// projection file (WKT), or both; "" keeps the own one. It is called before other methods.
 func (r *Raster) ReplacePosition(world, projection string) {
 	if world != "" {
 		r.own.to, r.own.noTransform = worldFile(world)
@@ -124,9 +122,8 @@ func (r *Raster) ReplacePosition(world, projection string) {
 	r.setGeoreference(r.own)
 }
 
-// SetPosition gives a position to a raster that has none of its own: the text of a world
-// file, the text of a projection file (WKT), or both; "" for what there is not. It
-// is called before other methods.
+// SetPosition sets the position of a raster without one of its own: the text of a world file, the
+// text of a projection file (WKT), or both; "" for none. It is called before other methods.
 func (r *Raster) SetPosition(world, projection string) {
 	g := r.own
 	if g.noTransform != nil && world != "" {
@@ -144,8 +141,7 @@ func (r *Raster) SetPosition(world, projection string) {
 	}
 }
 
-// worldFile reads the six numbers of a world file, which speaks of the centre of the
-// upper left pixel.
+// worldFile parses the six numbers of a world file, which refer to the centre of the upper left pixel.
 func worldFile(text string) (a affine, err error) {
 	numbers := strings.Fields(text)
 	if len(numbers) < 6 {
@@ -184,7 +180,7 @@ func (r *Raster) setGeoreference(g georeference) {
 	r.computeExtent(frame{to: to, from: from, system: e.System})
 }
 
-// computeExtent computes where the raster is.
+// computeExtent computes the position of the raster.
 func (r *Raster) computeExtent(f frame) {
 	e := &r.extent
 	w, h := float64(e.Width), float64(e.Height)
@@ -196,7 +192,7 @@ func (r *Raster) computeExtent(f frame) {
 	f.lon = math.Remainder(lon, 360)
 	at := func(u, v float64) (p orb.Point) {
 		p[0], p[1] = f.lonLat(u, v)
-		if f.system.Geographic { // a whole turn has both ends at the same longitude
+		if f.system.Geographic { // a full turn has the same longitude at both ends
 			x, _ := f.to.apply(u, v)
 			p[0] = f.lon + x - lon
 		}
@@ -236,7 +232,7 @@ func geoKeys(t tiff.Reader, d tiff.Directory) crs.GeoKeys {
 	return keys
 }
 
-// transform reads how pixels become coordinates.
+// transform reads the conversion from pixels to coordinates.
 func transform(t tiff.Reader, d tiff.Directory, pixelIsPoint bool) (a affine, err error) {
 	matrix, ties, scale := t.Numbers(d, tiff.Transformation), t.Numbers(d, tiff.Tiepoints), t.Numbers(d, tiff.PixelScale)
 	switch {

@@ -18,7 +18,7 @@ func TestExtent(t *testing.T) {
 	if len(e.Outline) != 5 || e.Width != 349 || e.Height != 352 || e.System.Code != 31985 {
 		t.Errorf("%+v", e)
 	}
-	// What gdalinfo says, in degrees; half a pixel is 0.00013.
+	// From gdalinfo, in degrees; half a pixel is 0.00013.
 	for i, want := range []orb.Point{{-34.916167, -7.949822}, {-34.825967, -7.950228}, {-34.826369, -8.040928}, {-34.916589, -8.040517}} {
 		if math.Abs(e.Outline[i][0]-want[0]) > 1e-5 || math.Abs(e.Outline[i][1]-want[1]) > 1e-5 {
 			t.Errorf("corner %d is at %v, not %v", i, e.Outline[i], want)
@@ -43,7 +43,7 @@ func TestPositions(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		image  tiffgen.Image
-		corner [2]float64 // lower right, as gdaltransform says; or
+		corner [2]float64 // lower right, according to gdaltransform; or
 		reason string
 	}{
 		"UTM":              {utm, [2]float64{3.0025443, 45.1520369}, ""},
@@ -79,7 +79,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// A raster across the date line is drawn at both ends of the map, and nowhere else.
+// TestTilesAcrossTheDateLine draws such a raster at both ends of the map, and nowhere else.
 func TestTilesAcrossTheDateLine(t *testing.T) {
 	for name, m := range map[string]tiffgen.Image{
 		"degrees": {Width: 200, Height: 100, Bands: 3, Photometric: 2, EPSG: 4326, Geographic: true, X: 179, Y: 1, Pixel: 0.01},

@@ -21,7 +21,7 @@ func read(t testing.TB, data []byte) *raster.Raster {
 	return r
 }
 
-// whole is a raster in its own size.
+// whole returns a raster in its own size.
 func whole(t testing.TB, r *raster.Raster) *image.RGBA {
 	t.Helper()
 	m, err := r.Overview(1 << 20)
@@ -139,7 +139,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The overviews of a file are used, whatever they show.
+// TestOverviewsOfTheFile uses the overviews of a file, whatever their content.
 func TestOverviewsOfTheFile(t *testing.T) {
 	one := func(int, int, int) float64 { return 10 }
 	two := func(int, int, int) float64 { return 200 }
@@ -160,8 +160,8 @@ func TestOverviewsOfTheFile(t *testing.T) {
 	}
 }
 
-// Overviews that are made show the same as the raster; the raster is part of them
-// when its pieces are large.
+// TestMadeOverviews: generated overviews show the same as the raster, and include the raster when
+// its chunks are large.
 func TestMadeOverviews(t *testing.T) {
 	smooth := func(x, y, b int) float64 { return 100 + 40*float64(b) + 50*math.Sin(float64(x+2*y)/90) }
 	for name, m := range map[string]tiffgen.Image{

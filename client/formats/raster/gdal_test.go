@@ -15,7 +15,7 @@ import (
 	"transect/client/formats/raster"
 )
 
-// sharedRaster is the path of a raster of the shared data, or skips the test.
+// sharedRaster returns the path of a raster of the shared data, or skips the test.
 func sharedRaster(t testing.TB, name string) string {
 	t.Helper()
 	if path := filepath.Join("../../../../shared/data/raster", name); exists(path) {
@@ -62,7 +62,7 @@ func open(t testing.TB, path string) *raster.Raster {
 	return r
 }
 
-// inColours makes a raster whose values are the colours that r is drawn with.
+// inColours writes a raster whose values are the colours in which r is drawn.
 func inColours(t testing.TB, r *raster.Raster, path string, kind string) string {
 	to := filepath.Join(t.TempDir(), "colours.vrt")
 	switch kind {
@@ -89,7 +89,7 @@ func inColours(t testing.TB, r *raster.Raster, path string, kind string) string 
 	return to
 }
 
-// tileOf is the tile that GDAL draws.
+// tileOf returns the tile drawn by GDAL.
 func tileOf(t testing.TB, path string, z, x, y int, resampling string, scale float64) *image.NRGBA {
 	dir := t.TempDir()
 	side := 2 * 20037508.342789244 / math.Exp2(float64(z))
@@ -138,7 +138,7 @@ func compare(a, b *image.NRGBA) (mean float64, n int) {
 	return sum / float64(3*max(n, 1)), n
 }
 
-// tileAt is the tile with the centre of a raster.
+// tileAt returns the tile containing the centre of a raster.
 func tileAt(e raster.Extent, z int) (x, y int) {
 	lon, lat := (e.Outline[0][0]+lowerRight(e)[0])/2, (e.Outline[0][1]+lowerRight(e)[1])/2
 	n := math.Exp2(float64(z))
@@ -188,7 +188,7 @@ func TestTilesAreThoseOfGDAL(t *testing.T) {
 	}
 }
 
-// addOverviews makes the overviews of a raster and has it use them.
+// addOverviews generates the overviews of a raster and lets it use them.
 func addOverviews(t testing.TB, r *raster.Raster) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "overviews"))
@@ -208,7 +208,7 @@ func addOverviews(t testing.TB, r *raster.Raster) {
 	}
 }
 
-// Files that GDAL writes show the same picture in every coding.
+// TestFilesOfGDAL: files written by GDAL show the same picture in every coding.
 func TestFilesOfGDAL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it runs GDAL many times")

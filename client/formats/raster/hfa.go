@@ -19,14 +19,14 @@ const (
 	maxNodes    = 1 << 14
 	maxNodeData = 1 << 17
 	nodeLength  = 120
-	layerSize   = 8 // where the width and the height of a layer are
+	layerSize   = 8 // offset of a layer's width and height
 )
 
 // hfa is an Erdas Imagine file: a tree of nodes with data of named types ("Erdas Imagine
 // Format", appendix of the Field Guide).
 type hfa struct {
 	r     io.ReaderAt
-	nodes int // that were read
+	nodes int // number read so far
 }
 
 // node is an entry of the tree.
@@ -35,8 +35,7 @@ type node struct {
 	name, kind                string
 }
 
-// OpenHFA reads the headers of an Erdas Imagine file. Undrawn is why its pixels cannot be
-// drawn.
+// OpenHFA reads the headers of an Erdas Imagine file. undrawn is why its pixels cannot be drawn.
 func OpenHFA(r io.ReaderAt, undrawn error) (*Raster, error) {
 	h := &hfa{r: r}
 	root := h.root()
@@ -68,7 +67,7 @@ func OpenHFA(r io.ReaderAt, undrawn error) (*Raster, error) {
 	return headed(int(width), int(height), int(bands), g, undrawn), nil
 }
 
-// root returns the root of the tree, an empty node where there is none.
+// root returns the root of the tree, an empty node without one.
 func (h *hfa) root() node {
 	var b [12]byte
 	if n, _ := h.r.ReadAt(b[:4], 16); n < 4 {
@@ -94,7 +93,7 @@ func (h *hfa) node(at uint32) (n node, ok bool) {
 		kind: cString(b[88:120])}, true
 }
 
-// children visits the nodes below one, until the limit of the file where they are in a loop.
+// children visits the children of a node, in a loop up to the file's limit of nodes.
 func (h *hfa) children(n node) iter.Seq[node] {
 	return func(yield func(node) bool) {
 		for at := n.child; ; {
@@ -122,10 +121,10 @@ func cString(b []byte) string {
 	return text
 }
 
-// hfaFields takes the fields of a node off its data, one after the other.
+// hfaFields takes the fields of a node from its data, in order.
 type hfaFields struct {
 	b     []byte
-	short bool // there were not enough
+	short bool // the data ended early
 }
 
 func (h *hfa) fields(n node) *hfaFields {
@@ -150,7 +149,7 @@ func (f *hfaFields) float() float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(f.take(8)))
 }
 
-// count reads how many values follow, with the place that they had in the file.
+// count reads how many values follow, and skips their offset in the file.
 func (f *hfaFields) count(length int) int {
 	n := int64(f.word())
 	f.word()
@@ -204,11 +203,11 @@ func (h *hfa) georeference(layer node) georeference {
 	return g
 }
 
-// system returns the reference system of a layer. The text that Esri's software and GDAL
-// write goes before the parameters, which have no room for every system.
+// system returns the reference system of a layer. Well-known text by Esri's software or GDAL has
+// precedence over the parameters, which cannot represent every system.
 func (h *hfa) system(layer node, unit string) (*crs.System, error) {
 	p, own := h.parameters(layer)
-	described, err := h.described(layer)
+	described, err := h.wellKnownText(layer)
 	switch {
 	case own && described == "":
 		if !slices.Contains([]string{"", "meters", "meter", "metres", "metre", "m", "dd", "degrees"}, unit) {
@@ -222,7 +221,7 @@ func (h *hfa) system(layer node, unit string) (*crs.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	// GDAL takes the parameters of these where they name a system of the register.
+	// GDAL uses these parameters if they name a system of the register.
 	if own && (p.number == hfaDegrees || p.number == hfaUTM) {
 		if byNumber, err := p.system(); err == nil && byNumber.Code != 0 && byNumber.Code != s.Code {
 			return nil, fmt.Errorf("the file names two reference systems: %s and %s", s, byNumber)
@@ -234,8 +233,8 @@ func (h *hfa) system(layer node, unit string) (*crs.System, error) {
 	return s, p.unshifted(s)
 }
 
-// described returns the well-known text of a layer, "" without one.
-func (h *hfa) described(layer node) (string, error) {
+// wellKnownText returns the layer's well-known text, "" without one.
+func (h *hfa) wellKnownText(layer node) (string, error) {
 	n, ok := h.child(layer, "Eprj_MapProjection842")
 	if !ok {
 		return "", nil
@@ -244,7 +243,7 @@ func (h *hfa) described(layer node) (string, error) {
 	if f.text() != "PE_COORDSYS" {
 		return "", nil
 	}
-	f.text() // the types of what follows
+	f.text() // the types of the following fields
 	f.word()
 	f.word()
 	if f.short { // an empty object

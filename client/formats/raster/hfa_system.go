@@ -15,7 +15,7 @@ const (
 	hfaUTM     = 1
 )
 
-// hfaProjections are the other projections that are known here, and where their parameters are.
+// hfaProjections are the other supported projections, with the positions of their parameters.
 var hfaProjections = map[int]struct {
 	wkt        string
 	parameters map[string]int
@@ -35,10 +35,10 @@ type hfaParameters struct {
 	values       []float64
 	spheroid     string // as WKT
 	datum        string
-	shift        []float64 // of the datum to WGS 84, nil for none
+	shift        []float64 // from the datum to WGS 84, nil for none
 }
 
-// parameters reads them; ok is false for a layer without.
+// parameters reads the parameters of a layer; ok is false without any.
 func (h *hfa) parameters(layer node) (p hfaParameters, ok bool) {
 	n, ok := h.child(layer, "Eprj_ProParameters")
 	if !ok {
@@ -71,8 +71,7 @@ func (h *hfa) parameters(layer node) (p hfaParameters, ok bool) {
 	return p, p.datum != ""
 }
 
-// helmert returns the shift as WKT has it, "" for one that is not given or zero: then the
-// datum decides.
+// helmert returns the shift in WKT, "" if it is absent or zero: then the datum determines it.
 func (p *hfaParameters) helmert() string {
 	if len(p.shift) < 7 {
 		return ""
@@ -95,7 +94,7 @@ func (p *hfaParameters) helmert() string {
 	return ",TOWGS84[" + strings.Join(text, ",") + "]"
 }
 
-// withShift adds the shift of the datum to a text, which Esri's has no place for.
+// withShift adds the datum's shift to a text, because Esri's text cannot hold it.
 func (p *hfaParameters) withShift(text string) string {
 	helmert := p.helmert()
 	at := strings.Index(text, "SPHEROID[")
@@ -109,7 +108,7 @@ func (p *hfaParameters) withShift(text string) string {
 	return text[:at+end+1] + helmert + text[at+end+1:]
 }
 
-// datumName returns the name of the datum as WKT has it; well is whether GDAL knows it.
+// datumName returns the datum's name in WKT; well reports whether GDAL knows it.
 func (p *hfaParameters) datumName() (name string, well bool) {
 	switch {
 	case p.datum == "WGS 84":
@@ -122,8 +121,8 @@ func (p *hfaParameters) datumName() (name string, well bool) {
 	return p.datum, false
 }
 
-// unshifted refuses a system whose datum lies elsewhere than WGS 84 in a file that says, in
-// so many zeros, that it does not: GDAL writes them where the shift was not known to it.
+// unshifted refuses a system whose datum differs from WGS 84 in a file with a shift of zeros: GDAL
+// writes them when it does not know the shift.
 func (p *hfaParameters) unshifted(s *crs.System) error {
 	if _, well := p.datumName(); well || len(p.shift) < 7 || p.helmert() != "" || s.OnWGS84() {
 		return nil

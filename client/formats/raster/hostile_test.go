@@ -16,8 +16,7 @@ func number(tag, kind uint16, values ...float64) tiffgen.Field {
 	return tiffgen.Field{Tag: tag, Kind: kind, Numbers: values}
 }
 
-// use does with a file what the platform and the page do, and returns the first
-// error.
+// use handles a file like the platform and the page do, and returns the first error.
 func use(data []byte) error {
 	r, err := raster.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -43,7 +42,7 @@ func TestHostileFiles(t *testing.T) {
 	copy(loop[len(loop)-4:], loop[4:8]) // the next directory is the first one
 	for name, test := range map[string]struct {
 		data   []byte
-		reason string // "" if it is none of our business
+		reason string // "" if it does not matter
 	}{
 		"good":                    {good, ""},
 		"a loop of directories":   {loop, ""},
@@ -104,14 +103,14 @@ func FuzzRaster(f *testing.F) {
 		f.Add(tiffgen.File(tiffgen.Options{Big: true, BigEndian: true}, m, tiffgen.Image{Width: 4, Height: 4, Reduced: true}))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// Every pixel of a large one takes long.
+		// Drawing every pixel of a large raster is slow.
 		if r, err := raster.Open(bytes.NewReader(data), int64(len(data))); err == nil && r.Extent().Width*r.Extent().Height < 1<<22 {
 			use(data)
 		}
 	})
 }
 
-// large is a file of pixels that are 0, with a directory at its start.
+// large is a file of zero pixels, with a directory at its start.
 type large struct{ head []byte }
 
 func (l large) ReadAt(b []byte, at int64) (int, error) {
@@ -122,7 +121,7 @@ func (l large) ReadAt(b []byte, at int64) (int, error) {
 	return len(b), nil
 }
 
-// layouts are ways to store rasters of 200,000 pixels a row.
+// layouts are ways to store rasters of 200,000 pixels per row.
 var layouts = map[string]func(m *tiffgen.Image, height int){
 	"rows": func(m *tiffgen.Image, height int) {
 		var offsets, lengths []float64
@@ -149,8 +148,8 @@ const (
 	wideHead  = 40_000
 )
 
-// useWide makes the overviews of a wide raster and draws tiles of it; it returns
-// the most memory that took, in bytes.
+// useWide generates the overviews of a wide raster and draws tiles of it; it returns the peak
+// memory in bytes.
 func useWide(t testing.TB, layout func(*tiffgen.Image, int), height int) uint64 {
 	m := tiffgen.Image{Width: 1, Height: 1, Bands: 3, Photometric: 2, EPSG: 32631, X: 500000, Y: 5000000, Pixel: 0.1,
 		Extra: []tiffgen.Field{number(256, 4, wideWidth), number(257, 4, float64(height))}}
@@ -193,7 +192,7 @@ func BenchmarkGigabyte(b *testing.B) {
 	}
 }
 
-// watchMemory returns the most memory that the heap had since then.
+// watchMemory returns a function that returns the peak size of the heap since then.
 func watchMemory() (peak func() uint64) {
 	runtime.GC()
 	stop, most := make(chan struct{}), make(chan uint64)

@@ -25,17 +25,17 @@ const (
 	geoTIFFUUID = "\xb1\x4b\xf8\xbd\x08\x3d\x4b\x43\xa5\xae\x8c\xd7\xd5\xa6\xce\x03"
 )
 
-// jp2 is what the boxes of a JPEG 2000 file say (ISO 15444-1, annex I).
+// jp2 holds the boxes of a JPEG 2000 file (ISO 15444-1, annex I).
 type jp2 struct {
 	r                    io.ReaderAt
-	boxes                int // that were read
+	boxes                int // number read so far
 	width, height, bands int64
 	inTIFF, inGML        georeference
 }
 
-// OpenJP2 reads the headers of a JPEG 2000 file, or of a codestream without one. Its place
-// is in a GeoTIFF file within a box, else in GML where that is a grid of an EPSG system.
-// Undrawn is why its pixels cannot be drawn.
+// OpenJP2 reads the headers of a JPEG 2000 file, or of a bare codestream. Its position is in a
+// GeoTIFF file within a box, else in GML if that is a grid of an EPSG system. undrawn is why its
+// pixels cannot be drawn.
 func OpenJP2(r io.ReaderAt, size int64, undrawn error) (*Raster, error) {
 	j := &jp2{r: r, inTIFF: unplaced, inGML: unplaced}
 	if string(j.bytes(0, 4)) == codestream {
@@ -56,7 +56,7 @@ func OpenJP2(r io.ReaderAt, size int64, undrawn error) (*Raster, error) {
 	return headed(int(j.width), int(j.height), int(j.bands), g, undrawn), nil
 }
 
-// bytes returns n bytes of the file, fewer at its end.
+// bytes returns n bytes of the file, or fewer at its end.
 func (j *jp2) bytes(at, n int64) []byte {
 	b := make([]byte, n)
 	read, _ := j.r.ReadAt(b, at)
@@ -77,7 +77,7 @@ func (j *jp2) readBoxes(at, end int64, depth int) {
 			begin, length = at+16, int64(min(binary.BigEndian.Uint64(head[8:]), tiff.MaxLength))
 		}
 		if length < begin-at || length > end-at {
-			length = end - at // cut short
+			length = end - at // truncated
 		}
 		if at += length; begin < at {
 			j.readBox(string(head[4:8]), begin, at, depth)
@@ -116,8 +116,7 @@ func (j *jp2) readBox(kind string, begin, end int64, depth int) {
 	}
 }
 
-// readSize reads the size marker of a codestream, which is right where the header of the
-// file differs.
+// readSize reads the size marker of a codestream, which has precedence over the header of the file.
 func (j *jp2) readSize(at int64) {
 	b := j.bytes(at, 42)
 	if len(b) < 42 || string(b[:4]) != codestream {
@@ -143,8 +142,7 @@ type grid struct {
 	} `xml:"offsetVector"`
 }
 
-// gridOf returns the georeference of the first grid of a text, without an error for one
-// that has none.
+// gridOf returns the georeference of the first grid in a text; found is false without one.
 func gridOf(text string) (g georeference, found bool) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -163,15 +161,15 @@ func gridOf(text string) (g georeference, found bool) {
 	}
 }
 
-// epsgNames are the names of EPSG systems in GML; only plain ones have the longitude and
-// the easting first, whatever the register says.
+// epsgNames match the names of EPSG systems in GML; only plain ones have longitude and easting
+// first, whatever the register prescribes.
 var epsgNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:urn:ogc:def:crs:EPSG:[\d.]*:|https?://www\.opengis\.net/def/crs/EPSG/[\d.]+/|(EPSG:))(\d{4,6})$`)
 })
 
-// georeference returns the place of a grid with its sides along the axes. The vectors tell
-// the order of the axes.
+// georeference returns the position of a grid with its sides along the axes. The vectors show the
+// order of the axes.
 func (in *grid) georeference() (g georeference, found bool) {
 	name := strings.TrimSpace(cmp.Or(in.System, in.Point.System, in.Vectors[0].System))
 	origin, ok := pair(cmp.Or(in.Point.Pos, in.Point.Listed))
@@ -204,7 +202,7 @@ func (in *grid) georeference() (g georeference, found bool) {
 	return g, true
 }
 
-// pair reads two numbers with spaces or a comma between them.
+// pair parses two numbers separated by spaces or a comma.
 func pair(text string) (p [2]float64, ok bool) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r <= ' ' })
 	if len(words) != 2 {
@@ -220,7 +218,7 @@ func pair(text string) (p [2]float64, ok bool) {
 	return p, true
 }
 
-// shortened returns a text of a file as messages show it.
+// shortened returns a text of a file as shown in messages.
 func shortened(text string) string {
 	const most = 80
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// maxFactor keeps the sums of a box within 32 bits.
+// maxFactor is the largest factor that keeps the sums of a box within 32 bits.
 const maxFactor = 4096
 
-// Overview returns the whole raster as a picture of at most side pixels in each
-// direction. Without overviews in the file it reads every pixel.
+// Overview returns the complete raster as a picture of at most side pixels in each direction.
+// Without overviews in the file it reads every pixel.
 func (r *Raster) Overview(side int) (image.Image, error) {
 	if r.undrawn != nil {
 		return nil, r.undrawn

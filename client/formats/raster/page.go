@@ -45,8 +45,8 @@ const (
 type page struct {
 	reader tiff.Reader
 	cache  *Cache
-	key    string // of its chunks in the cache
-	// open are the large chunks that are read by rows; streams is held while they are.
+	key    string // prefix of its chunks' keys in the cache
+	// open are the large chunks being read by rows; streams is held meanwhile.
 	streams sync.Mutex
 	open    map[int64]*rows
 	// index returns the offset and length of a chunk.
@@ -58,17 +58,17 @@ type page struct {
 	chunkW, chunkH  int
 	samples         int
 	bits, format    int
-	mixed           bool // samples of several kinds
+	mixed           bool // samples of different kinds
 	compression     int
 	predictor       int
 	photometric     int
-	alpha           int // the sample that is the alpha channel, -1 for none
+	alpha           int // index of the sample with the alpha channel, -1 for none
 	premultiplied   bool
 	palette         [][4]uint8
-	tables          []byte // of JPEG
+	tables          []byte // shared by JPEG chunks
 	noData          *float64
 	description     string
-	painted         bool // an overview made here: colours are final
+	painted         bool // an overview made by this package: its colours are final
 	offsets, counts tiff.Entry
 	directory       tiff.Directory
 }
@@ -229,11 +229,11 @@ func (p *page) typeName() string {
 	return kinds[p.format] + strconv.Itoa(p.bits)
 }
 
-// across and down are how many chunks are side by side and below each other.
+// across returns the number of chunks in a row, down the number of rows of chunks.
 func (p *page) across() int { return (p.width + p.chunkW - 1) / p.chunkW }
 func (p *page) down() int   { return (p.height + p.chunkH - 1) / p.chunkH }
 
-// chunks is how many the page has.
+// chunks returns the number of chunks of the page.
 func (p *page) chunks() int64 {
 	n := int64(p.across()) * int64(p.down())
 	if p.planar {
@@ -242,7 +242,7 @@ func (p *page) chunks() int64 {
 	return n
 }
 
-// perChunk is how many samples a pixel has in one chunk.
+// perChunk returns the number of samples per pixel in one chunk.
 func (p *page) perChunk() int {
 	if p.planar {
 		return 1
@@ -250,13 +250,12 @@ func (p *page) perChunk() int {
 	return p.samples
 }
 
-// rowBytes is the length of one row of a chunk.
+// rowBytes returns the length of one row of a chunk.
 func (p *page) rowBytes() int64 {
 	return (int64(p.chunkW)*int64(p.perChunk())*int64(p.bits) + 7) / 8
 }
 
-// rowsIn is how many rows the chunks of a row of chunks have: the last strip is
-// shorter, tiles are all alike.
+// rowsIn returns the height of the chunks in a row of chunks: the last strip is shorter, tiles are all alike.
 func (p *page) rowsIn(down int) int {
 	if p.tiled {
 		return p.chunkH
@@ -268,13 +267,13 @@ func (p *page) indexed(i int64) (offset, length int64, ok bool) {
 	if offset, ok = p.reader.At(p.offsets, i); !ok {
 		return 0, 0, false
 	}
-	if p.counts.Count == 0 { // some writers leave them out
+	if p.counts.Count == 0 { // some writers omit them
 		return offset, max(0, p.reader.Size-offset), true
 	}
 	length, ok = p.reader.At(p.counts, i)
 	if whole := int64(p.rowsIn(int(i/int64(p.across())%int64(p.down())))) * p.rowBytes(); p.compression == plain &&
 		length < whole && offset+whole <= p.reader.Size {
-		length = whole // some cameras count too few bytes
+		length = whole // some cameras record too few bytes
 	}
 	return offset, length, ok
 }

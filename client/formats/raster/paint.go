@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// painter turns samples into colours, with alpha premultiplied.
+// painter converts samples to colours, with alpha premultiplied.
 type painter struct {
-	samples []int // those it needs; the alpha channel is the last
+	samples []int // samples it needs; the alpha channel is the last
 	hasA    bool
 	p       *page
 	low     [3]float64
 	factor  [3]float64 // from a value to 0 … 255
 	colours int        // samples that are colours: 1 or 3
 	ramp    *[256][4]uint8
-	// tables are the colours of samples of one byte.
+	// tables map one-byte samples to colours.
 	tables [3]*[256]uint8
 }
 
-// painter returns how the level is painted.
+// painter returns the painter for the level.
 func (l *level) painter() (*painter, error) {
 	s, err := l.r.colours()
 	if err != nil {
@@ -63,7 +63,7 @@ func newPainter(p *page, s stretch) *painter {
 	return c
 }
 
-// shown lists the samples that are shown: one, or the first three.
+// shown lists the samples to show: one, or the first three.
 func (p *page) shown() []int {
 	var list []int
 	for i := 0; i < p.samples && len(list) < 3; i++ {
@@ -134,7 +134,7 @@ func (c *painter) paint(values, to []byte) {
 	}
 }
 
-// isNoData reports whether a value stands for no data.
+// isNoData reports whether a value means no data.
 func (p *page) isNoData(v float64) bool {
 	if math.IsNaN(v) {
 		return true
@@ -143,7 +143,7 @@ func (p *page) isNoData(v float64) bool {
 		return false
 	}
 	none := *p.noData
-	// A limit of the type is often written with fewer digits than it has.
+	// A type's limit is often written with too few digits.
 	return v == none || p.format == floating && p.bits == 32 && float32(v) == float32(none)
 }
 
@@ -190,13 +190,12 @@ func (p *page) value(b []byte, order binary.ByteOrder) float64 {
 	return float64(order.Uint64(b))
 }
 
-// The colours of a single band, from its low to its high values: greys for pictures,
-// Elevation for measurements.
+// Colours of a single band, from its low to its high values: greys for pictures, Elevation for measurements.
 var greys, Elevation [256][4]uint8
 
 func init() {
-	// Dark blue over green to yellow, of even lightness, and told apart by the
-	// colour-blind (the corner points of matplotlib's viridis).
+	// From dark blue over green to yellow, of uniform lightness, distinguishable for the
+	// colour-blind (the key points of matplotlib's viridis).
 	points := [][3]float64{{68, 1, 84}, {71, 44, 122}, {59, 81, 139}, {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
 		{92, 200, 99}, {170, 220, 50}, {253, 231, 37}}
 	for i := range 256 {

@@ -12,7 +12,7 @@ import (
 	"transect/testdata/tiffgen"
 )
 
-// A position that goes before that of the file stays with its overviews.
+// TestReplacedPosition: a position that overrides the file's own is kept with its overviews.
 func TestReplacedPosition(t *testing.T) {
 	data := tiffgen.File(tiffgen.Options{}, tiffgen.Image{Width: 600, Height: 400, EPSG: 32631, X: 500000, Y: 5500000, Pixel: 10})
 	system, err := crs.EPSG(32632)

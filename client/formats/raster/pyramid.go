@@ -13,8 +13,7 @@ import (
 	"transect/client/formats/tiff"
 )
 
-// The chunks of overviews. They are low so that a row of them fits into memory, and
-// lower still in wide ones.
+// The chunks of overviews: low, so that a row of them fits into memory, and even lower in wide overviews.
 const (
 	overviewW = 256
 	overviewH = 64
@@ -25,19 +24,19 @@ const (
 // smallest is the longest side of the last overview.
 const smallest = 256
 
-// slowChunk is the size of chunks, in bytes, above which drawing a tile from them
-// would take long: such a raster is copied as a whole.
+// slowChunk is the size of chunks, in bytes, above which drawing a tile from them would be slow:
+// such a raster is copied completely.
 const slowChunk = 1 << 20
 
-// File is where overviews are written to.
+// File is the destination of overviews.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// WriteOverviews writes what UseOverviews reads: a BigTIFF file with the overviews
-// that the raster has not, in colours, each half as large as the one before. The
-// raster itself is a part of it when its pieces are too large to draw tiles from.
+// WriteOverviews writes the input of UseOverviews: a BigTIFF file with the overviews that the
+// raster lacks, in colours, each half as large as the one before. It includes the raster itself if
+// its chunks are too large to draw tiles from.
 func (r *Raster) WriteOverviews(ctx context.Context, f File) error {
 	if r.undrawn != nil {
 		return r.undrawn
@@ -75,13 +74,13 @@ type pyramid struct {
 	coder  *zlib.Writer
 }
 
-// written is a level with the offsets and lengths of its chunks.
+// written is a level with the offsets and lengths of its written chunks.
 type written struct {
 	*level
 	offsets, lengths []uint64
 }
 
-// add writes a level, reduced by a factor from another one.
+// add writes a level, reduced from another one by a factor.
 func (w *pyramid) add(from *level, factor int) (*level, error) {
 	half := func(n int) int { return (n + factor - 1) / factor }
 	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian},
@@ -96,8 +95,8 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 	n := p.across() * p.down()
 	to.offsets, to.lengths = make([]uint64, n), make([]uint64, n)
 	p.index = func(i int64) (int64, int64, bool) { return int64(to.offsets[i]), int64(to.lengths[i]), true }
-	// Columns of tiles are read one after the other, so that the tiles of a row of
-	// them stay in the cache; strips are read once from the top down.
+	// Columns of tiles are read in order, so that the tiles of a row of them stay in the cache;
+	// strips are read once from the top down.
 	columns := p.across()
 	if from.chunkW < from.width {
 		columns = max(8, from.chunkW/factor/overviewW)
@@ -122,7 +121,7 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 	return to.level, nil
 }
 
-// chunks writes a picture as high as a chunk, from a chunk on.
+// chunks writes a picture of the height of a chunk, starting at chunk first.
 func (w *pyramid) chunks(to *written, picture *image.RGBA, first int) error {
 	chunk := make([]byte, overviewW*to.chunkH*4)
 	var coded bytes.Buffer
@@ -141,7 +140,7 @@ func (w *pyramid) chunks(to *written, picture *image.RGBA, first int) error {
 			}
 		}
 		if any == 0 {
-			continue // all transparent: left out
+			continue // omit fully transparent chunks
 		}
 		coded.Reset()
 		w.coder.Reset(&coded)
@@ -164,13 +163,13 @@ const (
 	fieldLong16 = 16
 )
 
-// finish writes the directories and, at last, the header.
+// finish writes the directories and finally the header.
 func (w *pyramid) finish(text []byte) error {
 	var first uint64
-	link := int64(8) // where the offset of the next directory is written
+	link := int64(8) // where to write the offset of the next directory
 	header := append([]byte("II\x2b\x00\x08\x00\x00\x00"), make([]byte, 8)...)
 	for i, l := range w.levels {
-		var body bytes.Buffer // of values that do not fit into their field
+		var body bytes.Buffer // values that do not fit into their field
 		start := w.at
 		inline := func(data []byte) uint64 {
 			at := uint64(start) + uint64(body.Len())

@@ -1,12 +1,11 @@
-// Package raster reads rasters of any size in bounded memory: TIFF and BigTIFF files
-// with their georeference, in strips or tiles, with their overviews and masks. Of JPEG 2000
-// (jp2.go), Erdas Imagine (hfa.go), ENVI and EHdr (raw.go) it reads the headers alone.
+// Package raster reads rasters of any size in bounded memory: TIFF and BigTIFF files with their
+// georeference, in strips or tiles, with their overviews and masks. Of JPEG 2000 (jp2.go), Erdas
+// Imagine (hfa.go), ENVI and EHdr (raw.go) it reads only the headers.
 //
-// Open reads the directories. A page (page.go) is one image of the file, cut in
-// chunks that are decoded (decode.go) and cached (cache.go) one by one; a level is a
-// page with the colours its values get (paint.go, stretch.go). On them stand
-// Overview (overview.go), map tiles (tile.go), and the file of further overviews
-// that makes both fast for large rasters (pyramid.go).
+// Open reads the directories. A page (page.go) is one image of the file, divided into chunks that
+// are decoded (decode.go) and cached (cache.go) individually; a level is a page with the colours of
+// its values (paint.go, stretch.go). Overview (overview.go), map tiles (tile.go), and the file of
+// additional overviews that makes both fast for large rasters (pyramid.go) are based on them.
 package raster
 
 import (
@@ -30,7 +29,7 @@ type Raster struct {
 	frame  frame
 	own    georeference
 	levels []*level // from the largest; the first is the raster itself
-	table  bool     // values are numbers of a colour table
+	table  bool     // values are indices into a colour table
 
 	undrawn error // why its pixels cannot be drawn
 
@@ -38,33 +37,32 @@ type Raster struct {
 	stretch    stretch
 	unreadable error // why there is no stretch
 
-	beside, replaced position // see SetPosition and ReplacePosition
+	beside, replaced position // set by SetPosition and ReplacePosition
 }
 
 // level is the raster at one resolution.
 type level struct {
 	*page
-	mask           *page // of the same size, or nil
+	mask           *page // of the same size; nil without one
 	scaleX, scaleY float64
 	r              *Raster
 }
 
-// Limits of what is accepted; they are far above those of real rasters.
+// Limits of accepted files, far above those of real ones.
 const (
 	maxDirectories = 128
 	maxPixels      = 1 << 37
 	maxSide        = 1 << 26
 )
 
-// Open reads the directories of a TIFF or BigTIFF file of size bytes. The error says
-// why the raster cannot be read. One without a position opens, too: see Extent; and one
-// whose pixels cannot be drawn: see Undrawn.
+// Open reads the directories of a TIFF or BigTIFF file of size bytes. It opens rasters without a
+// position, too (see Extent), and those whose pixels cannot be drawn (see Undrawn).
 func Open(r io.ReaderAt, size int64) (*Raster, error) {
 	return OpenWith(NewCache(DefaultCache), "", r, size)
 }
 
-// OpenWith is Open with a cache that several rasters share, where the name stands for
-// the content of the file and of its overviews.
+// OpenWith is like Open, with a cache shared by several rasters. name identifies the content of the
+// file and of its overviews.
 func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error) {
 	pages, err := readPages(r, size, c, name)
 	if err != nil {
@@ -92,9 +90,8 @@ func OpenWith(c *Cache, name string, r io.ReaderAt, size int64) (*Raster, error)
 	return raster, nil
 }
 
-// Header returns a raster of which only the size, the bands and the place are known, and
-// where its pixels are, "" for none: the text of a world file. Undrawn is why its pixels
-// cannot be drawn.
+// Header returns a raster with only the size, the bands and the position known; world is the text
+// of a world file, "" for none. undrawn is why its pixels cannot be drawn.
 func Header(width, height, bands int, world string, undrawn error) *Raster {
 	g := unplaced
 	if world != "" {
@@ -103,14 +100,14 @@ func Header(width, height, bands int, world string, undrawn error) *Raster {
 	return headed(width, height, bands, g, undrawn)
 }
 
-// headed returns a raster of which only the header is known.
+// headed returns a raster with only the header known.
 func headed(width, height, bands int, g georeference, undrawn error) *Raster {
 	r := &Raster{extent: Extent{Width: width, Height: height, Bands: bands}, undrawn: undrawn, own: g}
 	r.setGeoreference(g)
 	return r
 }
 
-// sized refuses a size that no raster has.
+// sized refuses sizes that no real raster has.
 func sized(width, height, bands int64) error {
 	if width < 1 || height < 1 || bands < 1 || max(width, height) > math.MaxInt32 || bands > math.MaxUint16 {
 		return fmt.Errorf("the header of the raster is damaged: it has %d x %d pixels in %d bands", width, height, bands)
@@ -118,10 +115,10 @@ func sized(width, height, bands int64) error {
 	return nil
 }
 
-// Undrawn returns why the pixels of the raster cannot be drawn, nil where they can.
+// Undrawn returns why the raster's pixels cannot be drawn, or nil.
 func (r *Raster) Undrawn() error { return r.undrawn }
 
-// addLevel adds a page, with its mask if there is one.
+// addLevel adds a page, with its mask if any.
 func (r *Raster) addLevel(p *page, pages []*page) {
 	l := &level{page: p, r: r}
 	for _, m := range pages {
@@ -140,7 +137,7 @@ func (r *Raster) sortLevels() {
 	}
 }
 
-// description is what the file of overviews says of the raster it belongs to.
+// description describes, in the file of overviews, the raster it belongs to.
 type description struct {
 	Width, Height int
 	Low, High     []float64
@@ -148,8 +145,8 @@ type description struct {
 	Replaced      position `json:",omitzero"` // see ReplacePosition
 }
 
-// UseOverviews adds the overviews that WriteOverviews made of this raster, before
-// other methods are called.
+// UseOverviews adds the overviews that WriteOverviews made of this raster. It is called before
+// other methods.
 func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 	if r.undrawn != nil {
 		return r.undrawn

@@ -10,8 +10,8 @@ import (
 	"transect/client/formats/crs"
 )
 
-// OpenENVI reads the header of an ENVI file, whose pixels are in another file. Undrawn is why
-// they cannot be drawn.
+// OpenENVI reads the header of an ENVI file, whose pixels are in another file. undrawn is why they
+// cannot be drawn.
 func OpenENVI(header string, undrawn error) (*Raster, error) {
 	e := enviOf(header)
 	width, _ := strconv.ParseInt(e["samples"], 10, 64)
@@ -30,7 +30,7 @@ func OpenENVI(header string, undrawn error) (*Raster, error) {
 	return headed(int(width), int(height), int(bands), g, undrawn), nil
 }
 
-// envi are the fields of a header by their names in small letters.
+// envi holds the fields of a header by their names in lower case.
 type envi map[string]string
 
 func enviOf(text string) envi {
@@ -38,7 +38,7 @@ func enviOf(text string) envi {
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
 		name, value, ok := strings.Cut(line, "=")
-		if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") { // up to its end, lines below
+		if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") { // continued on the following lines up to }
 			value, rest, _ = strings.Cut(text[strings.IndexByte(text, '{')+1:], "}")
 		}
 		name = strings.Join(strings.Fields(strings.ToLower(name)), " ")
@@ -50,7 +50,7 @@ func enviOf(text string) envi {
 	return e
 }
 
-// listOf splits a list, without the spaces around its words.
+// listOf splits a list and trims the spaces around its words.
 func listOf(text string) []string {
 	words := strings.Split(text, ",")
 	for i, word := range words {
@@ -59,9 +59,9 @@ func listOf(text string) []string {
 	return words
 }
 
-// georeference reads a map info: projection, reference pixel from 1, its easting and
-// northing, size of the pixels, for UTM the zone and its hemisphere, the datum, and words
-// such as units=Meters.
+// georeference parses a map info: projection, reference pixel counted from 1, its easting and
+// northing, size of the pixels, for UTM the zone and its hemisphere, the datum, and words such as
+// units=Meters.
 func (e envi) georeference(info []string) georeference {
 	g := unplaced
 	g.noTransform = errors.New("the position of the raster, its map info, is damaged")
@@ -101,12 +101,12 @@ func (e envi) georeference(info []string) georeference {
 	return g
 }
 
-// enviDatums are the datums of map infos that are known here, by their names in capitals.
+// enviDatums are the supported datums of map infos, by their names in capitals.
 var enviDatums = map[string]string{"WGS-84": "WGS_1984", "NORTH AMERICA 1983": "North_American_Datum_1983",
 	"NORTH AMERICA 1927": "North_American_Datum_1927", "EUROPEAN 1950": "European_Datum_1950"}
 
-// system returns the reference system: that of the text that names it, else that of the
-// map info, where it is UTM or longitude and latitude.
+// system returns the reference system: from the text that names it, else from the map info, if it
+// is UTM or longitude and latitude.
 func (e envi) system(info []string) (*crs.System, error) {
 	if text := e["coordinate system string"]; text != "" {
 		return crs.FromWKT(text)
@@ -137,8 +137,8 @@ func (e envi) system(info []string) (*crs.System, error) {
 	return crs.FromWKT(text)
 }
 
-// sameUnit refuses coordinates, of a size, in another unit than that of their system. GDAL
-// has one kind of feet: what lies within a metre all the same is accepted.
+// sameUnit refuses coordinates, of a size, in another unit than their system's. GDAL has one kind
+// of feet, so differences below a metre are accepted.
 func sameUnit(s *crs.System, unit string, size float64) error {
 	lengths := map[string]float64{"meters": 1, "feet": 0.3048, "km": 1000, "yards": 0.9144, "miles": 1609.344,
 		"nautical miles": 1852}
@@ -150,8 +150,8 @@ func sameUnit(s *crs.System, unit string, size float64) error {
 	return fmt.Errorf("the position of the raster is in %s, and not in the unit of %s", shortened(unit), s)
 }
 
-// OpenEHdr reads the header of a raster of Esri's (BIL, BIP, BSQ, FLT), whose pixels are in
-// another file. Undrawn is why they cannot be drawn.
+// OpenEHdr reads the header of an Esri raster (BIL, BIP, BSQ, FLT), whose pixels are in another
+// file. undrawn is why they cannot be drawn.
 func OpenEHdr(header string, undrawn error) (*Raster, error) {
 	words := map[string]string{}
 	for line := range strings.Lines(header) {
@@ -194,7 +194,7 @@ func OpenEHdr(header string, undrawn error) (*Raster, error) {
 			y = bottom + (height-1)*dy
 		}
 		_, corner := words["xllcorner"]
-		if _, other := words["yllcorner"]; corner || other { // else the centre of a pixel
+		if _, other := words["yllcorner"]; corner || other { // otherwise the centre of a pixel
 			x, y = x+dx/2, y+dy/2
 		}
 		g.to, g.noTransform = affine{x - dx/2, dx, 0, y + dy/2, 0, -dy}, nil

@@ -9,16 +9,16 @@ import (
 type sampler struct {
 	to, from       *image.RGBA
 	left, top      float64 // of the window, in its pixels
-	scaleX, scaleY float64 // pixels of the raster for one of the window
-	stepX, stepY   float64 // pixels of the window for one of the tile
+	scaleX, scaleY float64 // pixels of the raster per pixel of the window
+	stepX, stepY   float64 // pixels of the window per pixel of the tile
 	nearest        bool
 }
 
-// maxTaps bounds the pixels that one is the mean of, in each direction.
+// maxTaps limits the pixels averaged for one, in each direction.
 const maxTaps = 32
 
-// weights are those of the pixels about a position: a triangle as wide as a pixel
-// of the tile, and never narrower than one of the window.
+// weights returns the weights of the pixels around a position: a triangle as wide as a pixel of the
+// tile, but at least as wide as one of the window.
 func weights(at, step float64, limit int, to *[maxTaps]float64) (first, n int) {
 	radius := min(max(1, step), maxTaps/2-1)
 	first = max(0, int(math.Ceil(at-radius-0.5)))

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// stretch is the range of values of each shown band that is spread over all
-// colours; empty when values are colours already.
+// stretch is the range of values of each shown band that is spread over all colours; empty when
+// values already are colours.
 type stretch struct{ low, high []float64 }
 
 const (
 	lowPercentile  = 0.02
 	highPercentile = 0.98
-	// A level of at most wholeSample pixels is looked at whole, a larger one in
-	// sampleGrid x sampleGrid squares.
+	// A level of at most wholeSample pixels is sampled completely, a larger one in sampleGrid x
+	// sampleGrid squares.
 	wholeSample  = 1 << 20
 	sampleGrid   = 16
 	sampleSquare = 64
@@ -60,7 +60,7 @@ func (r *Raster) percentiles() (s stretch, err error) {
 	return s, nil
 }
 
-// sampled lists the windows to look at, from the top down.
+// sampled lists the windows to sample, from the top down.
 func (l *level) sampled() (list []window) {
 	if l.width*l.height <= wholeSample {
 		for y := 0; y < l.height; y += sampleSquare {
@@ -79,7 +79,7 @@ func (l *level) sampled() (list []window) {
 	return list
 }
 
-// collect adds the values of a window that are data.
+// collect appends the values of a window, except for no data.
 func (l *level) collect(w window, found [][]float64) error {
 	samples := l.shown()
 	if l.alpha >= 0 {

@@ -12,11 +12,11 @@ const TileSize = 256
 // MaxZoom is the largest zoom of a tile.
 const MaxZoom = 30
 
-// latitudeLimit is where the map of tiles ends in the north and south.
+// latitudeLimit is the northern and southern limit of the tiled map.
 const latitudeLimit = 85.0511287798066
 
-// Tile draws the tile x, y of a web map (EPSG:3857, y counted from the north). What
-// the raster does not cover is transparent. The error says why a raster has no tiles.
+// Tile draws the tile x, y of a web map (EPSG:3857, y counted from the north). Areas outside the
+// raster are transparent. The error is why a raster has no tiles.
 func (r *Raster) Tile(z, x, y int) (*image.NRGBA, error) {
 	if r.undrawn != nil {
 		return nil, r.undrawn
@@ -51,14 +51,14 @@ func (m mercator) pixel(lon, lat float64) (i, j float64) {
 	return (lon+180)/360*m.world - m.left, (1-math.Asinh(math.Tan(lat))/math.Pi)/2*m.world - m.top
 }
 
-// within is the part of a tile that the raster may cover, shifted by whole turns.
+// within returns the part of a tile that may intersect the raster, shifted by full turns.
 func (r *Raster) within(m mercator, turn int) image.Rectangle {
 	i0, j0, i1, j1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, p := range r.extent.Outline {
 		i, j := m.pixel(p[0]+360*float64(turn), p[1])
 		i0, j0, i1, j1 = min(i0, i), min(j0, j), max(i1, i), max(j1, j)
 	}
-	// The sides are bent between the points of the outline.
+	// Sides are curved between the points of the outline.
 	bend := max(i1-i0, j1-j0) / 64
 	limit := func(v float64) int { return int(min(max(v, 0), TileSize)) }
 	return image.Rect(limit(math.Floor(i0-bend)), limit(math.Floor(j0-bend)), limit(math.Ceil(i1+bend)),
@@ -83,10 +83,9 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 	}
 	stepX, stepY := projected.steps(i/n, j/n)
 	if !(stepX > 0 && stepY > 0) || math.IsInf(stepX+stepY, 0) {
-		return nil // a map that is torn there
+		return nil // the map is discontinuous there
 	}
-	// A level with pixels somewhat smaller than those of the tile, so that the
-	// squares they are the means of do not show.
+	// Use a level with pixels slightly smaller than the tile's, so that the averaged squares are not visible.
 	l := r.levels[0]
 	for _, other := range r.levels {
 		if other.scaleX <= stepX/1.5 && other.scaleY <= stepY/1.5 {
@@ -95,7 +94,7 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 	}
 	factor := 1
 	for rest := min(stepX/l.scaleX, stepY/l.scaleY); rest >= 4 && factor < maxFactor; rest /= 2 {
-		factor *= 2 // without such an overview
+		factor *= 2 // no such overview exists
 	}
 	s := sampler{to: to, scaleX: l.scaleX * float64(factor), scaleY: l.scaleY * float64(factor)}
 	s.stepX, s.stepY = stepX/s.scaleX, stepY/s.scaleY
@@ -117,8 +116,8 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 	return nil
 }
 
-// project finds the pixel of the raster under the centre of each pixel of a part of
-// a tile. Most are interpolated between exact ones.
+// project finds the raster's pixel under the centre of each pixel of a part of a tile. Most are
+// interpolated between exact ones.
 func (r *Raster) project(part image.Rectangle, m mercator) *projection {
 	p := &projection{r: r, m: m, part: part, positions: make([][2]float64, part.Dx()*part.Dy())}
 	p.fill(0, 0, part.Dx()-1, part.Dy()-1)
@@ -138,11 +137,11 @@ func (p *projection) exact(i, j int) [2]float64 {
 	return [2]float64{u, v}
 }
 
-// tolerance is how far an interpolated position may be off, in pixels of the tile.
+// tolerance is the largest error of an interpolated position, in pixels of the tile.
 const tolerance = 0.05
 
-// fill computes the positions of a rectangle, both ends included: from its corners if
-// that is good enough at its middle, else from its quarters.
+// fill computes the positions of a rectangle, both ends included: from its corners if that is
+// accurate enough at its middle, else from its quarters.
 func (p *projection) fill(i0, j0, i1, j1 int) {
 	a, b, c, d := p.exact(i0, j0), p.exact(i1, j0), p.exact(i0, j1), p.exact(i1, j1)
 	w, h := i1-i0, j1-j0
@@ -161,7 +160,7 @@ func (p *projection) fill(i0, j0, i1, j1 int) {
 		for _, at := range [][2]int{{i0 + w/2, j0 + h/2}, {i0 + w/2, j0}, {i0, j0 + h/2}, {i0 + w/2, j1}, {i1, j0 + h/2}} {
 			u, v := between(at[0], at[1])
 			e := p.exact(at[0], at[1])
-			if !(math.Hypot(u-e[0], v-e[1]) <= tolerance*step) { // NaN is not good
+			if !(math.Hypot(u-e[0], v-e[1]) <= tolerance*step) { // NaN is not accurate
 				good = false
 				break
 			}
@@ -189,7 +188,7 @@ func (p *projection) fill(i0, j0, i1, j1 int) {
 	}
 }
 
-// steps is how many pixels of the raster, across and down, lie between pixels of
+// steps returns the distance, in pixels of the raster across and down, between adjacent pixels of
 // the tile at i, j.
 func (p *projection) steps(i, j float64) (x, y float64) {
 	at := func(di, dj float64) [2]float64 {

@@ -5,10 +5,10 @@ import (
 	"image"
 )
 
-// bandBytes limits the stored values that are held at once while a window is read.
+// bandBytes limits the stored values held at once while reading a window.
 const bandBytes = 8 << 20
 
-// maxOpen limits the chunks of a page that are read by rows at the same time.
+// maxOpen limits the chunks of a page being read by rows.
 const maxOpen = 8
 
 // window is a part of a page, in its pixels.
@@ -21,8 +21,7 @@ func (w window) clip(p *page) window {
 func (w window) width() int  { return w.x1 - w.x0 }
 func (w window) height() int { return w.y1 - w.y0 }
 
-// sampleBytes is the length of a sample in a window: samples of less than a byte
-// get one each.
+// sampleBytes returns the length of a sample in a window, at least one byte.
 func (p *page) sampleBytes() int { return max(1, p.bits/8) }
 
 // values reads samples of a window, pixel after pixel, row after row.
@@ -73,7 +72,7 @@ func (p *page) copyChunk(i int64, down int, part window, samples []int, to []byt
 	return p.copyStream(i, part, samples, to, stride, step)
 }
 
-// copyPlain reads a part of a large uncompressed chunk where it lies.
+// copyPlain reads a part of a large uncompressed chunk in place.
 func (p *page) copyPlain(i int64, part window, samples []int, to []byte, stride, step int) error {
 	stored, err := p.stored(i)
 	if err != nil {
@@ -92,8 +91,8 @@ func (p *page) copyPlain(i int64, part window, samples []int, to []byte, stride,
 	return nil
 }
 
-// copyStream reads a part of a large compressed chunk row by row. The next part is
-// mostly below this one.
+// copyStream reads a part of a large compressed chunk row by row, because the next part is usually
+// below this one.
 func (p *page) copyStream(i int64, part window, samples []int, to []byte, stride, step int) error {
 	p.streams.Lock()
 	defer p.streams.Unlock()
@@ -141,7 +140,7 @@ func (p *page) copyRow(row []byte, x0, x1 int, samples []int, to []byte, step in
 		}
 		return
 	}
-	if len(samples) == n && step == n { // all of them, in their order
+	if len(samples) == n && step == n { // all of them, in order
 		copy(to[:(x1-x0)*n*size], row[x0*n*size:])
 		return
 	}
@@ -162,15 +161,15 @@ func (p *page) copyRow(row []byte, x0, x1 int, samples []int, to []byte, step in
 	}
 }
 
-// read paints a window of a level, reduced by a whole factor: each pixel of the
-// picture is the mean of factor x factor pixels.
+// read paints a window of a level, reduced by an integer factor: each pixel of the picture is the
+// mean of factor x factor pixels.
 func (l *level) read(w window, factor int) (*image.RGBA, error) {
 	to := image.NewRGBA(image.Rect(0, 0, (w.width()+factor-1)/factor, (w.height()+factor-1)/factor))
 	paint, err := l.painter()
 	if err != nil {
 		return nil, err
 	}
-	// Tiles are read in columns of so few that a row of them stays in the cache.
+	// Read tiles in columns narrow enough for a row of them to stay in the cache.
 	columns := w.width()
 	if l.chunkW < l.width {
 		one := l.rowBytes() * int64(l.chunkH) * int64(len(paint.samples))
@@ -187,7 +186,7 @@ func (l *level) read(w window, factor int) (*image.RGBA, error) {
 	return to, nil
 }
 
-// readColumn is read for a part of the width, in bands of bounded size.
+// readColumn is like read for a part of the width, in bands of bounded size.
 func (l *level) readColumn(paint *painter, w window, factor int, to *image.RGBA) error {
 	pixel := len(paint.samples)*l.sampleBytes() + 4
 	height := max(1, bandBytes/(w.width()*pixel))
@@ -243,7 +242,7 @@ func (l *level) readColumn(paint *painter, w window, factor int, to *image.RGBA)
 	return nil
 }
 
-// hide makes pixels transparent that a mask leaves out.
+// hide makes the pixels transparent that a mask excludes.
 func hide(pixels, mask []byte) {
 	for i := range len(pixels) / 4 {
 		if mask[i] == 0 {
@@ -266,7 +265,7 @@ func add(sums []uint32, row []byte, factor int) {
 	}
 }
 
-// mean writes the means of boxes that are rows high, and clears their sums.
+// mean writes the means of boxes of so many rows, and clears their sums.
 func mean(sums []uint32, width, rows, factor int, to []byte) {
 	for i := range len(sums) / 4 {
 		n := uint32(rows * min(factor, width-i*factor))

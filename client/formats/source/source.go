@@ -1,5 +1,5 @@
-// Package source is the file that the readers of formats read from: random access,
-// and sequential reading, that end with their context.
+// Package source defines the input of the format readers: random access and sequential reading that end
+// with their context.
 package source
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// File is a file to read: the main one, or one beside it, such as the projection of
-// a shapefile, the material and texture of a mesh.
+// File is a file to read: the main one, or an accompanying one, e.g. the projection of a shapefile, the
+// material and texture of a mesh.
 type File struct {
 	Name string // without folder
 	Data io.ReaderAt
 	Size int64
 }
 
-// Head returns the first bytes of the file, n at most.
+// Head returns the first n bytes of the file, or fewer.
 func (f File) Head(n int64) ([]byte, error) {
 	head := make([]byte, max(0, min(f.Size, n)))
 	read, err := f.Data.ReadAt(head, 0)
@@ -35,7 +35,7 @@ func (f File) Reader(ctx context.Context) Reader {
 	return Reader{ctx, io.NewSectionReader(f.Data, 0, f.Size)}
 }
 
-// Reader reads a part of a file, and fails once its context has ended.
+// Reader reads a part of a file, and fails after the end of its context.
 type Reader struct {
 	ctx  context.Context
 	part *io.SectionReader
@@ -62,13 +62,13 @@ func (r Reader) ReadAt(p []byte, at int64) (int, error) {
 // Seek implements io.Seeker.
 func (r Reader) Seek(offset int64, whence int) (int64, error) { return r.part.Seek(offset, whence) }
 
-// ErrOther means that a file is of a kind that its reader does not know.
+// ErrOther means that the reader does not support the kind of file.
 var ErrOther = errors.New("files of this kind have none")
 
 // ErrTruncated means that the end of a file is missing.
 var ErrTruncated = errors.New("it is cut short")
 
-// Cut makes the end of a file, where more should follow, ErrTruncated.
+// Cut replaces an unexpected end of a file by ErrTruncated.
 func Cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrTruncated
@@ -76,17 +76,17 @@ func Cut(err error) error {
 	return err
 }
 
-// MaxLine is how long a line of a text format may be.
+// MaxLine is the longest line of a text format.
 const MaxLine = 1 << 20
 
-// Lines reads a text by lines of MaxLine at most.
+// Lines reads a text by lines of at most MaxLine.
 func Lines(r io.Reader) *bufio.Scanner {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), MaxLine)
 	return s
 }
 
-// Scanned is the error that ended the reading of lines or words, nil at the end of the text.
+// Scanned returns the error that ended reading lines or words, nil at the end of the text.
 func Scanned(s *bufio.Scanner) error {
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
 		return errors.New("it has a line that is longer than 1 MiB")
@@ -94,20 +94,20 @@ func Scanned(s *bufio.Scanner) error {
 	return s.Err()
 }
 
-// MaxValue is how long one value of a text may be: a feature of GeoJSON, the text of an
-// element of XML. Reading it takes several times as much memory.
+// MaxValue is the longest value of a text: a feature of GeoJSON, the text of an element of XML. Reading
+// it needs several times as much memory.
 const MaxValue = 32 << 20
 
-// Bounded reads a text and refuses a value that is longer than MaxValue.
+// Bounded reads a text and refuses values longer than MaxValue.
 type Bounded struct {
-	Err error // that it is too long
+	Err error // set for a value that is too long
 
 	r     io.Reader
 	n     int64
-	taken func() int64 // how much of the text was taken as values
+	taken func() int64 // length of the text already consumed as values
 }
 
-// JSON decodes a text of JSON, whose values are bounded.
+// JSON returns a decoder of JSON text with bounded values.
 func JSON(r io.Reader) (*jsontext.Decoder, *Bounded) {
 	b := &Bounded{r: r}
 	d := jsontext.NewDecoder(b, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -115,7 +115,7 @@ func JSON(r io.Reader) (*jsontext.Decoder, *Bounded) {
 	return d, b
 }
 
-// NewBounded reads a text of which taken tells how much was taken as values.
+// NewBounded bounds a text; taken returns how much of it was consumed as values.
 func NewBounded(r io.Reader, taken func() int64) *Bounded { return &Bounded{r: r, taken: taken} }
 
 func (b *Bounded) Read(p []byte) (int, error) {

@@ -1,7 +1,7 @@
 package tiff
 
-// Tags of TIFF 6.0 and its supplements, of EXIF (CIPA DC-008), DNG, GeoTIFF and
-// GDAL. Those of the directories below EXIF are in package imagery.
+// Tags of TIFF 6.0 and its supplements, of EXIF (CIPA DC-008), DNG, GeoTIFF and GDAL. Package imagery
+// has the tags of the directories below EXIF.
 const (
 	NewSubfileType  = 254
 	ImageWidth      = 256

@@ -1,6 +1,5 @@
-// Package tiff reads the directories of TIFF and BigTIFF structures: TIFF files,
-// GeoTIFF rasters, EXIF records. Memory is bounded whatever a file says; pixels are
-// read by package raster.
+// Package tiff reads the directories of TIFF and BigTIFF structures: TIFF files, GeoTIFF rasters, EXIF
+// records. Memory is bounded whatever a file contains; package raster reads the pixels.
 package tiff
 
 import (
@@ -10,7 +9,7 @@ import (
 	"strings"
 )
 
-// Reader reads directories. Cameras write invalid entries; those are skipped.
+// Reader reads directories. It skips invalid entries, which cameras write.
 type Reader struct {
 	R     io.ReaderAt
 	Size  int64
@@ -31,12 +30,12 @@ type Entry struct {
 	Offset int64 // of the value
 }
 
-// Limits far above those of real files; they bound the memory for damaged ones.
+// Limits far above real files, to bound the memory for damaged ones.
 const (
 	maxEntries = 4096
 	maxValues  = 1 << 20
 	maxText    = 4096
-	MaxLength  = 1 << 55 // 8 times it plus another one does not overflow
+	MaxLength  = 1 << 55 // 8 times this plus another one does not overflow
 )
 
 // kindSizes are the sizes of one value of each TIFF type.
@@ -113,9 +112,8 @@ func (t Reader) Directory(offset int64) (d Directory, ok bool) {
 	return d, true
 }
 
-// Directories visits the directories from an offset on, with those below them, each
-// once and limit at most; ok is false for one that is truncated. An error of visit
-// ends it.
+// Directories visits the directories from an offset on, including subdirectories, each once and at most
+// limit of them; ok is false for a truncated one. An error of visit ends it.
 func (t Reader) Directories(first int64, limit int, visit func(offset int64, d Directory, ok bool) error) error {
 	seen := map[int64]bool{0: true}
 	for pending := []int64{first}; len(pending) > 0 && len(seen) <= limit; pending = pending[1:] {
@@ -142,7 +140,7 @@ func (t Reader) word(b []byte) int64 {
 	return int64(min(t.Order.Uint64(b), MaxLength))
 }
 
-// Length is the length of the value in bytes.
+// Length returns the length of the value in bytes.
 func (e Entry) Length() int64 { return e.Count * kindSizes[e.Kind] }
 
 // Inside reports whether the value of e is within the structure.
@@ -150,7 +148,7 @@ func (t Reader) Inside(e Entry) bool {
 	return e.Offset >= 0 && e.Offset+e.Length() <= t.Size
 }
 
-// Bytes returns the value as stored, nil when it is missing or too long.
+// Bytes returns the stored value, nil when it is missing or too long.
 func (t Reader) Bytes(d Directory, tag uint16) []byte {
 	e, ok := d.Entries[tag]
 	if !ok || e.Count == 0 || e.Count > maxValues || !t.Inside(e) {
@@ -181,8 +179,7 @@ func (t Reader) Number(d Directory, tag uint16) (float64, bool) {
 	return 0, false
 }
 
-// Integers returns the unsigned integers of a value, MaxLength at most; above
-// 2^53 they are rounded.
+// Integers returns the unsigned integers of a value, at most MaxLength; above 2^53 they are rounded.
 func (t Reader) Integers(d Directory, tag uint16) (values []int64) {
 	switch d.Entries[tag].Kind {
 	case 3, 4, 13, 16, 18:
@@ -205,8 +202,8 @@ func (t Reader) Numbers(d Directory, tag uint16) []float64 {
 	return values
 }
 
-// At returns the unsigned integer of index i of a value; ok is false when there is
-// none. Long lists of offsets are read one by one this way.
+// At returns the unsigned integer at index i of a value; ok is false without one. It serves to read
+// long lists of offsets one at a time.
 func (t Reader) At(e Entry, i int64) (v int64, ok bool) {
 	switch e.Kind {
 	case 1, 3, 4, 13, 16, 18:

@@ -13,14 +13,14 @@ const (
 	maxText    = 64 << 10 // bytes of a value
 )
 
-// attributeList makes the attributes of a feature a JSON object, in their order.
+// attributeList collects the attributes of a feature as a JSON object, in order.
 type attributeList struct {
 	b     []byte
 	names map[string]bool
 }
 
-// add adds a value: a text, number, time or truth value. What says nothing is left out: texts
-// of spaces, numbers that are none, and a name that is there already.
+// add adds a value: a text, number, time or boolean. It skips meaningless values: blank texts, invalid
+// numbers, and duplicate names.
 func (l *attributeList) add(name string, value any) {
 	switch v := value.(type) {
 	case nil:
@@ -51,7 +51,7 @@ func (l *attributeList) add(name string, value any) {
 	if err != nil {
 		return
 	}
-	key, _ := json.Marshal(name) // a text always has a form
+	key, _ := json.Marshal(name) // a string can always be encoded
 	if l.names == nil {
 		l.names = map[string]bool{}
 	} else {
@@ -61,7 +61,7 @@ func (l *attributeList) add(name string, value any) {
 	l.b = append(append(append(l.b, key...), ':'), text...)
 }
 
-// object is the object, nil without attributes.
+// object returns the object, nil without attributes.
 func (l *attributeList) object() json.RawMessage {
 	if len(l.b) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// attributes reads those of the first features of a file.
+// attributes reads the attributes of the first features of a file.
 func attributes(t *testing.T, most int, f File, beside ...File) (list []string) {
 	t.Helper()
 	l, err := Open(context.Background(), f, beside...)
@@ -31,7 +31,7 @@ func attributes(t *testing.T, most int, f File, beside ...File) (list []string) 
 	return list
 }
 
-// The values are those of ogrinfo.
+// TestAttributesOfSharedFiles compares with values from ogrinfo.
 func TestAttributesOfSharedFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, beside, want string
@@ -74,7 +74,7 @@ func TestAttributesOfTexts(t *testing.T) {
 	}
 }
 
-// dbfWith is a dBASE file with one row.
+// dbfWith returns a dBASE file with one row.
 func dbfWith(language byte, row string, fields ...string) string {
 	head := make([]byte, 32)
 	head[0], head[4], head[29] = 3, 1, language

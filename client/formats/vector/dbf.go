@@ -14,10 +14,10 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// The table beside a shapefile (dBASE III to VII, as far as shapefiles use it). A
-// damaged one costs the attributes, not the shapes.
+// The table of a shapefile (dBASE III to VII, as far as shapefiles use it). A damaged one costs the
+// attributes, not the shapes.
 
-// rows reads the table, one row for each shape.
+// rows reads the table, one row per shape.
 type rows struct {
 	in      *bufio.Reader
 	columns []dbfColumn
@@ -32,8 +32,8 @@ type dbfColumn struct {
 	length int
 }
 
-// openRows opens a table whose texts have a code page, by the name in the .cpg file,
-// "" without one; nil when it cannot be read.
+// openRows opens a table with texts in the code page named in the .cpg file, "" without one; it returns
+// nil for an unreadable table.
 func openRows(ctx context.Context, f File, codePage string) *rows {
 	in := bufio.NewReaderSize(f.Reader(ctx), 64<<10)
 	var head [32]byte
@@ -46,7 +46,7 @@ func openRows(ctx context.Context, f File, codePage string) *rows {
 		return nil
 	}
 	r := &rows{in: in, left: little.Uint32(head[4:]), row: make([]byte, record), decode: decoder(codePage, head[29])}
-	used := 1 // whether it was deleted
+	used := 1 // the deletion flag
 	for ; len(fields) >= 32 && fields[0] != '\r' && len(r.columns) < maxColumns; fields = fields[32:] {
 		name, _, _ := bytes.Cut(fields[:11], []byte{0})
 		c := dbfColumn{r.decode(name), fields[11], int(fields[16])}
@@ -58,7 +58,7 @@ func openRows(ctx context.Context, f File, codePage string) *rows {
 	return r
 }
 
-// next is the next row, nil without one.
+// next returns the next row, nil without one.
 func (r *rows) next() json.RawMessage {
 	if r == nil || r.left == 0 {
 		return nil
@@ -87,7 +87,7 @@ func (c dbfColumn) value(b []byte, decode func([]byte) string) any {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			return n
 		}
-		return nil // stars are a number that was too long
+		return nil // asterisks mark a number that was too long
 	case 'L':
 		switch strings.ToUpper(text) {
 		case "T", "Y":
@@ -114,11 +114,11 @@ func (c dbfColumn) value(b []byte, decode func([]byte) string) any {
 	case 'C':
 		return decode(bytes.TrimRight(b, " \x00"))
 	}
-	return nil // a memo is in another file
+	return nil // a memo is stored in another file
 }
 
-// decoder reads texts: in UTF-8 where they are, else in a code page by name, or by
-// the number in the table's header. Western is what remains.
+// decoder returns a decoder of texts: as UTF-8 if valid, else in a code page by name, or by the number
+// in the table's header, with Western as the default.
 func decoder(codePage string, number byte) func([]byte) string {
 	page := charmapOf(codePage)
 	if page == nil {
@@ -132,12 +132,12 @@ func decoder(codePage string, number byte) func([]byte) string {
 		if utf8.Valid(b) {
 			return string(b)
 		}
-		text, _ := page.NewDecoder().Bytes(b) // every byte has a form
+		text, _ := page.NewDecoder().Bytes(b) // every byte can be decoded
 		return string(text)
 	}
 }
 
-// charmapOf finds a code page by a name such as "1252", "ISO-8859-1" or "cp437".
+// charmapOf returns the code page for a name like "1252", "ISO-8859-1" or "cp437".
 func charmapOf(name string) *charmap.Charmap {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

@@ -17,8 +17,8 @@ import (
 	"transect/client/formats/source"
 )
 
-// openGeoJSON reads GeoJSON (RFC 7946), also several texts one after the other, with
-// the member crs of its first version.
+// openGeoJSON reads GeoJSON (RFC 7946), also several concatenated texts, with the member crs of its
+// first version.
 func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
 	l := &Layer{Format: "geojson", System: crs.WGS84}
 	var found bool
@@ -32,7 +32,7 @@ func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
 			l.Problem = err.Error()
 		}
 	}
-	// The first feature tells whether it is GeoJSON.
+	// The first feature determines whether it is GeoJSON.
 	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF }, system)
 	if found && err == io.EOF {
 		if err = nil; containsSystem(f.Reader(ctx)) { // it may follow the features
@@ -62,7 +62,7 @@ func containsSystem(r io.Reader) bool {
 	}
 }
 
-// systemNamed finds the system of a name such as urn:ogc:def:crs:EPSG::25832.
+// systemNamed returns the system for a name like urn:ogc:def:crs:EPSG::25832.
 func systemNamed(name string) (*crs.System, error) {
 	upper := strings.ToUpper(name)
 	if strings.HasSuffix(upper, "CRS84") {
@@ -75,8 +75,7 @@ func systemNamed(name string) (*crs.System, error) {
 	return crs.EPSG(code)
 }
 
-// eachGeoJSON visits the shapes of a file, where visit is not nil, and the name of the
-// reference system.
+// eachGeoJSON visits the shapes of a file, if visit is not nil, and the name of the reference system.
 func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name string)) error {
 	d, limited := source.JSON(f.Reader(ctx))
 	read := func(err error) error {
@@ -208,8 +207,7 @@ func visitGeometry(text []byte, properties json.RawMessage, visit visitor) error
 	return visit(g, properties)
 }
 
-// geometryOf reads a geometry. (orb's reader sets no bound to collections inside one
-// another.)
+// geometryOf parses a geometry. (orb's parser does not limit nested collections.)
 func geometryOf(text []byte, depth int) (orb.Geometry, error) {
 	var g struct {
 		Type        string

@@ -22,8 +22,8 @@ import (
 	"transect/client/formats/crs"
 )
 
-// GeoPackages (OGC 12-128). The database is untrusted: it is read through the file
-// given, only plain tables, without triggers, views and extensions.
+// GeoPackages (OGC 12-128). The database is untrusted: it is read through the given file, only plain
+// tables, without triggers, views and extensions.
 
 const (
 	maxTables = 64
@@ -53,7 +53,7 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 	for _, t := range tables {
 		same = same && t.system != nil && l.System != nil && t.system.String() == l.System.String()
 	}
-	if !same && len(tables) > 1 { // those that have a position are put together in longitude and latitude
+	if !same && len(tables) > 1 { // tables with a position are combined in longitude and latitude
 		l.System, l.Problem = crs.WGS84, ""
 	}
 	l.each = func(ctx context.Context, attributes bool, visit visitor) error {
@@ -81,15 +81,15 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 // TileSet is a raster in a GeoPackage.
 type TileSet struct {
 	Width, Height, Bands int
-	West, North          float64 // of its corner
+	West, North          float64 // of its upper left corner
 	PixelX, PixelY       float64
 	Definition           string // of its reference system, as WKT
 }
 
-// Tiles returns the first raster of a GeoPackage without features, nil without one.
+// Tiles returns the first raster of a GeoPackage without features, nil if there is none.
 func Tiles(ctx context.Context, f File) (tiles *TileSet, err error) {
 	err = withDatabase(ctx, f, func(db *sql.Conn) error {
-		if features, _ := featureTables(ctx, db); len(features) > 0 { // or there is no list of them
+		if features, _ := featureTables(ctx, db); len(features) > 0 { // on an error there is no list of them
 			return nil
 		}
 		var t TileSet
@@ -112,7 +112,7 @@ func Tiles(ctx context.Context, f File) (tiles *TileSet, err error) {
 		if t.Bands = 4; kind != "tiles" {
 			t.Bands = 1
 		}
-		var metadata string // of GDAL, which has other numbers of bands there
+		var metadata string // GDAL's, with other numbers of bands
 		_ = db.QueryRowContext(ctx, "SELECT metadata FROM gpkg_metadata WHERE metadata LIKE '%BAND_COUNT%'").Scan(&metadata)
 		if _, rest, found := strings.Cut(metadata, `"BAND_COUNT">`); found {
 			fmt.Sscan(rest, &t.Bands)
@@ -170,7 +170,7 @@ func sqliteError(ctx context.Context, err error) error {
 	return err
 }
 
-// featureTables lists the tables of features that are plain tables.
+// featureTables lists the feature tables that are plain tables.
 func featureTables(ctx context.Context, db *sql.Conn) (all []table, err error) {
 	rows, err := db.QueryContext(ctx, `
 		SELECT g.table_name, g.column_name, coalesce(s.organization, ''), coalesce(s.organization_coordsys_id, 0),
@@ -219,7 +219,7 @@ func (t table) each(ctx context.Context, db *sql.Conn, attributes bool, visit vi
 		}
 	}
 	selected := []string{quote(t.column)}
-	for _, c := range columns { // other binary values mean nothing here, and long texts are cut
+	for _, c := range columns { // other binary values are meaningless here, and long texts are truncated
 		selected = append(selected,
 			fmt.Sprintf("CASE typeof(%[1]s) WHEN 'blob' THEN NULL WHEN 'text' THEN substr(%[1]s, 1, %[2]d) ELSE %[1]s END",
 				quote(c), maxText))
@@ -254,13 +254,13 @@ func (t table) each(ctx context.Context, db *sql.Conn, attributes bool, visit vi
 	return rows.Err()
 }
 
-// toWGS84 is the projection of the table's positions to longitude and latitude.
+// toWGS84 projects a position of the table to longitude and latitude.
 func (t table) toWGS84(p orb.Point) orb.Point {
 	lon, lat := t.system.ToWGS84(p[0], p[1])
 	return orb.Point{lon, lat}
 }
 
-// attributes lists the columns beside the geometry.
+// attributes lists the columns other than the geometry.
 func (t table) attributes(ctx context.Context, db *sql.Conn) (columns []string, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?) WHERE name <> ? LIMIT ?", t.name, t.column,
 		maxColumns)
@@ -278,10 +278,10 @@ func (t table) attributes(ctx context.Context, db *sql.Conn) (columns []string, 
 	return columns, rows.Err()
 }
 
-// quote makes a name an identifier of SQL.
+// quote quotes a name as an SQL identifier.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// packageGeometry reads the header of a geometry, and its WKB.
+// packageGeometry parses the header of a geometry, and its WKB.
 func packageGeometry(b []byte) (orb.Geometry, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -300,7 +300,7 @@ func packageGeometry(b []byte) (orb.Geometry, error) {
 	return readWKB(b[8+envelope:])
 }
 
-// oneFile is a file system of one file.
+// oneFile is a file system with a single file.
 type oneFile struct{ File }
 
 func (o oneFile) Open(name string) (fs.File, error) {

@@ -16,19 +16,17 @@ import (
 	"transect/client/formats/source"
 )
 
-// Shapefiles (Esri, July 1998). Read here because the Go modules that can be had
-// trust the counts in a file.
+// Shapefiles (Esri, July 1998). Parsed here because the available Go modules trust the counts in a file.
 
 var little, big = binary.LittleEndian, binary.BigEndian
 
-// isShape recognises the header of the main file. An index has the same, but no
-// shapes.
+// isShape recognises the header of the main file. An index has the same header, but no shapes.
 func isShape(head []byte) bool {
 	return len(head) >= 100 && big.Uint32(head) == 9994 && little.Uint32(head[28:]) == 1000
 }
 
 func openShape(f File, beside []File) (*Layer, error) {
-	var table *File // of attributes
+	var table *File // with the attributes
 	var codePage string
 	l := &Layer{Format: "shapefile", Problem: "the file has no projection (.prj) beside it",
 		each: func(ctx context.Context, attributes bool, visit visitor) error {
@@ -59,7 +57,7 @@ func openShape(f File, beside []File) (*Layer, error) {
 			}
 			l.setWKT(wkt)
 		case ".cpg":
-			codePage, _ = text() // without it the table says its own
+			codePage, _ = text() // without it the table declares its own
 		case ".dbf":
 			table = &b
 		}
@@ -67,7 +65,7 @@ func openShape(f File, beside []File) (*Layer, error) {
 	return l, nil
 }
 
-// The kinds of shapes. With heights they are 10 more, with measures 20.
+// Kinds of shapes: add 10 for heights, 20 for measures.
 const (
 	shapePoint      = 1
 	shapeLine       = 3
@@ -112,7 +110,7 @@ func eachShape(r io.Reader, visit func(orb.Geometry) error) error {
 	return nil
 }
 
-// readInto reads n bytes; a length that is not there takes no memory.
+// readInto reads n bytes, allocating no memory for data that is missing.
 func readInto(b []byte, r io.Reader, n int64) ([]byte, error) {
 	b = b[:0]
 	for int64(len(b)) < n {
@@ -130,7 +128,7 @@ func readInto(b []byte, r io.Reader, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// shapeOf reads the content of a record.
+// shapeOf parses the content of a record.
 func shapeOf(b []byte) (orb.Geometry, error) {
 	kind := little.Uint32(b)
 	if kind == 0 {

@@ -1,9 +1,9 @@
-// Package vector reads the shapes of vector files: GeoJSON, shapefiles (also zipped),
-// GeoPackages, KML and KMZ, GPX. Open finds the reference system, Each visits the
-// shape of every feature, one at a time, so that memory is bounded by the largest
-// feature, which is limited. Features visits them with their attributes.
+// Package vector reads the shapes of vector files: GeoJSON, shapefiles (also zipped), GeoPackages, KML
+// and KMZ, GPX. Open determines the reference system, Each visits the shape of every feature, one at a
+// time, so that memory is bounded by the largest feature, which is limited. Features visits them with
+// their attributes.
 //
-// Package picture draws and measures the shapes. Every format has a file of its own.
+// Package formats draws and measures the shapes. Every format has its own file.
 package vector
 
 import (
@@ -27,28 +27,27 @@ type File = source.File
 // Layer is an open vector file.
 type Layer struct {
 	Format string
-	// System is that of the coordinates, nil when it is not known: then Problem says
-	// why.
+	// System is the reference system of the coordinates, nil when unknown, for the reason in Problem.
 	System  *crs.System
 	Problem string
 
 	each func(ctx context.Context, attributes bool, visit visitor) error
 }
 
-// visitor takes the shape of a feature, nil where it has none, and its attributes
-// as a JSON object, nil where it has none or they are not wanted.
+// visitor receives the shape of a feature, nil without one, and its attributes as a JSON object, nil
+// without any or when not requested.
 type visitor func(orb.Geometry, json.RawMessage) error
 
-// maxPositions is how many positions a feature may have.
+// maxPositions limits the positions of a feature.
 const maxPositions = 4_000_000
 
-// mark is the byte order mark that some texts in UTF-8 begin with.
+// mark is the byte order mark at the start of some UTF-8 texts.
 const mark = "\xef\xbb\xbf"
 
 var errLong = fmt.Errorf("a feature has more than %d positions", maxPositions)
 
-// Open recognises a file by its first bytes, text by its extension as well. The
-// projection of a shapefile is among the files beside it.
+// Open recognises a file by its first bytes, text also by its extension. The projection of a shapefile
+// is among the accompanying files.
 func Open(ctx context.Context, f File, beside ...File) (*Layer, error) {
 	head, err := f.Head(512)
 	if err != nil {
@@ -77,16 +76,15 @@ func Open(ctx context.Context, f File, beside ...File) (*Layer, error) {
 	return nil, source.ErrOther
 }
 
-// Each visits the shapes of all features; nil for a feature without one. Rings of
-// polygons may have any direction, but holes have the other one.
+// Each visits the shapes of all features; nil for a feature without one. Rings of polygons may have any
+// orientation, but holes have the opposite one.
 func (l *Layer) Each(ctx context.Context, visit func(orb.Geometry) error) error {
 	return l.visit(ctx, false, func(g orb.Geometry, _ json.RawMessage) error { return visit(g) })
 }
 
-// Features visits all features like Each, with their attributes as a JSON object in
-// the order of the file: the members properties of GeoJSON, the columns of a
-// shapefile's .dbf and of a GeoPackage, names, descriptions and the like of KML and
-// GPX. They are nil for a feature without any.
+// Features visits all features like Each, with their attributes as a JSON object in the order of the
+// file: the member properties of GeoJSON, the columns of a shapefile's .dbf and of a GeoPackage, names,
+// descriptions etc. of KML and GPX. They are nil for a feature without any.
 func (l *Layer) Features(ctx context.Context, visit func(g orb.Geometry, attributes json.RawMessage) error) error {
 	return l.visit(ctx, true, visit)
 }
@@ -101,7 +99,7 @@ func (l *Layer) visit(ctx context.Context, attributes bool, visit visitor) error
 	})
 }
 
-// setWKT sets the system that a projection file describes.
+// setWKT sets the system from the text of a projection file.
 func (l *Layer) setWKT(text string) {
 	s, err := crs.FromWKT(strings.TrimPrefix(text, mark))
 	if err != nil {

@@ -60,7 +60,7 @@ func countPositions(g orb.Geometry) (n int) {
 	return n
 }
 
-// The numbers are those of ogrinfo.
+// TestSharedFiles compares with numbers from ogrinfo.
 func TestSharedFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, format, system string
@@ -165,7 +165,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A value that is too long is refused before it has taken several times its memory.
+// TestValuesAreBounded: a value that is too long is refused before it has taken several times its memory.
 func TestValuesAreBounded(t *testing.T) {
 	long := strings.Repeat("1234567 ", 33<<20/8)
 	for _, f := range []File{
@@ -250,7 +250,7 @@ func FuzzVector(f *testing.F) {
 	})
 }
 
-// The projection in the letter case of the shapefile wins over another one.
+// TestProjectionInAnotherLetterCase prefers the projection in the shapefile's letter case.
 func TestProjectionInAnotherLetterCase(t *testing.T) {
 	shp := make([]byte, 128)
 	big.PutUint32(shp, 9994)

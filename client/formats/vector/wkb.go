@@ -8,12 +8,11 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Well-known binary (OGC 06-103r4), with heights and measures, which orb does not
-// read; they are left out.
+// Well-known binary (OGC 06-103r4) with heights and measures, which orb cannot read; they are dropped.
 
 var errWKB = errors.New("a geometry is damaged")
 
-// wkb takes a geometry apart.
+// wkb parses a geometry.
 type wkb struct {
 	b      []byte
 	order  binary.ByteOrder

@@ -14,10 +14,10 @@ import (
 	"transect/client/formats/source"
 )
 
-// maxDepth limits how deep elements may be inside one another.
+// maxDepth limits the nesting of elements.
 const maxDepth = 200
 
-// elements walks an XML text. The texts within an element come before its end.
+// elements walks an XML text. The texts within an element precede its end.
 func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error,
 	end func(name string) error) error {
 	taken := int64(0)
@@ -64,7 +64,7 @@ func elements(ctx context.Context, f File, begin func(xml.StartElement) error, t
 	}
 }
 
-// collected is the text of an element that is of interest, from its start to its end.
+// collected is the text of a relevant element, from its start to its end.
 type collected struct {
 	strings.Builder
 	on bool
@@ -72,7 +72,7 @@ type collected struct {
 
 func (c *collected) begin() { c.Reset(); c.on = true }
 
-// take adds a text; the rest of one that is too long is left out.
+// take appends a text, truncated to the maximum length.
 func (c *collected) take(b []byte) {
 	if c.on && c.Len() < maxText {
 		c.Write(b)
@@ -192,7 +192,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// tuples reads "longitude,latitude,altitude" separated by spaces.
+// tuples parses "longitude,latitude,altitude" separated by spaces.
 func tuples(text string) (line []orb.Point, err error) {
 	for tuple := range strings.FieldsSeq(text) {
 		lon, rest, _ := strings.Cut(tuple, ",")
@@ -233,7 +233,7 @@ func eachGPX(f File) func(context.Context, bool, visitor) error {
 					point, within, attributes = p, name, attributeList{}
 					return nil
 				}
-				within = "" // its texts are those of a position
+				within = "" // its texts belong to a position
 				if line = append(line, p); len(line) > maxPositions {
 					return errLong
 				}

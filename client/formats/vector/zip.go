@@ -13,7 +13,7 @@ import (
 	"transect/client/wait"
 )
 
-// maxUnpacked limits what of an archive is unpacked into memory, in bytes.
+// maxUnpacked limits the bytes of an archive unpacked into memory.
 const maxUnpacked = 256 << 20
 
 // openZip opens the first vector file in an archive: a zipped shapefile, or KMZ.
