@@ -124,8 +124,7 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 
 func (c *Client) waitForProducts(ctx context.Context, in WaitForProducts) (Some[Product], error) {
 	products := make(Some[Product], len(in.Product))
-	check := func() (states string, _ any, done bool, err error) {
-		done = true
+	check := func() (states string, _ any, _ bool, err error) {
 		for i, id := range in.Product {
 			before := products[i].Status
 			if ended[before] {

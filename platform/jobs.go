@@ -190,12 +190,12 @@ func (w *workers) run(ctx context.Context, j job) {
 	case err == nil:
 	case w.p.closing.Err() != nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
 		// An interrupted attempt does not count.
-		w.p.write(context.WithoutCancel(ctx), func(t tx) {
+		_ = w.p.write(context.WithoutCancel(ctx), func(t tx) {
 			t.exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
 		})
 	default:
 		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
-		wait.Sleep(ctx, retryDelay)
+		_ = wait.Sleep(ctx, retryDelay)
 	}
 	w.mu.Lock()
 	w.running[j](nil)

@@ -163,7 +163,7 @@ func (m *merge) stream() *stream {
 // loaded returns the number of records read, at least i+1 if so many exist.
 func (s *stream) loaded(m *merge, i int) int {
 	for i >= len(s.records) && !s.whole {
-		if mentionsPlanned(map[string]any(m.q.Filter)) {
+		if mentionsPlanned(m.q.Filter) {
 			s.whole = true
 			break
 		}
@@ -211,7 +211,7 @@ func (m *merge) below(filter store.Doc, size, page int) []byte {
 // heldBelow counts the held records that the search would find below.
 func (m *merge) heldBelow() (n int) {
 	u := m.o.under
-	if mentionsPlanned(map[string]any(m.q.Filter)) {
+	if mentionsPlanned(m.q.Filter) {
 		return 0
 	}
 	for ids := range slices.Chunk(m.held, belowPage) {

@@ -186,7 +186,7 @@ func (f *filling) names() []string {
 func (f *filling) section(p mustache.Piece) error {
 	v := f.lookup(p.Text)
 	list, isTable := v.(*lua.LTable)
-	function, first := v.Type() == lua.LTFunction, lua.LValue(lua.LNil)
+	function, first := v.Type() == lua.LTFunction, lua.LNil
 	if function {
 		first = vm.Call(f.c.L, v)
 	}

@@ -138,11 +138,11 @@ func wrongValue(f *client.RecordField, v any) (text, hint string) {
 	number, isNumber := v.(float64)
 	_, isBool := v.(bool)
 	if !isText && !isNumber && !isBool {
-		if n, ok := v.(int64); !ok {
+		n, ok := v.(int64)
+		if !ok {
 			return "", ""
-		} else {
-			number, isNumber = float64(n), true
 		}
+		number, isNumber = float64(n), true
 	}
 	shown := strconv.Quote(written)
 	if isNumber {

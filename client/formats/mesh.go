@@ -68,7 +68,7 @@ func (f *file) offset(ctx context.Context) (offset [3]float64) {
 	for _, b := range f.beside {
 		if strings.HasSuffix(strings.ToLower(b.Name), "offset.xyz") && b.Size < 4096 {
 			text, _ := io.ReadAll(b.Reader(ctx))
-			fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1], &offset[2])
+			_, _ = fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1], &offset[2])
 		}
 	}
 	return offset

@@ -65,7 +65,7 @@ type inner struct {
 func embedded(view imagery.View, whole image.Config) (all []inner) {
 	for _, data := range view.Pictures {
 		c, format, err := image.DecodeConfig(data)
-		data.Seek(0, io.SeekStart)
+		_, _ = data.Seek(0, io.SeekStart)
 		if err != nil || format != "jpeg" || c.Width < 1 || c.Height < 1 {
 			continue
 		}
@@ -90,7 +90,7 @@ func embedded(view imagery.View, whole image.Config) (all []inner) {
 
 // decode returns the area with the photo; the rest must be black.
 func (e inner) decode(ctx context.Context) (image.Image, error) {
-	e.data.Seek(0, io.SeekStart)
+	_, _ = e.data.Seek(0, io.SeekStart)
 	picture, err := decode(ctx, source.Within(ctx, e.data), e.config, false)
 	if err != nil || e.area == picture.Bounds() {
 		return picture, err

@@ -141,7 +141,8 @@ func (t *triangle) bend(sin0 float64) {
 // root returns the zero of f between a, where f is negative, and b, where it is positive, to full
 // precision (Chandrupatla 1997: bisection, or inverse quadratic interpolation where it is safe).
 func root(a, b, fa, fb float64, f func(float64) float64) float64 {
-	c, fc, step := a, fa, 0.5
+	var c, fc float64
+	step := 0.5
 	for range 200 {
 		x := a + step*(b-a)
 		fx := f(x)

@@ -36,12 +36,12 @@ func (r *run) resolveCandidates(ctx context.Context) error {
 	var again []*item
 	first := map[string]bool{}
 	for _, it := range left {
-		if print := fingerprint(it.result()); first[print] {
+		print := fingerprint(it.result())
+		if first[print] {
 			again = append(again, it)
 			continue
-		} else {
-			first[print] = true
 		}
+		first[print] = true
 		created, err := r.createDatasets(ctx, []*item{it})
 		if err != nil {
 			return err

@@ -205,8 +205,8 @@ func TestLimitedUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	now, began := time.Now(), time.Time{}
-	began = now
+	now := time.Now()
+	began := now
 	limit.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 	limit.sleep = func(ctx context.Context, d time.Duration) error {
 		mu.Lock()

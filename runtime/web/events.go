@@ -129,16 +129,16 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				out.emit("problem", name, "", describe(err)) // the browser reconnects
+				_ = out.emit("problem", name, "", describe(err)) // the browser reconnects
 				cancel()
 			}
 			return nil
 		})
 	}
 	go func() {
-		group.Wait()
+		_ = group.Wait()
 		if ctx.Err() == nil {
-			out.emit("end", "", "", nil) // page.js does not reconnect
+			_ = out.emit("end", "", "", nil) // page.js does not reconnect
 		}
 		cancel()
 	}()
@@ -151,7 +151,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 				cancel()
 			}
 		case <-ctx.Done():
-			group.Wait()
+			_ = group.Wait()
 			return nil
 		}
 	}
@@ -189,7 +189,7 @@ func (s *stream) cursor(name string) string {
 func (s *stream) print(format string, args ...any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // drops a browser that stops reading
+	_ = s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // drops a browser that stops reading
 	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		return nil, err
 	}
 	if long && c.WKT == "" && c.Keys == nil {
-		c.readRecords(int64(min(little.Uint64(head[235:]), uint64(size))), int64(little.Uint32(head[243:])), 60)
+		_ = c.readRecords(int64(min(little.Uint64(head[235:]), uint64(size))), int64(little.Uint32(head[243:])), 60)
 	}
 	return c, c.check()
 }

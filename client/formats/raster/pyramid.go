@@ -144,7 +144,7 @@ func (w *pyramid) chunks(to *written, picture *image.RGBA, first int) error {
 		}
 		coded.Reset()
 		w.coder.Reset(&coded)
-		w.coder.Write(chunk)
+		_, _ = w.coder.Write(chunk)
 		w.coder.Close()
 		if _, err := w.file.WriteAt(coded.Bytes(), w.at); err != nil {
 			return err

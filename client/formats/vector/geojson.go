@@ -93,15 +93,15 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 		switch kind := d.PeekKind(); {
 		case kind == '{':
 		case kind == 0 && n > 0:
-			if _, err := d.ReadToken(); err == io.EOF {
+			_, err := d.ReadToken()
+			if err == io.EOF {
 				return nil
-			} else {
-				return read(err)
 			}
+			return read(err)
 		default:
 			return source.ErrOther
 		}
-		d.ReadToken()
+		_, _ = d.ReadToken()
 		members := map[string]jsontext.Value{}
 		listed := false
 		for d.PeekKind() == '"' {
@@ -112,7 +112,7 @@ func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name st
 			key := name.String()
 			if key == "features" && d.PeekKind() == '[' {
 				listed = true
-				d.ReadToken()
+				_, _ = d.ReadToken()
 				for d.PeekKind() == '{' {
 					value, err := d.ReadValue()
 					if err != nil {

@@ -115,7 +115,7 @@ func Tiles(ctx context.Context, f File) (tiles *TileSet, err error) {
 		var metadata string // GDAL's, with other numbers of bands
 		_ = db.QueryRowContext(ctx, "SELECT metadata FROM gpkg_metadata WHERE metadata LIKE '%BAND_COUNT%'").Scan(&metadata)
 		if _, rest, found := strings.Cut(metadata, `"BAND_COUNT">`); found {
-			fmt.Sscan(rest, &t.Bands)
+			_, _ = fmt.Sscan(rest, &t.Bands)
 		}
 		if strings.EqualFold(organization, "EPSG") {
 			if s, err := crs.EPSG(code); err == nil {

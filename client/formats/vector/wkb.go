@@ -105,7 +105,7 @@ func members[L ~[]G, G orb.Geometry](r *wkb, depth int, list L) orb.Geometry {
 			r.failed = true
 		}
 	}
-	return orb.Geometry(any(list).(orb.Geometry))
+	return any(list).(orb.Geometry)
 }
 
 func (r *wkb) point() orb.Point {

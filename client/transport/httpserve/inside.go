@@ -25,7 +25,7 @@ func (s Server) NewInside(closing context.Context, refused error) *Inside {
 	in := &Inside{pipes: make(chan net.Conn), closing: closing, refused: refused}
 	s.Handler = in.counted(s.Handler)
 	in.server = s.server(closing)
-	go in.server.Serve(pipes{in})
+	go in.server.Serve(pipes{in}) //nolint:errcheck // it ends when the server is closed
 	return in
 }
 

@@ -72,7 +72,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.ended = b.ended || err == io.EOF; b.ended {
 		// The server now waits for the end of the connection: a deadline that passes
 		// while the request is worked on would cancel it.
-		b.connection.SetReadDeadline(time.Time{})
+		_ = b.connection.SetReadDeadline(time.Time{})
 	} else {
 		b.allow(b.limits.Stall)
 	}
@@ -82,4 +82,4 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 }
 
 // allow sets a deadline for reads of the connection.
-func (b *limitedBody) allow(d time.Duration) { b.connection.SetReadDeadline(time.Now().Add(d)) }
+func (b *limitedBody) allow(d time.Duration) { _ = b.connection.SetReadDeadline(time.Now().Add(d)) }

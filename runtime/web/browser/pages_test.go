@@ -70,11 +70,11 @@ func (p *tab) everyPage() {
 	for len(queue) > 0 {
 		path := queue[0]
 		queue = queue[1:]
-		if k := kind(path); seen[k] || notPage(path) {
+		k := kind(path)
+		if seen[k] || notPage(path) {
 			continue
-		} else {
-			seen[k] = true
 		}
+		seen[k] = true
 		p.width(wide)
 		p.visit(path)
 		queue = append(queue, p.links()...)
