@@ -108,8 +108,8 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Profile: job.Profile.begin(),
 	}
 	x := &Execution{process: p, job: job}
-	for _, make := range p.Parts {
-		if part := make(p, job); part != nil {
+	for _, newPart := range p.Parts {
+		if part := newPart(p, job); part != nil {
 			x.parts = append(x.parts, part)
 		}
 	}
@@ -145,7 +145,8 @@ func (x *Execution) Named() Connection { return x.connector.named }
 
 // Settings returns the settings of a connection, with the secrets of its files.
 func (x *Execution) Settings(named Connection) (s client.Settings, err error) {
-	return s, x.connector.fill(&s, named)
+	err = x.connector.fill(&s, named)
+	return s, err
 }
 
 // Connect connects with settings, outside of the parts of the run.

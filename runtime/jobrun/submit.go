@@ -143,11 +143,11 @@ func (q *part) has(script *packed) bool {
 // what it says, and how many said the same before. The text of the script is no
 // part of it: a mended script is the same job.
 func (q *part) key(p jobs.Part) (string, error) {
-	notes := runledger.Of(q.x)
-	if notes == nil {
+	own := runledger.Of(q.x)
+	if own == nil {
 		return "", nil
 	}
-	l, err := notes.Open()
+	l, err := own.Open()
 	if err != nil {
 		return "", err
 	}

@@ -121,8 +121,13 @@ func New(p *runtime.Process, job *runtime.Job) runtime.Part {
 	return r
 }
 
-// Open opens the ledger.
-func (r *Part) Open() (*ledger.Ledger, error) { return r.open() }
+// Open opens the ledger. It fails for a run that keeps none.
+func (r *Part) Open() (*ledger.Ledger, error) {
+	if r == nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run keeps no ledger"), "name the run: --run ID")
+	}
+	return r.open()
+}
 
 // Prepare lets scripts keep values in the ledger.
 func (r *Part) Prepare(o *vm.Options) { o.InRun = r.forScripts(r.job.Run.ID, r.job.Run.Known) }
