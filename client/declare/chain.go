@@ -19,6 +19,8 @@ type Call struct {
 	Exchange func(ctx context.Context, req Request, send Sender) ([]byte, error)
 	// Answered means that Exchange has the answers: nothing is sent.
 	Answered bool
+	// Resent means that an earlier request of the same call may have been carried out.
+	Resent bool
 
 	page bool // one page of a search_generator
 }

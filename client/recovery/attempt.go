@@ -141,6 +141,7 @@ func (a *attempt) within(ctx context.Context) context.Context {
 // send passes the call on and records its outcome.
 func (a *attempt) send(ctx context.Context) (declare.Value, error) {
 	call := *a.call
+	call.Resent = !a.row.New
 	if !call.Spec.Composed {
 		call.Exchange = a.exchange
 	} else {

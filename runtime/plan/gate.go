@@ -202,7 +202,7 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 		if err != nil {
 			return nil, err
 		}
-		w := g.next(key, call.Answered)
+		w := g.next(key, call)
 		if w == nil {
 			w = g.adopt(platform, call, p)
 		}
@@ -223,14 +223,18 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 	return writes, nil
 }
 
-// next takes a write of a key that is not done; one that is for the ledger's answer.
-func (g *Gate) next(key string, answered bool) *Write {
+// next takes a write of a key. One that is done is taken for the ledger's answer, and when the ledger sends it again:
+// the start that sent it died after the gate had recorded it, and before the ledger had.
+func (g *Gate) next(key string, call *declare.Call) *Write {
 	list := g.waiting[key]
 	at := 0
-	if answered {
+	switch {
+	case call.Answered:
 		at = max(0, slices.IndexFunc(list, func(w *Write) bool { return g.state[w.Number] == done }))
+	case call.Resent:
+		at = max(0, slices.IndexFunc(list, func(w *Write) bool { return g.state[w.Number] != 0 }))
 	}
-	if at >= len(list) || !answered && g.state[list[at].Number] == done {
+	if at >= len(list) || !call.Answered && !call.Resent && g.state[list[at].Number] == done {
 		return nil
 	}
 	w := list[at]
@@ -254,7 +258,7 @@ func (g *Gate) adopt(platform string, call *declare.Call, p part) *Write {
 				trial := ids{file: g.ids.file, origin: maps.Clone(g.ids.origin), present: g.ids.present}
 				trial.add(id, maker.Key+"/"+made.Path, number)
 				if key, _, err := trial.key(platform, call, p); err == nil {
-					if w := g.next(key, false); w != nil {
+					if w := g.next(key, call); w != nil {
 						g.ids.add(id, maker.Key+"/"+made.Path, number)
 						return w
 					}
