@@ -12,6 +12,7 @@ import (
 	"transect/bindings"
 	"transect/client/fault"
 	"transect/client/ledger"
+	"transect/client/sqlitefile"
 )
 
 // A request that arrives after the settling time, when it was sent again already,
@@ -155,7 +156,7 @@ func (r *lostRun) byAnother(name string) {
 }
 
 func (r *lostRun) database(do func(*sql.DB) error) {
-	db, err := sql.Open("sqlite", filepath.Join(r.platform.Dir(), "platform.db"))
+	db, err := sqlitefile.Open(r.t.Context(), filepath.Join(r.platform.Dir(), "platform.db"), "")
 	if err == nil {
 		defer db.Close()
 		err = do(db)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/client/sqlitefile"
 	"transect/platform"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -326,7 +326,7 @@ var (
 func (r *lostRun) state() string {
 	// What is done with a file ends when its dataset is deleted, done or not.
 	const deletedDatasets = "SELECT id FROM docs WHERE collection = 'datasets' AND deletion_date IS NOT NULL"
-	db, err := sql.Open("sqlite", filepath.Join(r.platform.Dir(), "platform.db"))
+	db, err := sqlitefile.Open(r.t.Context(), filepath.Join(r.platform.Dir(), "platform.db"), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"transect/client/sqlitefile"
 	"transect/testdata/flightgen"
 )
 
@@ -109,7 +110,7 @@ func (h *home) things(t *testing.T) (list []string) {
 
 func (h *home) database(t *testing.T, do func(*sql.DB) error) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(h.dir, "platform", "platform.db"))
+	db, err := sqlitefile.Open(t.Context(), filepath.Join(h.dir, "platform", "platform.db"), "")
 	if err == nil {
 		defer db.Close()
 		err = do(db)
