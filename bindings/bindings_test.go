@@ -12,6 +12,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/platform"
 	"transect/runtime/luastd"
@@ -79,7 +80,7 @@ func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, li
 			w.plans(t, &o)
 		}
 		return client.New(ctx, s, o)
-	}, ingest.Module)
+	}, ingest.Module, lookup.Module)
 	return w
 }
 
@@ -241,7 +242,8 @@ sdk.credentials.create{ name = "n", company = company, credentials = { type = "d
 func TestModuleExamples(t *testing.T) {
 	examples := maps.Clone(bindings.Examples())
 	maps.Copy(examples, ingest.Examples())
-	for _, m := range append(bindings.Modules(), bindings.Declaration(), ingest.Declaration()) {
+	maps.Copy(examples, lookup.Examples())
+	for _, m := range append(bindings.Modules(), bindings.Declaration(), ingest.Declaration(), lookup.Declaration()) {
 		for _, f := range m.Funcs {
 			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, examples[m.Name+"."+f.Name].Text()) })
 		}

@@ -19,6 +19,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
@@ -204,7 +205,7 @@ func (r *lostRun) start(die death, at int) error {
 			client.Options{RoundTripper: r, Sleep: r.sleep, Links: []client.Link{client.At(client.PlaceObserve, r.watch), recovery.Link(recovery.Options{
 				Ledger: func() (*ledger.Ledger, error) { return r.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil },
 				Platform: r.now, Settle: 30 * time.Second, Stats: r.tally})}})
-	}, ingest.Module)
+	}, ingest.Module, lookup.Module)
 	if _, err = in.RunString("example", r.code); err != nil {
 		err = vm.Failure(err).Err
 	}

@@ -11,14 +11,21 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/lookup"
 	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/profile"
 )
 
+// Call is the call of an operation by a script. Its arguments can be replaced.
+type Call struct {
+	In     *vm.Interp
+	Client *client.Client
+	Spec   *declare.Spec
+	Args   map[string]any
+}
+
 // operation adapts one operation to Lua.
-func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
+func (b *Binding) operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 	return func(L *lua.LState) int {
 		args, err := arguments(L, s)
 		vm.Must(L, err)
@@ -34,15 +41,18 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			doubtNil(L, s)
 		}
 		resolvePaths(in, s, &args)
-		names := NamesOf(in, c)
-		moved, end := showTransfer(in, s, args.Values)
-		defer end()
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(declare.InTask(ctx, task), client.TransferOptions{Progress: moved})
-			if err = names.Resolve(ctx, s, args.Values); err == nil {
-				value, err = s.Invoke(ctx, args)
+			ctx = client.WithTransfers(declare.InTask(ctx, task), client.TransferOptions{Progress: in.Transferred})
+			for _, before := range b.Before {
+				var done func()
+				ctx, done, err = before(ctx, Call{in, c, s, args.Values})
+				defer done()
+				if err != nil {
+					return err
+				}
 			}
+			value, err = s.Invoke(ctx, args)
 			return err
 		}
 		var calls *Callbacks
@@ -77,20 +87,13 @@ func platform(operation string) vm.Waiting {
 	return vm.Waiting{Name: operation, Kind: profile.Platform}
 }
 
-type namesKey struct{ client *client.Client }
-
-// NamesOf takes names where the operations of a client expect ids.
-func NamesOf(in *vm.Interp, c *client.Client) *lookup.Names {
-	return vm.State(in, namesKey{c}, func() *lookup.Names { return lookup.NewNames(c, in.Options().Logger) })
-}
-
 // push gives a result to Lua, by its shape.
 func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d doubt) int {
 	switch v.Shape {
 	case declare.ShapeNone:
 		return 0
 	case declare.ShapeResource:
-		L.Push(newResource(L, kindOf(s, s.Out), v.JSON))
+		L.Push(NewRecord(L, kindOf(s, s.Out), v.JSON))
 	case declare.ShapeResources:
 		L.Push(resources(L, s, args, v.Items, d))
 	case declare.ShapePage:
@@ -122,7 +125,7 @@ func pushGo(L *lua.LState, s *declare.Spec, v any) int {
 		}
 		return len(v.Values())
 	case interface{ JSON() []byte }:
-		L.Push(newResource(L, kindOf(s, reflect.TypeOf(v)), v.JSON()))
+		L.Push(NewRecord(L, kindOf(s, reflect.TypeOf(v)), v.JSON()))
 	default:
 		L.Push(declaredTable(L, s, reflect.TypeOf(v), v))
 	}

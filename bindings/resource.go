@@ -43,8 +43,8 @@ type allocation struct {
 
 type resourceKey struct{}
 
-// newResource makes the userdata of a record.
-func newResource(L *lua.LState, kind string, raw []byte) lua.LValue {
+// NewRecord returns the userdata of a record; nil for an empty one. kind is its manager.
+func NewRecord(L *lua.LState, kind string, raw []byte) lua.LValue {
 	return resourceWith(L, metaOf(L), kind, raw, nil)
 }
 
@@ -274,7 +274,7 @@ func construct(L *lua.LState, open connection) int {
 	if err != nil {
 		vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "%w", err)))
 	}
-	return vm.Push(L, newResource(L, "resources", raw))
+	return vm.Push(L, NewRecord(L, "resources", raw))
 }
 
 // names lists the fields the platform sent, in its order.

@@ -31,7 +31,7 @@ var Examples = sync.OnceValue(func() map[string]module.Example { return module.R
 // nil, else with those a script gave.
 type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
 
-// Extension is a module of its own that uses the client, such as ingest.
+// Extension returns a module that uses the client, such as ingest, or completes the binding and returns nil.
 type Extension func(*Binding) *module.Module
 
 // Open makes sdk, and every manager, available to require. The platform is
@@ -51,9 +51,11 @@ func Open(in *vm.Interp, connect Connect, further ...Extension) *Binding {
 			}})
 		}
 	}
-	modules = append(modules, queryModule, lookupModule(b))
+	modules = append(modules, queryModule)
 	for _, of := range further {
-		modules = append(modules, of(b))
+		if m := of(b); m != nil {
+			modules = append(modules, m)
+		}
 	}
 	module.Preload(in, modules...)
 	return b
@@ -62,7 +64,7 @@ func Open(in *vm.Interp, connect Connect, further ...Extension) *Binding {
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
 func Modules() []*module.Module {
-	return []*module.Module{queryModule.Declare(), lookupModule(new(Binding)).Declare()}
+	return []*module.Module{queryModule.Declare()}
 }
 
 // Binding is the client as one interpreter sees it.
@@ -70,6 +72,10 @@ type Binding struct {
 	connect Connect
 	shared  *client.Client // the command line's connection, once it is open
 	dialing *dialing       // of it; nil while nobody does
+
+	// Before are called before each operation, without the lock. Each returns the context of the call and what to
+	// call after it.
+	Before []func(ctx context.Context, call Call) (_ context.Context, after func(), err error)
 }
 
 // Reconnect has the next operation connect anew. Operations that were looked
@@ -177,11 +183,11 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		if spec == nil {
 			vm.Raise(L, noOperation(m, name))
 		}
-		call := operation(c, spec)
+		call := b.operation(c, spec)
 		f := L.NewFunction(func(L *lua.LState) int {
 			if now := open(L); now != c { // connected anew since
 				c = now
-				call = operation(c, c.Manager(manager).Op(name))
+				call = b.operation(c, c.Manager(manager).Op(name))
 			}
 			return call(L)
 		})

@@ -16,6 +16,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/files"
@@ -144,7 +145,7 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []client.Link{client.At(client.PlacePermit, gate.Intercept),
 				client.At(client.PlaceCharge, gate.Charge), client.At(client.PlacePlan, called)},
 				Tree: files.Tree{View: s.script}, Folder: s.script.Receive})
-	}, ingest.Module)
+	}, ingest.Module, lookup.Module)
 	return s
 }
 

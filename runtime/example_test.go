@@ -9,6 +9,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/runtime"
 	"transect/runtime/local"
 )
@@ -22,7 +23,7 @@ func ExampleRun() {
 	p := &runtime.Process{
 		Stdin: strings.NewReader(""), Stdout: os.Stdout, Stderr: os.Stderr, Env: noEnvironment, Now: time.Now,
 		Exit: os.Exit, IsTerminal: func(any) bool { return false },
-		Backend: local.InMemory, Extensions: []bindings.Extension{ingest.Module},
+		Backend: local.InMemory, Extensions: []bindings.Extension{ingest.Module, lookup.Module},
 	}
 	err := runtime.Run(context.Background(), p, runtime.Job{
 		Code:       `print(require("sdk").projects.find_or_create("North quarry").name)`,

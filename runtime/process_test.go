@@ -13,6 +13,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/platform"
 	"transect/stdlib"
@@ -37,7 +38,7 @@ func newMemory(t *testing.T, env map[string]string) *memory {
 		Signals:    m.signals,
 		Exit:       func(code int) { m.exited <- code },
 		Backend:    func(p *Process) Backend { return &testBackend{dir: p.Dir} },
-		Extensions: []bindings.Extension{ingest.Module},
+		Extensions: []bindings.Extension{ingest.Module, lookup.Module},
 		Library:    stdlib.Modules,
 	}
 	return m

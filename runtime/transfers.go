@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/fault"
 	"transect/client/transfer"
 )
@@ -68,7 +68,7 @@ func (t *Transfers) ParseRate(text string) (err error) {
 
 // ParseStall sets the longest time without progress.
 func (t *Transfers) ParseStall(text string) (err error) {
-	if t.Stall, err = calendar.Duration(text); err != nil || t.Stall < time.Second {
+	if t.Stall, err = duration.Parse(text); err != nil || t.Stall < time.Second {
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a stall timeout", text),
 			"give at least a second, with its unit, such as 30s or 5m")
 	}
@@ -77,7 +77,7 @@ func (t *Transfers) ParseStall(text string) (err error) {
 
 // ParseMaxOutage sets how long a run waits for the network or the platform.
 func (t *Transfers) ParseMaxOutage(text string) error {
-	d, err := calendar.Duration(text)
+	d, err := duration.Parse(text)
 	if err != nil {
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a duration", text),
 			"write it with its unit, such as 10m or 8h; 0s does not wait")

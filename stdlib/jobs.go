@@ -15,6 +15,40 @@ import (
 	"transect/runtime/vm/table"
 )
 
+// Jobs is the queue that a script submits to, see runtime/jobs.
+type Jobs struct {
+	// Submit queues a job and returns its ID. A further start of the run gets the ID of the job that an earlier
+	// one has submitted.
+	Submit func(ctx context.Context, r JobRequest) (int64, error)
+	// Rehearse returns an ID for a job that is not submitted.
+	Rehearse func(ctx context.Context, r JobRequest) (int64, error)
+	// Ended returns jobs of the list that have ended, not always all of them.
+	Ended func(ctx context.Context, ids []int64) ([]EndedJob, error)
+}
+
+// JobRequest is a job to submit.
+type JobRequest struct {
+	Script string
+	Args   []string
+	Delay  time.Duration // not before
+	setting.Settings
+}
+
+// EndedJob is a job that has ended.
+type EndedJob struct {
+	ID       int64  `json:"id"`
+	State    string `json:"state"`
+	OK       bool   `json:"ok"` // it is done, without failed items
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Message  string `json:"message,omitempty"` // of its failure
+	Result   []byte `json:"result,omitempty"`  // JSON; nil when it has none
+}
+
+type jobsKey struct{}
+
+// UseJobs gives the module jobs a queue.
+func UseJobs(o *vm.Options, q *Jobs) { o.Set(jobsKey{}, q) }
+
 // jobFields declares the options of a job that submit and map share: its settings, as declared for the
 // command line too, and the ones only for scripts.
 func jobFields(more ...module.Param) []module.Param {
@@ -161,8 +195,8 @@ func because(message string) string {
 }
 
 // jobQueue returns the queue that the script submits to, or raises.
-func jobQueue(c *module.Call) *vm.Jobs {
-	q := c.In.Options().Jobs
+func jobQueue(c *module.Call) *Jobs {
+	q := vm.State(c.In, jobsKey{}, func() *Jobs { return nil })
 	if q == nil {
 		c.Raise(fault.Of(&fault.UnsupportedOperationError{}, "jobs are not available here"))
 	}
@@ -176,7 +210,7 @@ func submitJob(c *module.Call, args []string) (id int64) {
 		c.Raise(fault.Of(&fault.ParameterError{}, "the options queue and on exclude each other"))
 	}
 	c.Must(c.In.Permit(sandbox.Op, "jobs.submit"))
-	r := vm.JobRequest{Script: c.String("script"), Args: args, Delay: c.Seconds("delay"), Settings: jobSettings(c)}
+	r := JobRequest{Script: c.String("script"), Args: args, Delay: c.Seconds("delay"), Settings: jobSettings(c)}
 	submit := q.Submit
 	if !vm.Happens(c.L, sandbox.Effect{Kind: sandbox.SubmitJob, What: strings.Join(append([]string{r.Script}, args...), " ")}) {
 		submit = q.Rehearse

@@ -11,20 +11,21 @@ import (
 	"transect/client/fault"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/stdlib"
 )
 
 // workers run jobs in no time, the newest first: their result are their arguments.
 // A job with the argument "bad" fails, one with "stuck" never ends.
 type workers struct {
 	mu   sync.Mutex
-	jobs []vm.JobRequest
+	jobs []stdlib.JobRequest
 	open int // submitted, and not seen to have ended
 	most int
 }
 
-func (w *workers) queue() *vm.Jobs {
-	return &vm.Jobs{
-		Submit: func(_ context.Context, r vm.JobRequest) (int64, error) {
+func (w *workers) queue() *stdlib.Jobs {
+	return &stdlib.Jobs{
+		Submit: func(_ context.Context, r stdlib.JobRequest) (int64, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.jobs = append(w.jobs, r)
@@ -32,29 +33,34 @@ func (w *workers) queue() *vm.Jobs {
 			w.most = max(w.most, w.open)
 			return int64(len(w.jobs)), nil
 		},
-		Ended: func(_ context.Context, ids []int64) ([]vm.EndedJob, error) {
+		Ended: func(_ context.Context, ids []int64) ([]stdlib.EndedJob, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			id := slices.Max(ids)
 			r, code := w.jobs[id-1], 0
 			result, _ := json.Marshal(r.Args)
-			job := vm.EndedJob{ID: id, State: "done", OK: true, ExitCode: &code, Result: result}
+			job := stdlib.EndedJob{ID: id, State: "done", OK: true, ExitCode: &code, Result: result}
 			switch {
 			case slices.Contains(r.Args, "stuck"):
 				return nil, nil
 			case slices.Contains(r.Args, "bad"):
 				code = 1
-				job = vm.EndedJob{ID: id, State: "failed", ExitCode: &code, Message: "no such flight"}
+				job = stdlib.EndedJob{ID: id, State: "failed", ExitCode: &code, Message: "no such flight"}
 			}
 			w.open--
-			return []vm.EndedJob{job}, nil
+			return []stdlib.EndedJob{job}, nil
 		},
 	}
 }
 
+func (w *workers) options() (o vm.Options) {
+	stdlib.UseJobs(&o, w.queue())
+	return o
+}
+
 func TestMapGivesOutcomesInTheItemsOrder(t *testing.T) {
 	w := &workers{}
-	out, _, err := run(t, vm.Options{Jobs: w.queue()}, `
+	out, _, err := run(t, w.options(), `
 local jobs, flights = require("jobs"), {}
 for i = 1, 40 do flights[i] = "flight-" .. i end
 flights[7] = "bad"
@@ -93,12 +99,12 @@ func TestWaitingForJobs(t *testing.T) {
 		`jobs.submit{ script = "s.lua", priority = 9 }`:                              "priority",
 		`jobs.map({ {} }, { script = "s.lua", args = function() return print end })`: "got a function",
 	} {
-		_, _, err := run(t, vm.Options{Jobs: (&workers{}).queue()}, `local jobs = require("jobs") `+code)
+		_, _, err := run(t, (&workers{}).options(), `local jobs = require("jobs") `+code)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
-	if _, _, err := run(t, vm.Options{Jobs: (&workers{}).queue()}, `local jobs = require("jobs")
+	if _, _, err := run(t, (&workers{}).options(), `local jobs = require("jobs")
 local list = jobs.wait{ jobs.submit{ script = "a.lua" }, jobs.submit{ script = "b.lua", args = { "bad" } } }
 assert(list[1].ok and not list[2].ok and #jobs.wait{} == 0)
 assert(jobs.result(list[1].job) == nil)`); err != nil {
@@ -108,9 +114,11 @@ assert(jobs.result(list[1].job) == nil)`); err != nil {
 
 func TestSubmittingNeedsPermission(t *testing.T) {
 	w := &workers{}
-	_, _, err := run(t, vm.Options{Jobs: w.queue(), Permit: func(a sandbox.Access, what string) error {
+	opt := w.options()
+	opt.Permit = func(a sandbox.Access, what string) error {
 		return fault.Of(&fault.PermissionError{}, "no %s=%s", a, what)
-	}}, `require("jobs").submit{ script = "s.lua" }`)
+	}
+	_, _, err := run(t, opt, `require("jobs").submit{ script = "s.lua" }`)
 	if err == nil || !strings.Contains(err.Error(), "no ops=jobs.submit") || len(w.jobs) > 0 {
 		t.Errorf("%v, %d jobs", err, len(w.jobs))
 	}

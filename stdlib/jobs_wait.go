@@ -15,7 +15,7 @@ import (
 )
 
 // outcomeOf returns the outcome of a job as a Lua table.
-func outcomeOf(c *module.Call, job vm.EndedJob) *lua.LTable {
+func outcomeOf(c *module.Call, job EndedJob) *lua.LTable {
 	t := c.L.NewTable()
 	t.RawSetString("job", lua.LNumber(job.ID))
 	t.RawSetString("state", lua.LString(job.State))
@@ -35,9 +35,9 @@ func outcomeOf(c *module.Call, job vm.EndedJob) *lua.LTable {
 }
 
 // waitForJobs waits until all jobs have ended, at most for the option timeout.
-func waitForJobs(c *module.Call, ids []int64) map[int64]vm.EndedJob {
+func waitForJobs(c *module.Call, ids []int64) map[int64]EndedJob {
 	q, left := jobQueue(c), slices.Clone(ids)
-	all := map[int64]vm.EndedJob{}
+	all := map[int64]EndedJob{}
 	until := time.Time{}
 	if limit := c.Seconds("timeout"); limit > 0 {
 		until = time.Now().Add(limit)
@@ -58,7 +58,7 @@ const (
 )
 
 // nextEnded waits until at least one of the jobs has ended.
-func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob) {
+func nextEnded(c *module.Call, q *Jobs, ids []int64, until time.Time) (ended []EndedJob) {
 	stop := vm.StopRequested(c.L)
 	c.Must(c.Blocking(func(ctx context.Context) error {
 		for pause := pollFirst; ; pause = min(2*pause, pollLast) {

@@ -45,7 +45,9 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 					t.Errorf("parameter %s needs a doc", p.Name)
 				}
 			}
-			if _, _, err := run(t, vm.Options{Env: outside, Jobs: (&workers{}).queue()}, example); err != nil {
+			opt := (&workers{}).options()
+			opt.Env = outside
+			if _, _, err := run(t, opt, example); err != nil {
 				t.Errorf("%v\n%+v", err, vm.Failure(err).Frames)
 			}
 		})

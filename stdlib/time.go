@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/fault"
 	"transect/client/wait"
 	"transect/runtime/module"
@@ -148,13 +149,13 @@ func timeFuncs() []module.Func {
 			Name: "duration", Doc: "Parses a duration such as 1h30m, 90s, 2d, 1w, 250ms or PT1H30M. A day is 24 hours.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "the duration"}},
 			Returns: "seconds",
-			Call:    func(c *module.Call) (any, error) { return calendar.ParseDuration(c.String("text")) },
+			Call:    func(c *module.Call) (any, error) { return duration.Seconds(c.String("text")) },
 		},
 		{
 			Name: "format_duration", Doc: "Formats a duration in days, hours, minutes and seconds, to the millisecond.",
 			Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long", Min: new(-1e12), Max: new(1e12)}},
 			Returns: "the text, such as 1h30m",
-			Call:    func(c *module.Call) (any, error) { return calendar.FormatDuration(c.Number("seconds")), nil },
+			Call:    func(c *module.Call) (any, error) { return duration.Format(c.Number("seconds")), nil },
 		},
 	}
 }

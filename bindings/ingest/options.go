@@ -19,6 +19,7 @@ import (
 	"transect/client/fault"
 	"transect/client/files"
 	"transect/client/ingest"
+	"transect/client/lookup"
 	"transect/client/scan"
 	"transect/client/schema"
 	"transect/client/suggest"
@@ -52,7 +53,7 @@ type targetOptions struct {
 // target is where the files belong. Names in place of ids are looked up here, before
 // each file fails for one.
 func (t targetOptions) target(c *module.Call, connection *client.Client) (target ingest.Target, err error) {
-	names := bindings.NamesOf(c.In, connection)
+	names := lookup.NewNames(connection, c.In.Options().Logger)
 	err = c.Blocking(func(ctx context.Context) (err error) {
 		if target.Project, err = names.ID(ctx, "project", string(t.Project)); err != nil {
 			return err

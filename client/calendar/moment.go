@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"transect/client/duration"
 )
 
 // Direction is the direction of times relative to now.
@@ -46,7 +48,7 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 		return t, nil
 	}
 	if strings.TrimLeft(text, "0123456789") != "" { // digits alone are a date like 20261120
-		if d, err := Duration(strings.TrimSuffix(text, " ago")); err == nil {
+		if d, err := duration.Parse(strings.TrimSuffix(text, " ago")); err == nil {
 			if whole := d / (24 * time.Hour); d%(24*time.Hour) == 0 && !strings.ContainsAny(text, "hm") {
 				return Step{Days: int(direction)}.From(now, int(whole)) // days keep the time of day
 			}

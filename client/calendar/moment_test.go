@@ -52,16 +52,3 @@ func TestMomentsAsPeopleWriteThem(t *testing.T) {
 		t.Errorf("the day is %v, %v", day, err)
 	}
 }
-
-func TestLengthsAsPeopleWriteThem(t *testing.T) {
-	for text, want := range map[string]time.Duration{"0": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "7d": 168 * time.Hour, "250ms": 250 * time.Millisecond} {
-		if got, err := calendar.Duration(text); err != nil || got != want {
-			t.Errorf("%s: got %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "5", "-1h", "1 fortnight", "999999999d"} {
-		if got, err := calendar.Duration(text); err == nil {
-			t.Errorf("%q is read as %v", text, got)
-		}
-	}
-}

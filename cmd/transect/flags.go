@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
-	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/fault"
 	"transect/runtime/jobs/setting"
 )
@@ -104,7 +104,7 @@ func toBool(to *bool) func(string) error {
 
 func toDuration(to *time.Duration) func(string) error {
 	return func(text string) error {
-		d, err := calendar.Duration(text)
+		d, err := duration.Parse(text)
 		if err == nil {
 			*to = d
 		}
@@ -159,7 +159,7 @@ func toLockPolicy(wait *time.Duration) func(string) error {
 			return nil
 		}
 		if length, ok := strings.CutPrefix(text, "wait="); ok {
-			if d, err := calendar.Duration(length); err == nil && d > 0 {
+			if d, err := duration.Parse(length); err == nil && d > 0 {
 				*wait = d
 				return nil
 			}

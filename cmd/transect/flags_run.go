@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/jobs/setting"
@@ -229,7 +229,7 @@ func carriedVariables(flags *pflag.FlagSet) (names []string) {
 // toSettle sets how long a lost request may still arrive.
 func toSettle(job *runtime.Job) func(string) error {
 	return func(text string) error {
-		d, err := calendar.Duration(text)
+		d, err := duration.Parse(text)
 		if err == nil {
 			*job = runtime.Without[runledger.Settle](*job).With(runledger.Settle(d))
 		}

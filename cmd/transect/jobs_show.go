@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/human"
 	"transect/client/transport"
 	"transect/runtime/jobs"
@@ -84,7 +84,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		line("due", "%s", localTime(job.Due, now))
 	}
 	if job.Timeout > 0 {
-		line("timeout", "%s", calendar.FormatDuration(job.Timeout.Seconds()))
+		line("timeout", "%s", duration.Format(job.Timeout.Seconds()))
 	}
 	line("retries", "%d", job.Retries)
 	if result != nil {

@@ -18,6 +18,8 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
+	"transect/bindings/progress"
 	"transect/runtime"
 	"transect/runtime/debug"
 	"transect/runtime/jobrun"
@@ -46,7 +48,7 @@ func newProcess() *runtime.Process {
 // equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, what
 // an unattended run does. jobrun needs runledger, planrun needs both and the local platform.
 func equip(p *runtime.Process) *runtime.Process {
-	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module}
+	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Module}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
 	return p
 }

@@ -17,6 +17,7 @@ import (
 	"transect/runtime/jobs/link"
 	"transect/runtime/runledger"
 	"transect/runtime/vm"
+	"transect/stdlib"
 )
 
 // FromWorker applies the settings that a job has from the worker that started this process, if any.
@@ -67,7 +68,7 @@ func New(p *runtime.Process, job *runtime.Job) runtime.Part {
 
 // Prepare lets scripts submit jobs.
 func (q *part) Prepare(o *vm.Options) {
-	if o.Jobs = q.forScripts(); q.link != nil {
+	if stdlib.UseJobs(o, q.forScripts()); q.link != nil {
 		o.Leased = q.leased
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"transect/runtime/jobs/link"
 	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
 	"transect/scripts"
+	"transect/stdlib"
 )
 
 // part submits the jobs of a script to the database, or through the worker that started the process. The database
@@ -44,16 +44,16 @@ type packed struct {
 }
 
 // forScripts is what the module jobs needs.
-func (q *part) forScripts() *vm.Jobs {
+func (q *part) forScripts() *stdlib.Jobs {
 	last := atomic.Int64{}
-	return &vm.Jobs{
+	return &stdlib.Jobs{
 		Submit:   q.submit,
-		Rehearse: func(context.Context, vm.JobRequest) (int64, error) { return last.Add(-1), nil },
-		Ended: func(ctx context.Context, ids []int64) ([]vm.EndedJob, error) {
+		Rehearse: func(context.Context, stdlib.JobRequest) (int64, error) { return last.Add(-1), nil },
+		Ended: func(ctx context.Context, ids []int64) ([]stdlib.EndedJob, error) {
 			if q.job.DryRun || last.Load() < 0 { // those were not submitted
-				ended := make([]vm.EndedJob, len(ids))
+				ended := make([]stdlib.EndedJob, len(ids))
 				for i, id := range ids {
-					ended[i] = vm.EndedJob{ID: id, State: "not submitted", OK: true}
+					ended[i] = stdlib.EndedJob{ID: id, State: "not submitted", OK: true}
 				}
 				return ended, nil
 			}
@@ -62,9 +62,9 @@ func (q *part) forScripts() *vm.Jobs {
 				return nil, err
 			}
 			list, err := queue.EndedParts(ctx, ids)
-			ended := make([]vm.EndedJob, len(list))
+			ended := make([]stdlib.EndedJob, len(list))
 			for i, e := range list {
-				ended[i] = vm.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message,
+				ended[i] = stdlib.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message,
 					Result: e.Result}
 			}
 			return ended, err
@@ -89,7 +89,7 @@ func (q *part) open(ctx context.Context) (jobs.Queue, error) {
 	return q.opened, nil
 }
 
-func (q *part) submit(ctx context.Context, r vm.JobRequest) (int64, error) {
+func (q *part) submit(ctx context.Context, r stdlib.JobRequest) (int64, error) {
 	part := jobs.Part{In: r.Delay}
 	if q.link == nil && q.Template != nil {
 		var err error

@@ -6,6 +6,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/suggest"
@@ -41,7 +42,7 @@ func newEnvironment() *environment {
 		}
 	}
 	slices.Sort(v.globals)
-	for _, m := range slices.Concat(bindings.Modules(), []*module.Module{ingest.Declaration()}, stdlib.Modules()) {
+	for _, m := range Modules() {
 		v.modules[m.Name] = m.Declare()
 		v.names = append(v.names, m.Name)
 		for _, t := range m.Types {
@@ -104,4 +105,10 @@ func function(list []module.Func, name string) *module.Func {
 		return &list[i]
 	}
 	return nil
+}
+
+// Modules lists the modules that scripts can require, without sdk and the managers.
+func Modules() []*module.Module {
+	modules := append(bindings.Modules(), lookup.Declaration(), ingest.Declaration())
+	return append(modules, stdlib.Modules()...)
 }

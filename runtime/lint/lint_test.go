@@ -9,6 +9,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/runtime/module"
 	"transect/stdlib"
 )
@@ -350,7 +351,7 @@ func TestExamplesAreClean(t *testing.T) {
 			t.Errorf("%s:%d:%d: %s [%s]\n%s", p.File, p.Line, p.Column, p.Message, p.Rule, strings.Split(code, "\n")[p.Line-1])
 		}
 	}
-	for _, examples := range []map[string]module.Example{stdlib.Examples(), bindings.Examples(), ingest.Examples()} {
+	for _, examples := range []map[string]module.Example{stdlib.Examples(), bindings.Examples(), ingest.Examples(), lookup.Examples()} {
 		for name, example := range examples {
 			clean(name, example.Text())
 		}

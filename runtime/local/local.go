@@ -14,7 +14,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"transect/client"
-	"transect/client/calendar"
+	"transect/client/duration"
 	"transect/client/fault"
 	"transect/platform"
 	"transect/runtime"
@@ -41,7 +41,7 @@ func KeepDeleted(p *runtime.Process) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := calendar.Duration(text)
+	d, err := duration.Parse(text)
 	if err != nil || d <= 0 {
 		return 0, fault.Of(&fault.ConfigError{}, "TRANSECT_KEEP_DELETED is %q: write it with its unit, such as 168h", text)
 	}

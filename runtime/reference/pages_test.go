@@ -13,6 +13,7 @@ import (
 
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/platform"
 	"transect/runtime/luastd"
@@ -55,7 +56,7 @@ func onPlatform(t *testing.T, args []string, chunks ...string) string {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID,
 			ClientSecret: c.ClientSecret}, client.Options{RoundTripper: p.RoundTripper()})
-	}, ingest.Module)
+	}, ingest.Module, lookup.Module)
 	for i, chunk := range append([]string{string(setting)}, chunks...) {
 		if i == 1 {
 			out.Reset()
@@ -292,6 +293,7 @@ func TestRecipesTeachGoodHabits(t *testing.T) {
 	}
 	examples := maps.Clone(bindings.Examples())
 	maps.Copy(examples, ingest.Examples())
+	maps.Copy(examples, lookup.Examples())
 	for name, e := range examples {
 		if first.MatchString(e.Text()) {
 			t.Errorf("the example of %s takes the first of what is found:\n%s", name, e.Text())

@@ -9,12 +9,12 @@
 package reference
 
 import (
-	"slices"
-
 	"transect/bindings"
 	"transect/bindings/ingest"
+	"transect/bindings/lookup"
 	"transect/client"
 	"transect/client/declare"
+	"transect/runtime/lint"
 	"transect/runtime/module"
 	"transect/stdlib"
 )
@@ -104,12 +104,13 @@ func New() *Reference {
 		r.Managers = append(r.Managers, managerGroup(m))
 	}
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
-	for _, m := range slices.Concat(bindings.Modules(), []*module.Module{ingest.Declaration()}, stdlib.Modules()) {
+	for _, m := range lint.Modules() {
 		r.Modules = append(r.Modules, moduleGroup(m.Declare()))
 	}
+	examples := []map[string]module.Example{bindings.Examples(), ingest.Examples(), lookup.Examples(), stdlib.Examples()}
 	for _, g := range r.Groups() {
 		for _, e := range g.Entries() {
-			for _, all := range []map[string]module.Example{bindings.Examples(), ingest.Examples(), stdlib.Examples()} {
+			for _, all := range examples {
 				if own, ok := all[e.FullName()]; ok {
 					e.example = own
 				}

@@ -51,8 +51,8 @@ type Options struct {
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
 
-	InRun *Run  // what the run keeps for the script; nil where there is none
-	Jobs  *Jobs // where the script submits jobs; nil where it cannot
+	InRun *Run        // what the run keeps for the script; nil where there is none
+	State map[any]any // of modules, see Set
 
 	// Module returns the source of a module that is no file; nil for none.
 	Module func(name string) (file string, code []byte)
@@ -93,6 +93,15 @@ type Options struct {
 
 	// Sending is called before modules send n bytes, and may refuse. Optional.
 	Sending func(n int64) error
+}
+
+// Set sets the value of a key that modules read with State.
+func (o *Options) Set(key, value any) {
+	o.State = maps.Clone(o.State)
+	if o.State == nil {
+		o.State = map[any]any{}
+	}
+	o.State[key] = value
 }
 
 // Log says how the log module writes.
@@ -209,6 +218,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		written: map[string]writtenKeys{},
 		maxText: defaultMaxText,
 	}
+	maps.Copy(in.state, opt.State)
 	in.stop.requested, in.stop.request = context.WithCancelCause(context.Background())
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if most := in.opt.Limits.Memory; most > 0 {

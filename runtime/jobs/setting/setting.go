@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"transect/client/calendar"
+	"transect/client/duration"
 )
 
 // Settings are the settings of a job, one per field, see Of.
@@ -93,7 +93,7 @@ func (d *Setting) Set(text string) error {
 			*to = 0
 			return nil
 		}
-		length, err := calendar.Duration(text)
+		length, err := duration.Parse(text)
 		if err == nil {
 			*to = length
 		}
@@ -141,7 +141,7 @@ func (d *Setting) String() string {
 		if *value == 0 {
 			return ""
 		}
-		return calendar.FormatDuration(value.Seconds())
+		return duration.Format(value.Seconds())
 	case *int:
 		return strconv.Itoa(*value)
 	case *string:

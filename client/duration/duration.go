@@ -1,4 +1,5 @@
-package calendar
+// Package duration parses and formats lengths of time as users write them, such as 1h30m.
+package duration
 
 import (
 	"errors"
@@ -28,9 +29,9 @@ var durationForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^" + form + "$")
 })
 
-// ParseDuration parses a duration in seconds: 1h30m, 90s, 2d, 1.5h, 250ms, also with spaces and a
+// Seconds parses a duration in seconds: 1h30m, 90s, 2d, 1.5h, 250ms, also with spaces and a
 // leading minus; and the form of ISO 8601, PT1H30M.
-func ParseDuration(text string) (float64, error) {
+func Seconds(text string) (float64, error) {
 	rest, negative := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), " ", "")), "-")
 	rest, iso := strings.CutPrefix(rest, "p")
 	if iso {
@@ -59,12 +60,12 @@ func ParseDuration(text string) (float64, error) {
 	return math.Round(sum*1e6) / 1e6, nil
 }
 
-// Duration parses a length of time entered by a user: like ParseDuration, but not negative.
-func Duration(text string) (time.Duration, error) {
+// Parse parses a length of time entered by a user: like Seconds, but not negative.
+func Parse(text string) (time.Duration, error) {
 	if strings.TrimSpace(text) == "0" {
 		return 0, nil
 	}
-	seconds, err := ParseDuration(text)
+	seconds, err := Seconds(text)
 	switch {
 	case err != nil:
 		return 0, errors.New("write it with its unit, such as 90s, 5m, 1h30m or 7d")
@@ -76,8 +77,8 @@ func Duration(text string) (time.Duration, error) {
 	return time.Duration(math.Round(seconds * 1e9)), nil
 }
 
-// FormatDuration inverts ParseDuration, without weeks: 1d2h, 1h30m, 1.5s.
-func FormatDuration(seconds float64) string {
+// Format inverts Seconds, without weeks: 1d2h, 1h30m, 1.5s.
+func Format(seconds float64) string {
 	sign := ""
 	if seconds < 0 {
 		sign, seconds = "-", -seconds

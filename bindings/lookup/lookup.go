@@ -1,15 +1,25 @@
-package bindings
+// Package lookup is the Lua module lookup, and lets operations get names of projects and missions in place of ids.
+package lookup
 
 import (
 	"context"
+	"embed"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/bindings"
 	"transect/client/fault"
 	"transect/client/lookup"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
+
+//go:embed examples/*.lua
+var exampleFiles embed.FS
+
+// Examples are the examples of the functions.
+var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
 var (
 	lookupText = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}
@@ -23,8 +33,9 @@ func lookupOptions(c *module.Call) lookup.Options {
 	return lookup.Options{MissingOK: c.Bool("missing_ok"), Otherwise: c.String("otherwise")}
 }
 
-// lookupModule finds what people name, by the rules of the commands.
-func lookupModule(b *Binding) *module.Module {
+// Module makes the module lookup and has operations of b resolve names.
+func Module(b *bindings.Binding) *module.Module {
+	b.Before = append(b.Before, new(resolver).resolve)
 	return &module.Module{
 		Name: "lookup",
 		Doc: "Finds what people name by its id, its name or a path such as PROJECT/MISSION, as the commands do. " +
@@ -33,12 +44,27 @@ func lookupModule(b *Binding) *module.Module {
 	}
 }
 
-func lookupFuncs(b *Binding) []module.Func {
+// Declaration describes the module, for documentation.
+func Declaration() *module.Module { return Module(new(bindings.Binding)).Declare() }
+
+// resolver resolves names on the platforms of a script.
+type resolver struct{ names sync.Map } // by client
+
+// resolve replaces names in the arguments of an operation by ids.
+func (r *resolver) resolve(ctx context.Context, call bindings.Call) (context.Context, func(), error) {
+	names, ok := r.names.Load(call.Client)
+	if !ok {
+		names, _ = r.names.LoadOrStore(call.Client, lookup.NewNames(call.Client, call.In.Options().Logger))
+	}
+	return ctx, func() {}, names.(*lookup.Names).Resolve(ctx, call.Spec, call.Args)
+}
+
+func lookupFuncs(b *bindings.Binding) []module.Func {
 	return []module.Func{
 		{
 			Name: "project", Doc: "Finds a project.", Returns: "the project; nil where there is none and missing_ok is set",
 			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{missingOK, lookupOtherwise}}},
-			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+			Call: found(b, func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				return f.Project(ctx, c.String("text"), lookupOptions(c))
 			}),
 		},
@@ -46,11 +72,11 @@ func lookupFuncs(b *Binding) []module.Func {
 			Name: "mission", Doc: "Finds a mission, of one project or of all.", Returns: "the mission",
 			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{
 				{Name: "project", Type: "any", Doc: "the record of its project", Optional: true}, lookupOtherwise}}},
-			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+			Call: found(b, func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				if !c.Has("project") {
 					return f.AnyMission(ctx, c.String("text"))
 				}
-				project, ok := RecordOf(c.Value("project"))
+				project, ok := bindings.RecordOf(c.Value("project"))
 				if !ok {
 					return nil, fault.In(c.Name, fault.Of(&fault.ParameterError{}, "option project must be a record, got a %s",
 						c.Value("project").Type()))
@@ -64,12 +90,12 @@ func lookupFuncs(b *Binding) []module.Func {
 				"does not exist yet",
 			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{
 				missingOK, lookupOtherwise}}},
-			Call: b.findPlace,
+			Call: func(c *module.Call) (any, error) { return findPlace(b, c) },
 		},
 		{
 			Name: "any", Doc: "Finds a project, mission, dataset, product or analytic.", Returns: "the record; its kind",
 			Params: []module.Param{lookupText},
-			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+			Call: found(b, func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				return f.Any(ctx, c.String("text"))
 			}),
 		},
@@ -77,7 +103,7 @@ func lookupFuncs(b *Binding) []module.Func {
 			Name:   "product",
 			Doc:    "Finds a product by its id, or the newest one of a project or mission, as in PROJECT/MISSION/ANALYTIC.",
 			Params: []module.Param{lookupText}, Returns: "the product",
-			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+			Call: found(b, func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				return f.Product(ctx, c.String("text"))
 			}),
 		},
@@ -85,11 +111,11 @@ func lookupFuncs(b *Binding) []module.Func {
 }
 
 // found makes a function that returns a record, and its kind where any may be found.
-func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record,
+func found(b *bindings.Binding, find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record,
 	error)) func(*module.Call) (any, error) {
 	return func(c *module.Call) (any, error) {
 		var r *lookup.Record
-		b.find(c, func(ctx context.Context, f lookup.Finder) (err error) {
+		with(b, c, func(ctx context.Context, f lookup.Finder) (err error) {
 			r, err = find(ctx, f, c)
 			return err
 		})
@@ -97,34 +123,34 @@ func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) 
 			return nil, nil
 		}
 		if c.Name == "lookup.any" {
-			return module.Values{found(c.L, r), r.Kind}, nil
+			return module.Values{record(c.L, r), r.Kind}, nil
 		}
-		return found(c.L, r), nil
+		return record(c.L, r), nil
 	}
 }
 
-// find calls a finder. Its errors are about what the user wrote, so that they do not name this module.
-func (b *Binding) find(c *module.Call, find func(context.Context, lookup.Finder) error) {
+// with calls a finder. Its errors are about what the user wrote, so that they do not name this module.
+func with(b *bindings.Binding, c *module.Call, find func(context.Context, lookup.Finder) error) {
 	finder := lookup.In(b.Command(c.L))
 	vm.Must(c.L, c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }))
 }
 
-func found(L *lua.LState, r *lookup.Record) lua.LValue {
+func record(L *lua.LState, r *lookup.Record) lua.LValue {
 	if r == nil {
 		return lua.LNil
 	}
-	return newResource(L, r.Kind+"s", r.JSON)
+	return bindings.NewRecord(L, r.Kind+"s", r.JSON)
 }
 
-func (b *Binding) findPlace(c *module.Call) (any, error) {
+func findPlace(b *bindings.Binding, c *module.Call) (any, error) {
 	var place lookup.Place
-	b.find(c, func(ctx context.Context, f lookup.Finder) (err error) {
+	with(b, c, func(ctx context.Context, f lookup.Finder) (err error) {
 		place, err = f.Target(ctx, c.String("text"), lookupOptions(c))
 		return err
 	})
 	t := c.L.NewTable()
-	t.RawSetString("project", found(c.L, place.Project))
-	t.RawSetString("mission", found(c.L, place.Mission))
+	t.RawSetString("project", record(c.L, place.Project))
+	t.RawSetString("mission", record(c.L, place.Mission))
 	for name, text := range map[string]string{"new_project": place.NewProject, "new_mission": place.NewMission} {
 		if text != "" {
 			t.RawSetString(name, lua.LString(text))
