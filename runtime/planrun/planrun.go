@@ -22,6 +22,7 @@ import (
 	"transect/runtime/plan"
 	"transect/runtime/runledger"
 	"transect/runtime/sandbox"
+	"transect/runtime/shadow"
 	"transect/runtime/vm"
 	"transect/scripts"
 )
@@ -103,7 +104,8 @@ func Unplanned(job runtime.Job) runtime.Job {
 
 // Prepare lets the recorder see the code that runs and its effects, which stay in a copy of the machine.
 func (r *Rehearsal) Prepare(o *vm.Options) {
-	o.Located, o.Code, o.Effects, o.Sealed = declare.At, r.recorder.Ran, r.recorder.Effect, true
+	o.Located, o.Code = declare.At, r.recorder.Ran
+	o.Effects = &sandbox.Effects{Happens: r.recorder.Effect, None: true, Shadow: shadow.New()}
 }
 
 // Made shows the recorder the files as the script sees them.
@@ -200,7 +202,8 @@ func CarryOut(job runtime.Job, g *plan.Gate) runtime.Job {
 
 // Prepare lets the gate decide about effects.
 func (c *Carrying) Prepare(o *vm.Options) {
-	o.Agreed, o.Located, o.Effects, o.Sealed = true, declare.At, c.Gate.Effect, !c.Gate.Allow
+	o.Agreed, o.Located = true, declare.At
+	o.Effects = &sandbox.Effects{Happens: c.Gate.Effect, None: !c.Gate.Allow, Shadow: shadow.New()}
 	o.Command = "" // its end says what to do next
 }
 

@@ -2,10 +2,11 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"transect/client/fault"
 )
 
 // Effect is a side effect of a script outside of the platform.
@@ -47,9 +48,43 @@ func Unknown(kind EffectKind) bool {
 	return true
 }
 
-// Effects decides whether an effect happens. Otherwise it is carried out in the shadow of the sandbox, if
-// possible, where only the script sees it.
-type Effects func(ctx context.Context, e Effect) (happens bool, err error)
+// Effects decide which effects happen.
+type Effects struct {
+	// Happens reports whether an effect happens. Otherwise it is carried out in the shadow, if possible, where only
+	// the script sees it.
+	Happens func(ctx context.Context, e Effect) (bool, error)
+	None    bool // no effect happens: the run is a rehearsal, or only its writes to the platform were approved
+	Shadow  Shadow
+}
+
+// Shadow holds file changes that are not made on disk, see runtime/shadow.
+type Shadow interface {
+	// Own makes folders the script's: what it changes in them is changed on disk. Private reports whether a path is
+	// in one.
+	Own(folders ...string)
+	Private(path string) bool
+	// Changed reports whether anything was changed.
+	Changed() bool
+	// Look returns a path as the script sees it, absolute and without links, and the location of its content, ""
+	// when there is none. It follows a link at the end if follow is set.
+	Look(path string, follow bool) (seen, real string)
+	Stat(path string, follow bool) (fs.FileInfo, error)
+	Open(path string, flag int, perm os.FileMode) (*os.File, error)
+	// Create returns a folder in which a file will be created under the name of a path.
+	Create(path string) (folder *os.Root, name string, err error)
+	// Copy returns the path of a copy of a file, including files with further endings of its name.
+	Copy(path string, endings ...string) (string, error)
+	MakeFolder(path string) error
+	Remove(path string, all bool) error
+	Rename(from, to string) error
+	Close()
+}
+
+// NotPlanned returns the error for a file whose content or change cannot be planned.
+func NotPlanned(path string) error {
+	return fault.Hinted(fault.Of(&fault.PlanError{}, "%s is a device or a pipe: what is done with it cannot be planned",
+		path), "use a file, or run the script without a plan")
+}
 
 // Guarded reports whether paths may be redirected or refused.
 func (s *Sandbox) Guarded() bool { return s.Restricted() || s.effects != nil }
@@ -62,15 +97,15 @@ func (s *Sandbox) Happens(ctx context.Context, e Effect) (bool, error) {
 	if s.effects == nil {
 		return true, nil
 	}
-	return s.effects(ctx, e)
+	return s.effects.Happens(ctx, e)
 }
 
 // changes reports whether a change of a file happens on disk. Temporary files of the script always do.
 func (s *Sandbox) changes(ctx context.Context, kind EffectKind, path, to string) (bool, error) {
-	if s.effects == nil || s.shadow.private(path) && (to == "" || s.shadow.private(to)) {
+	if s.effects == nil || s.effects.Shadow.Private(path) && (to == "" || s.effects.Shadow.Private(to)) {
 		return true, nil
 	}
-	return s.effects(ctx, Effect{Kind: kind, What: path, To: to})
+	return s.effects.Happens(ctx, Effect{Kind: kind, What: path, To: to})
 }
 
 // TempDir creates a temporary folder of the script, which Close removes. Changes in it are not effects.
@@ -88,33 +123,23 @@ func (s *Sandbox) TempDir(pattern string) (string, error) {
 // Private makes a folder, which is removed after the run or belongs to it, the script's own: changes in it
 // are not effects.
 func (s *Sandbox) Private(dir string) {
-	if s.shadow != nil {
-		s.shadow.own(filepath.Clean(dir), Canonical(dir))
+	if s.effects != nil {
+		s.effects.Shadow.Own(filepath.Clean(dir), Canonical(dir))
 	}
 }
 
 // IsPrivate reports whether changes to a path are not effects.
-func (s *Sandbox) IsPrivate(path string) bool { return s.shadow != nil && s.shadow.private(path) }
+func (s *Sandbox) IsPrivate(path string) bool {
+	return s.effects != nil && s.effects.Shadow.Private(path)
+}
 
-// Sealed reports whether no effect happens: the run is a rehearsal, or only its writes to the platform were
-// approved.
-func (s *Sandbox) Sealed() bool { return s.sealed }
+// Sealed reports whether no effect happens.
+func (s *Sandbox) Sealed() bool { return s.effects != nil && s.effects.None }
 
 // Instead returns the path of a copy of a database, including files with further endings of its name, for a
 // run that must not change it.
 func (s *Sandbox) Instead(path string, endings ...string) (string, error) {
-	s.shadow.mu.Lock()
-	copied, err := s.shadow.fresh(filepath.Base(path))
-	s.shadow.mu.Unlock()
-	for _, ending := range append([]string{""}, endings...) {
-		if err == nil {
-			err = copyFile(path+ending, copied+ending, 0o600)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	return copied, err
+	return s.effects.Shadow.Copy(path, endings...)
 }
 
 // Close removes temporary folders and the shadow.
@@ -122,7 +147,7 @@ func (s *Sandbox) Close() {
 	for _, dir := range s.temporary {
 		_ = os.RemoveAll(dir)
 	}
-	if s.shadow != nil {
-		s.shadow.close()
+	if s.effects != nil {
+		s.effects.Shadow.Close()
 	}
 }

@@ -20,7 +20,7 @@ import (
 // and follows no link that appeared since.
 func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileMode) (*os.File, error) {
 	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
-	asOnDisk := !writes && !s.Restricted() && (s.shadow == nil || !s.shadow.changed())
+	asOnDisk := !writes && !s.Restricted() && !s.shadowed()
 	real := path
 	if s.Guarded() && !asOnDisk {
 		real = s.canonical(path)
@@ -28,13 +28,13 @@ func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileM
 	if err := s.mayOpen(real, flag, writes); err != nil {
 		return nil, err
 	}
-	if s.sealed && !writes {
+	if s.Sealed() && !writes {
 		if info, err := os.Stat(real); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			return nil, notPlanned(path) // the content is unknown to a plan
+			return nil, NotPlanned(path) // the content is unknown to a plan
 		}
 	}
-	if s.effects != nil && !asOnDisk && !s.shadow.private(real) {
-		happens := !s.shadow.changed()
+	if s.effects != nil && !asOnDisk && !s.effects.Shadow.Private(real) {
+		happens := !s.shadowed()
 		if writes {
 			var err error
 			if happens, err = s.writes(ctx, path, real, flag); err != nil {
@@ -42,7 +42,7 @@ func (s *Sandbox) Open(ctx context.Context, path string, flag int, perm os.FileM
 			}
 		}
 		if !happens {
-			file, err := s.shadow.open(path, flag, perm)
+			file, err := s.effects.Shadow.Open(path, flag, perm)
 			return file, withPath(err, path)
 		}
 	}
@@ -82,12 +82,15 @@ func (s *Sandbox) mayOpen(real string, flag int, writes bool) error {
 	return nil
 }
 
+// shadowed reports whether the script sees files otherwise than they are on disk.
+func (s *Sandbox) shadowed() bool { return s.effects != nil && s.effects.Shadow.Changed() }
+
 // canonical returns the canonical path as the script sees it.
 func (s *Sandbox) canonical(path string) string {
-	if s.shadow == nil || !s.shadow.changed() {
+	if !s.shadowed() {
 		return Canonical(path)
 	}
-	seen, _ := s.shadow.look(path, true)
+	seen, _ := s.effects.Shadow.Look(path, true)
 	return seen
 }
 
@@ -176,8 +179,8 @@ func (s *Sandbox) describe(path string, follow bool) (os.FileInfo, error) {
 		}
 	}
 	switch {
-	case s.shadow != nil && s.shadow.changed():
-		return s.shadow.stat(path, follow)
+	case s.shadowed():
+		return s.effects.Shadow.Stat(path, follow)
 	case !s.Restricted() && follow:
 		return os.Stat(path)
 	case !s.Restricted():
@@ -270,10 +273,10 @@ func (s *Sandbox) Into(ctx context.Context, folder, name string) (*os.Root, erro
 		}
 		return s.Receive(folder, name)
 	}
-	if err := s.shadow.make(folder); err != nil {
+	if err := s.effects.Shadow.MakeFolder(folder); err != nil {
 		return nil, err
 	}
-	root, _, err := s.shadow.file(real)
+	root, _, err := s.effects.Shadow.Create(real)
 	return root, err
 }
 
@@ -324,7 +327,7 @@ func (s *Sandbox) Create(ctx context.Context, path string) (*atomicfile.File, er
 	}
 	open := openParent
 	if !happens {
-		open = s.shadow.file
+		open = s.effects.Shadow.Create
 	}
 	folder, name, err := open(real)
 	if err != nil {
@@ -360,7 +363,7 @@ func (s *Sandbox) MakeFolder(ctx context.Context, path string) error {
 			}
 		}
 		if happens, err := s.changes(ctx, CreateFolder, real, ""); err != nil || !happens {
-			return cmp.Or(err, withPath(s.shadow.make(path), path))
+			return cmp.Or(err, withPath(s.effects.Shadow.MakeFolder(path), path))
 		}
 	}
 	if !s.Restricted() {
@@ -391,7 +394,7 @@ func (s *Sandbox) Remove(ctx context.Context, path string, all bool) error {
 		}
 		happens, err := s.changes(ctx, kind, real, "")
 		if err != nil || !happens {
-			return cmp.Or(err, withPath(s.shadow.remove(path, all), path))
+			return cmp.Or(err, withPath(s.effects.Shadow.Remove(path, all), path))
 		}
 	}
 	if !s.Restricted() {
@@ -431,7 +434,7 @@ func (s *Sandbox) Rename(ctx context.Context, from, to string) error {
 		}
 		happens, err := s.changes(ctx, MoveFile, old, target)
 		if err != nil || !happens {
-			return cmp.Or(err, s.shadow.rename(from, to))
+			return cmp.Or(err, s.effects.Shadow.Rename(from, to))
 		}
 	}
 	if !s.Restricted() {

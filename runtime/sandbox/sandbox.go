@@ -22,9 +22,7 @@ type Sandbox struct {
 	sending func(n int64) error               // nil: no limit
 	maxFile int                               // longest file ReadFile returns, in bytes
 	fits    func(n int) error                 // nil: no limit of memory
-	effects Effects                           // nil: everything happens
-	sealed  bool                              // no effect happens
-	shadow  *shadow                           // where suppressed effects are carried out
+	effects *Effects                          // nil: everything happens
 
 	env       func(name string) (string, bool) // of the process
 	mu        sync.RWMutex
@@ -41,18 +39,13 @@ type Options struct {
 	Env     func(name string) (string, bool)
 	MaxFile int               // bytes
 	Fits    func(n int) error // called before n bytes are allocated to read a file
-	Sealed  bool              // no effect happens
-	Effects Effects           // called before a side effect outside of the platform
+	Effects *Effects          // everything happens when nil
 }
 
 // Open returns the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	s := &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
-		effects: o.Effects, sealed: o.Sealed, addedEnv: map[string]string{}}
-	if o.Effects != nil {
-		s.shadow = &shadow{at: map[string]string{}}
-	}
-	return s
+	return &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env,
+		effects: o.Effects, addedEnv: map[string]string{}}
 }
 
 // Getenv looks up a variable without a permission check.

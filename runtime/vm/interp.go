@@ -79,10 +79,9 @@ type Options struct {
 	// Code is told each script and module before it runs. Optional.
 	Code func(file string, code []byte)
 
-	// Effects decides about what a script does outside of the platform: to files and state,
+	// Effects decide about what a script does outside of the platform: to files and state,
 	// with programs, requests that write, mails and jobs. Everything happens when nil.
-	Effects sandbox.Effects
-	Sealed  bool // no effect happens; scripts see their own in a copy
+	Effects *sandbox.Effects
 
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
@@ -229,8 +228,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		go in.watchMemory()
 	}
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,
-		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits, Effects: opt.Effects,
-		Sealed: opt.Sealed})
+		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits, Effects: opt.Effects})
 	in.opt.Env = in.Getenv
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})

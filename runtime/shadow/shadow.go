@@ -1,4 +1,5 @@
-package sandbox
+// Package shadow holds the file changes of a script that is only planned, so that the script sees them.
+package shadow
 
 import (
 	"cmp"
@@ -14,12 +15,12 @@ import (
 	"syscall"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
 
-// shadow holds the file changes of a script without making them on disk: new content in a temporary folder,
-// removals and moves as entries above the disk. A path without an entry, for itself or a parent folder, is
-// the disk's.
-type shadow struct {
+// Files are the file changes of a script that are not made on disk: new content in a temporary folder, removals and
+// moves as entries above the disk. A path without an entry, for itself or a parent folder, is the disk's.
+type Files struct {
 	mu   sync.Mutex
 	dir  string            // holds new content, each file in a separate folder
 	next int               // number of the next one
@@ -30,29 +31,34 @@ type shadow struct {
 // maxLinks limits the links in a path, as on Linux.
 const maxLinks = 40
 
-func (s *shadow) own(dirs ...string) {
+// New returns a shadow without changes.
+func New() *Files { return &Files{at: map[string]string{}} }
+
+// Own makes folders the script's: what it changes in them is changed on disk.
+func (s *Files) Own(dirs ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.owns = append(s.owns, dirs...)
 }
 
-// private reports whether a path is in a folder that is changed on disk.
-func (s *shadow) private(path string) bool {
+// Private reports whether a path is in a folder that is changed on disk.
+func (s *Files) Private(path string) bool {
 	s.mu.Lock()
 	owns := slices.Clone(s.owns)
 	s.mu.Unlock()
 	full, err := filepath.Abs(path)
-	return len(owns) > 0 && err == nil && (Below(full, owns...) || Below(Canonical(full), owns...))
+	return len(owns) > 0 && err == nil && (sandbox.Below(full, owns...) || sandbox.Below(sandbox.Canonical(full), owns...))
 }
 
-// changed reports whether anything was changed.
-func (s *shadow) changed() bool {
+// Changed reports whether anything was changed.
+func (s *Files) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.at) > 0
 }
 
-func (s *shadow) close() {
+// Close removes the new content.
+func (s *Files) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dir != "" {
@@ -62,13 +68,13 @@ func (s *shadow) close() {
 }
 
 // fresh returns a path for new content under a name.
-func (s *shadow) fresh(name string) (string, error) {
+func (s *Files) fresh(name string) (string, error) {
 	if s.dir == "" {
 		dir, err := os.MkdirTemp("", "transect-rehearsal-")
 		if err != nil {
 			return "", err
 		}
-		s.dir, s.owns = dir, append(s.owns, dir, Canonical(dir))
+		s.dir, s.owns = dir, append(s.owns, dir, sandbox.Canonical(dir))
 	}
 	s.next++
 	folder := filepath.Join(s.dir, strconv.Itoa(s.next))
@@ -77,7 +83,7 @@ func (s *shadow) fresh(name string) (string, error) {
 
 // entry returns the location of the content of a path with an entry. An entry whose file was not finished
 // counts as none.
-func (s *shadow) entry(path string) (real string, known bool) {
+func (s *Files) entry(path string) (real string, known bool) {
 	real, known = s.at[path]
 	if known && real != "" {
 		_, err := os.Lstat(real)
@@ -88,7 +94,7 @@ func (s *shadow) entry(path string) (real string, known bool) {
 
 // find resolves a path: as the script sees it, absolute and without links, and the location of its content,
 // "" when it or a parent folder was removed. It follows a link at the end if follow is set.
-func (s *shadow) find(path string, follow bool) (seen, real string, err error) {
+func (s *Files) find(path string, follow bool) (seen, real string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", "", err
 	}
@@ -123,8 +129,8 @@ next:
 	return "", "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// look is like find under the lock, without an error: unresolvable paths do not exist.
-func (s *shadow) look(path string, follow bool) (seen, real string) {
+// Look is like find under the lock, without an error: unresolvable paths do not exist.
+func (s *Files) Look(path string, follow bool) (seen, real string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.at) == 0 {
@@ -142,7 +148,7 @@ func (s *shadow) look(path string, follow bool) (seen, real string) {
 }
 
 // children returns the names in a folder that have entries, and whether they exist.
-func (s *shadow) children(seen string) map[string]bool {
+func (s *Files) children(seen string) map[string]bool {
 	var names map[string]bool
 	for path := range s.at {
 		if filepath.Dir(path) != seen || path == seen {
@@ -159,7 +165,7 @@ func (s *shadow) children(seen string) map[string]bool {
 }
 
 // list returns the names in a folder.
-func (s *shadow) list(seen, real string) (names []string, err error) {
+func (s *Files) list(seen, real string) (names []string, err error) {
 	entries, err := os.ReadDir(real)
 	changed := s.children(seen)
 	for _, e := range entries {
@@ -175,8 +181,8 @@ func (s *shadow) list(seen, real string) (names []string, err error) {
 	return names, err
 }
 
-// open opens a file or a folder. Writing goes to a copy.
-func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error) {
+// Open opens a file or a folder. Writing goes to a copy.
+func (s *Files) Open(path string, flag int, perm os.FileMode) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, real, err := s.find(path, true)
@@ -197,7 +203,7 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 	case err == nil && info.IsDir():
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case err == nil && !info.Mode().IsRegular():
-		return nil, notPlanned(path)
+		return nil, sandbox.NotPlanned(path)
 	case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 		return nil, err
 	case err == nil:
@@ -227,11 +233,6 @@ func (s *shadow) open(path string, flag int, perm os.FileMode) (*os.File, error)
 	return f, err
 }
 
-func notPlanned(path string) error {
-	return fault.Hinted(fault.Of(&fault.PlanError{}, "%s is a device or a pipe: what is done with it cannot be planned",
-		path), "use a file, or run the script without a plan")
-}
-
 // harmless reports whether writing to a file has no lasting effect: the null device, and the script's
 // terminal.
 func harmless(real string, info fs.FileInfo) bool {
@@ -239,7 +240,7 @@ func harmless(real string, info fs.FileInfo) bool {
 		strings.HasPrefix(real, "/dev/pts/") || strings.HasPrefix(real, "/proc/")
 }
 
-// stat describes the file at a resolved path.
+// Stat describes the file at a resolved path.
 func stat(op, path, real string) (fs.FileInfo, error) {
 	if real == "" {
 		return nil, &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist}
@@ -248,7 +249,7 @@ func stat(op, path, real string) (fs.FileInfo, error) {
 }
 
 // parent checks that the parent folder of a new path exists.
-func (s *shadow) parent(op, path, seen string) error {
+func (s *Files) parent(op, path, seen string) error {
 	_, real, err := s.find(filepath.Dir(seen), true)
 	if err != nil {
 		return err
@@ -276,7 +277,7 @@ func copyFile(from, to string, perm os.FileMode) error {
 
 // openFolder opens a folder for listing. If entries change its contents, it opens a folder of empty files
 // with the same names.
-func (s *shadow) openFolder(seen, real string) (*os.File, error) {
+func (s *Files) openFolder(seen, real string) (*os.File, error) {
 	if s.children(seen) == nil {
 		return os.Open(real)
 	}
@@ -315,18 +316,18 @@ func (s *shadow) openFolder(seen, real string) (*os.File, error) {
 }
 
 // put sets the location of a path's content. Entries below the path are dropped.
-func (s *shadow) put(seen, real string) {
+func (s *Files) put(seen, real string) {
 	for path := range s.at {
-		if Below(path, seen) {
+		if sandbox.Below(path, seen) {
 			delete(s.at, path)
 		}
 	}
 	s.at[seen] = real
 }
 
-// stat describes a file, or a link itself.
-func (s *shadow) stat(path string, follow bool) (fs.FileInfo, error) {
-	_, real := s.look(path, follow)
+// Stat describes a file, or a link itself.
+func (s *Files) Stat(path string, follow bool) (fs.FileInfo, error) {
+	_, real := s.Look(path, follow)
 	if real == "" {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 	}
@@ -336,14 +337,14 @@ func (s *shadow) stat(path string, follow bool) (fs.FileInfo, error) {
 	return os.Lstat(real)
 }
 
-// make creates a folder and its parents.
-func (s *shadow) make(path string) error {
+// MakeFolder creates a folder and its parents.
+func (s *Files) MakeFolder(path string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.makeFolder(path)
 }
 
-func (s *shadow) makeFolder(path string) error {
+func (s *Files) makeFolder(path string) error {
 	seen, real, err := s.find(path, true)
 	if err != nil {
 		return err
@@ -372,8 +373,8 @@ func (s *shadow) makeFolder(path string) error {
 	return err
 }
 
-// file returns a folder in which a file will be created under the name of a path. It counts once it exists.
-func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
+// Create returns a folder in which a file will be created under the name of a path. It counts once it exists.
+func (s *Files) Create(path string) (folder *os.Root, name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, real, err := s.find(path, true)
@@ -395,7 +396,7 @@ func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
 	}
 	switch {
 	case !known || at == "":
-	case Below(at, s.dir): // it stays until the new one replaces it
+	case sandbox.Below(at, s.dir): // it stays until the new one replaces it
 		made = at
 	default: // moved: the file on disk is not the one to replace
 		if err := copyFile(at, made, 0o600); err != nil {
@@ -407,8 +408,8 @@ func (s *shadow) file(path string) (folder *os.Root, name string, err error) {
 	return folder, filepath.Base(made), err
 }
 
-// remove removes a file or a folder; with all, including its contents.
-func (s *shadow) remove(path string, all bool) error {
+// Remove removes a file or a folder; with all, including its contents.
+func (s *Files) Remove(path string, all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, real, err := s.find(path, false)
@@ -437,7 +438,7 @@ func lstat(op, path, real string) (fs.FileInfo, error) {
 	return os.Lstat(real)
 }
 
-func (s *shadow) empty(op, path, seen, real string) error {
+func (s *Files) empty(op, path, seen, real string) error {
 	names, err := s.list(seen, real)
 	if err == nil && len(names) > 0 {
 		err = &fs.PathError{Op: op, Path: path, Err: syscall.ENOTEMPTY}
@@ -445,8 +446,8 @@ func (s *shadow) empty(op, path, seen, real string) error {
 	return err
 }
 
-// rename moves a file or a folder.
-func (s *shadow) rename(from, to string) error {
+// Rename moves a file or a folder.
+func (s *Files) Rename(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failed := func(err error) error { return &os.LinkError{Op: "rename", Old: from, New: to, Err: fault.Reason(err)} }
@@ -470,7 +471,7 @@ func (s *shadow) rename(from, to string) error {
 		return failed(syscall.EEXIST)
 	case target == seen:
 		return nil
-	case Below(target, seen):
+	case sandbox.Below(target, seen):
 		return failed(syscall.EINVAL)
 	case missing == nil && info.IsDir():
 		return failed(syscall.ENOTDIR)
@@ -487,4 +488,20 @@ func (s *shadow) rename(from, to string) error {
 		s.at[path] = at
 	}
 	return nil
+}
+
+// Copy returns the path of a copy of a file, including files with further endings of its name.
+func (s *Files) Copy(path string, endings ...string) (string, error) {
+	s.mu.Lock()
+	copied, err := s.fresh(filepath.Base(path))
+	s.mu.Unlock()
+	for _, ending := range append([]string{""}, endings...) {
+		if err == nil {
+			err = copyFile(path+ending, copied+ending, 0o600)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return copied, err
 }

@@ -1,4 +1,4 @@
-package sandbox_test
+package shadow_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/runtime/sandbox"
+	"transect/runtime/shadow"
 )
 
 // A script whose changes do not happen sees the same as one whose changes do, and leaves
@@ -36,8 +37,7 @@ func TestShadow(t *testing.T) {
 			_ = os.Symlink("d/e", filepath.Join(dir, "link"))
 		}
 		untouched := tree(before)
-		sealed := sandbox.Open(sandbox.Options{Sealed: true, MaxFile: 1 << 20,
-			Effects: func(context.Context, sandbox.Effect) (bool, error) { return false, nil }})
+		sealed := sandbox.Open(sandbox.Options{MaxFile: 1 << 20, Effects: nothing()})
 		defer sealed.Close()
 		real := sandbox.Open(sandbox.Options{MaxFile: 1 << 20})
 		ctx := t.Context()
@@ -133,8 +133,7 @@ func view(s *sandbox.Sandbox, dir string) (all []string) {
 
 // Devices and pipes cannot be written in a rehearsal, but the null device can.
 func TestShadowOfDevices(t *testing.T) {
-	s := sandbox.Open(sandbox.Options{Sealed: true,
-		Effects: func(context.Context, sandbox.Effect) (bool, error) { return false, nil }})
+	s := sandbox.Open(sandbox.Options{Effects: nothing()})
 	defer s.Close()
 	f, err := s.Open(t.Context(), os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -144,4 +143,10 @@ func TestShadowOfDevices(t *testing.T) {
 	if _, err := s.Open(t.Context(), "/dev/full", os.O_WRONLY, 0); err == nil || !strings.Contains(err.Error(), "cannot be planned") {
 		t.Errorf("a device: %v", err)
 	}
+}
+
+// nothing lets no effect happen.
+func nothing() *sandbox.Effects {
+	return &sandbox.Effects{None: true, Shadow: shadow.New(),
+		Happens: func(context.Context, sandbox.Effect) (bool, error) { return false, nil }}
 }
