@@ -15,13 +15,17 @@ package runtime
 import (
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"transect/bindings"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+
+	"golang.org/x/term"
 )
 
 // Process is what a run may use of the operating system. Nothing below reads
@@ -42,6 +46,23 @@ type Process struct {
 	Parts          []NewPart                // take part in every run
 
 	waiting *atomic.Int32 // how many read Signals
+}
+
+// NewProcess returns the process of this program, with its command line, streams, environment and signals.
+func NewProcess() *Process {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	p := &Process{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Now: time.Now,
+		Exit: os.Exit, IsTerminal: isTerminal,
+	}
+	p.Relay(signals)
+	return p
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Getenv is the value of an environment variable; "" when it is not set.

@@ -9,12 +9,7 @@ package main
 import (
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
-
-	"golang.org/x/term"
 
 	"transect/bindings"
 	"transect/bindings/ingest"
@@ -33,16 +28,7 @@ func main() { os.Exit(execute(newProcess())) }
 
 func newProcess() *runtime.Process {
 	runtime.TuneGC()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	p := &runtime.Process{
-		Args:  os.Args[1:],
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
-		Exit: os.Exit,
-	}
-	p.Relay(signals)
-	return equip(p)
+	return equip(runtime.NewProcess())
 }
 
 // equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, what
@@ -51,11 +37,6 @@ func equip(p *runtime.Process) *runtime.Process {
 	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Module}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
 	return p
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // app is one execution of the command line.
