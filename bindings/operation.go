@@ -14,7 +14,6 @@ import (
 	"transect/client/lookup"
 	"transect/client/schema"
 	"transect/runtime/vm"
-	"transect/runtime/vm/profile"
 )
 
 // operation adapts one operation to Lua.
@@ -72,9 +71,9 @@ func operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 	}
 }
 
-// platform is what an operation waits for.
+// platform returns what an operation waits for.
 func platform(operation string) vm.Waiting {
-	return vm.Waiting{Name: operation, Kind: profile.Platform}
+	return vm.Waiting{Name: operation, Kind: vm.ForPlatform}
 }
 
 type namesKey struct{ client *client.Client }
