@@ -17,14 +17,15 @@ var rooms = []struct {
 	name string
 	may  []string
 }{
-	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox", "platform", "client"}},
-	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox", "platform", "client"}},
+	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/engine", "runtime/sandbox", "platform", "client"}},
+	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/engine", "runtime/sandbox", "platform", "client"}},
 	{"bindings", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/sandbox", "client"}},
-	{"stdlib", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/sandbox"}},
+	{"stdlib", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/engine", "runtime/sandbox"}},
 	{"runtime/meter", []string{"runtime/vm"}},
-	{"runtime/luastd", []string{"runtime/vm", "runtime/sandbox"}},
+	{"runtime/luastd", []string{"runtime/vm", "runtime/engine", "runtime/sandbox"}},
 	{"runtime/module", []string{"runtime/vm"}},
-	{"runtime/vm", []string{"runtime/sandbox"}},
+	{"runtime/vm", []string{"runtime/engine", "runtime/sandbox"}},
+	{"runtime/engine", nil},
 	{"runtime/sandbox", []string{"client"}},
 	{"platform", []string{"client"}},
 	{"client", nil},
@@ -225,7 +226,8 @@ func isLeaf(path string) bool {
 }
 
 func room(path string) string {
-	for _, below := range []string{"runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox"} {
+	for _, below := range []string{"runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/engine",
+		"runtime/sandbox"} {
 		if path == below || strings.HasPrefix(path, below+"/") {
 			return below
 		}
