@@ -13,7 +13,6 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/vm"
-	"transect/runtime/vm/profile"
 )
 
 // Call is the call of an operation by a script. Its arguments can be replaced.
@@ -82,9 +81,9 @@ func (b *Binding) operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 	}
 }
 
-// platform is what an operation waits for.
+// platform returns what an operation waits for.
 func platform(operation string) vm.Waiting {
-	return vm.Waiting{Name: operation, Kind: profile.Platform}
+	return vm.Waiting{Name: operation, Kind: vm.ForPlatform}
 }
 
 // push gives a result to Lua, by its shape.

@@ -101,7 +101,6 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	for part := range partsOf[Linker](c.parts) {
 		part.Link(settings.URL, &options)
 	}
-	c.measure(&options)
 	connection, err := client.New(ctx, settings, options)
 	for part := range partsOf[Checker](c.parts) {
 		if err == nil {

@@ -36,8 +36,6 @@ type Job struct {
 	Parts      []Part                      // features that take part in the run
 	Backend    Backend                     // answers local connections; one of the process when nil, closed with the run
 
-	Profile Profile // what of the run is measured
-
 	policy *sandbox.Policy // nil without a sandbox
 }
 

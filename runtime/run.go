@@ -51,11 +51,6 @@ func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 		return err
 	}
 	x := newExecution(ctx, p, job, named)
-	defer func() {
-		if failed := x.endProfile(); err == nil {
-			err = failed
-		}
-	}()
 	defer x.clearStatus()
 	done := make(chan error, 1)
 	go func() { done <- x.run(ctx, work) }()
@@ -103,9 +98,8 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, Visible: scripts.IsRef(job.Script),
-		Limits:  job.Limits,
-		Strict:  job.Strict,
-		Profile: job.Profile.begin(),
+		Limits: job.Limits,
+		Strict: job.Strict,
 	}
 	x := &Execution{process: p, job: job}
 	for _, newPart := range p.Parts {

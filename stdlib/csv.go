@@ -6,8 +6,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
-	"transect/runtime/vm/table"
 	"transect/stdlib/csvtext"
 )
 

@@ -14,9 +14,9 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/suggest"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 	"transect/stdlib/csvtext"
 )
 

@@ -18,9 +18,9 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport/httpcore"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 // httpBody sets the body from the one option given for it.

@@ -9,9 +9,9 @@ import (
 	"transect/client/fault"
 	"transect/client/files"
 	"transect/client/formats/imagery"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm/table"
 )
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude " +

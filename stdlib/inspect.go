@@ -10,10 +10,10 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 var (

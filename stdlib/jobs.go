@@ -8,11 +8,11 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/engine/table"
 	"transect/runtime/jobs/setting"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 // Jobs is the queue that a script submits to, see runtime/jobs.

@@ -5,9 +5,9 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/runtime/engine/table"
 	"transect/runtime/meter"
 	"transect/runtime/module"
-	"transect/runtime/vm/table"
 )
 
 var amounts = []module.Param{

@@ -12,9 +12,9 @@ import (
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/client/wait"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 // policy defines how often and how long to retry.

@@ -8,9 +8,9 @@ import (
 
 	"transect/client/fault"
 	"transect/client/suggest"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 	"transect/scripts"
 	"transect/stdlib/lock"
 )

@@ -13,8 +13,8 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/suggest"
+	"transect/runtime/engine/table"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 	"transect/stdlib/argparse"
 )
 

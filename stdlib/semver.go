@@ -9,8 +9,8 @@ import (
 
 	"transect/client/fault"
 	"transect/client/semrange"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
-	"transect/runtime/vm/table"
 )
 
 // version is a semantic version in Lua, through the reflection bridge: its methods are its interface.

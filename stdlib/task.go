@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"transect/client/fault"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 var taskType = &module.Type{

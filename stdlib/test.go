@@ -11,9 +11,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 // Suite holds the tests of a test file, and the hooks around each.

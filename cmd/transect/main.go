@@ -31,8 +31,8 @@ func newProcess() *runtime.Process {
 	return equip(runtime.NewProcess())
 }
 
-// equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, what
-// an unattended run does. jobrun needs runledger, planrun needs both and the local platform.
+// equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, a
+// profile, what an unattended run does. jobrun needs runledger, planrun needs both and the local platform.
 func equip(p *runtime.Process) *runtime.Process {
 	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Module}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // Cursor describes the code at the cursor.

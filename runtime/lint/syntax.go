@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 

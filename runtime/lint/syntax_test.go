@@ -10,7 +10,7 @@ import (
 
 	"strings"
 	"testing"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // TestSeveralSyntaxErrors tells each error of a script, and nothing that is wrong only

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // cursorName marks the cursor in incomplete code.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"transect/runtime/complete"
+	"transect/runtime/engine/compile"
 	"transect/runtime/lint"
 	"transect/runtime/reference"
-	"transect/runtime/vm/compile"
 )
 
 // place is the analysis at the cursor.

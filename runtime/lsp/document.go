@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/lint"
-	"transect/runtime/vm/compile"
 )
 
 // document is a script that is open in the editor, or a file.

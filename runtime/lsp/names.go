@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/lint"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 )
 
 // symbol is a variable, a global variable, or a field that a module of the workspace

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 )
 
 // errChanged reports a bug in this package: its output has other tokens.

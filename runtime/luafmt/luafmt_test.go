@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 	"transect/testdata/luaoracle"
 )
 

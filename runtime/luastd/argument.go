@@ -5,6 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -38,7 +39,7 @@ func checkFunction(L *lua.LState, arg int) *lua.LFunction {
 }
 
 func checkString(L *lua.LState, arg int) string {
-	text, ok := asText(L.Get(arg))
+	text, ok := number.TextOf(L.Get(arg))
 	if !ok {
 		vm.TypeError(L, arg, "string")
 	}
@@ -53,11 +54,11 @@ func optString(L *lua.LState, arg int, otherwise string) string {
 }
 
 func checkNumber(L *lua.LState, arg int) float64 {
-	n, ok := asNumber(L.Get(arg))
+	n, ok := number.Of(L.Get(arg))
 	if !ok {
 		vm.TypeError(L, arg, "number")
 	}
-	return n
+	return float64(n)
 }
 
 // checkInt returns an argument as an integer of 32 bits, as in most places of Lua 5.1.
@@ -97,34 +98,11 @@ func checkOption(L *lua.LState, arg int, otherwise string, options ...string) st
 
 // integer cuts off a fraction. Values out of range become the smallest integer, as on the processors that Lua
 // usually runs on.
-func integer(n float64) int {
+func integer[F ~float64](n F) int {
 	if n >= math.MinInt64 && n < math.MaxInt64 {
 		return int(n)
 	}
 	return math.MinInt64
-}
-
-// asText converts a text or a number to text.
-func asText(v lua.LValue) (string, bool) {
-	switch v := v.(type) {
-	case lua.LString:
-		return string(v), true
-	case lua.LNumber:
-		return vm.NumberText(v), true
-	}
-	return "", false
-}
-
-// asNumber converts a number or a numeric text to a number.
-func asNumber(v lua.LValue) (float64, bool) {
-	switch v := v.(type) {
-	case lua.LNumber:
-		return float64(v), true
-	case lua.LString:
-		n, ok := vm.ParseNumber(string(v))
-		return float64(n), ok
-	}
-	return 0, false
 }
 
 // isTrue reports whether a value is true as a condition.

@@ -2,14 +2,14 @@ package luastd
 
 import (
 	"runtime"
-	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
+	"transect/runtime/engine/table"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
-	"transect/runtime/vm/table"
 )
 
 // openBase sets the basic functions, except errors and coroutines, which are part of package vm, and
@@ -50,7 +50,7 @@ func assert(L *lua.LState) int {
 // raise implements error.
 func raise(L *lua.LState) int {
 	level, v := optInt(L, 2, 1), L.Get(1)
-	if text, ok := asText(v); ok && level > 0 {
+	if text, ok := number.TextOf(v); ok && level > 0 {
 		vm.Grow(L, len(text))
 		v = lua.LString(vm.Where(L, level) + text)
 	}
@@ -112,7 +112,7 @@ func function(L *lua.LState, optional bool) *lua.LFunction {
 }
 
 func getEnvironment(L *lua.LState) int {
-	if level, ok := asNumber(L.Get(1)); ok && level > 1 {
+	if level, ok := number.Of(L.Get(1)); ok && level > 1 {
 		if _, inside := L.GetStack(int(level) - 1); inside {
 			if _, ok := L.GetStack(int(level)); !ok {
 				return vm.Push(L, L.Env) // the caller of a script or a protected function is not Lua
@@ -120,7 +120,7 @@ func getEnvironment(L *lua.LState) int {
 		}
 	}
 	f := function(L, true)
-	if n, ok := asNumber(L.Get(1)); f.IsG || ok && n == 0 {
+	if n, ok := number.Of(L.Get(1)); f.IsG || ok && n == 0 {
 		return vm.Push(L, L.Env)
 	}
 	return vm.Push(L, f.Env)
@@ -129,7 +129,7 @@ func getEnvironment(L *lua.LState) int {
 func setEnvironment(L *lua.LState) int {
 	env := checkTable(L, 2)
 	f := function(L, false)
-	if n, ok := asNumber(L.Get(1)); ok && n == 0 {
+	if n, ok := number.Of(L.Get(1)); ok && n == 0 {
 		L.Env = env
 		return 0
 	}
@@ -199,7 +199,7 @@ func (l *library) print(L *lua.LState) int {
 		} else {
 			v = called(L, convert, v)
 		}
-		text, ok := asText(v)
+		text, ok := number.TextOf(v)
 		if !ok {
 			vm.RaiseText(L, "'tostring' must return a string to 'print'")
 		}
@@ -263,46 +263,20 @@ func selectFrom(L *lua.LState) int {
 func toNumber(L *lua.LState) int {
 	base := optInt(L, 2, 10)
 	vm.Work(L, length(L, 1)/8)
-	n, ok := 0.0, false
+	n, ok := lua.LNumber(0), false
 	if base == 10 {
-		n, ok = asNumber(checkAny(L, 1))
+		n, ok = number.Of(checkAny(L, 1))
 	} else {
 		text := checkString(L, 1)
 		if base < 2 || base > 36 {
 			vm.ArgError(L, 2, "base out of range")
 		}
-		n, ok = parseBase(text, base)
+		n, ok = number.ParseBase(text, base)
 	}
 	if ok {
-		return vm.Push(L, lua.LNumber(n))
+		return vm.Push(L, n)
 	}
 	return vm.Push(L, lua.LNil)
-}
-
-// parseBase parses a whole number like C's strtoul, except that it does not add negative ones to 2^64.
-func parseBase(text string, base int) (float64, bool) {
-	const blanks = " \t\n\v\f\r"
-	text, _, _ = strings.Cut(text, "\x00")
-	text = strings.Trim(text, blanks)
-	digits, negative := strings.CutPrefix(text, "-")
-	if !negative {
-		digits = strings.TrimPrefix(text, "+")
-	}
-	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
-		digits = digits[2:]
-	}
-	if digits == "" {
-		return 0, false
-	}
-	const all = "0123456789abcdefghijklmnopqrstuvwxyz"
-	if digits = strings.ToLower(digits); strings.Trim(digits, all[:base]) != "" {
-		return 0, false
-	}
-	n, _ := strconv.ParseUint(digits, base, 64) // the largest value when out of range
-	if negative {
-		return -float64(n), true
-	}
-	return float64(n), true
 }
 
 // text51 implements tostring.
@@ -314,7 +288,7 @@ func text51(L *lua.LState, v lua.LValue) lua.LValue {
 		}
 	case lua.LNumber:
 		if L.GetMetaField(v, "__tostring") == lua.LNil {
-			return lua.LString(vm.NumberText(v))
+			return lua.LString(number.Text(v))
 		}
 	}
 	if meta := L.GetMetaField(v, "__tostring"); meta != lua.LNil {

@@ -8,6 +8,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -37,7 +38,7 @@ func observesDST(t time.Time) bool {
 
 // dateField returns a field of a table for os.time; it is required if otherwise is negative.
 func dateField(L *lua.LState, t *lua.LTable, name string, otherwise int) int {
-	if n, ok := asNumber(L.GetField(t, name)); ok {
+	if n, ok := number.Of(L.GetField(t, name)); ok {
 		return int(int32(integer(n)))
 	}
 	if otherwise < 0 {

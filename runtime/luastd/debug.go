@@ -6,8 +6,9 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/compile"
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 )
 
 func (l *library) openDebug(L *lua.LState) {
@@ -81,7 +82,7 @@ func (l *library) getInfo(L *lua.LState) int {
 	what, name := "", ""
 	f, isFunction := L.Get(shift + 1).(*lua.LFunction)
 	if !isFunction {
-		level, ok := asNumber(L.Get(shift + 1))
+		level, ok := number.Of(L.Get(shift + 1))
 		if !ok {
 			vm.ArgError(L, shift+1, "function or level expected")
 		}
@@ -240,12 +241,12 @@ func traceback(L *lua.LState) int {
 	if th != L {
 		level = 0
 	}
-	if n, ok := asNumber(L.Get(shift + 2)); ok {
+	if n, ok := number.Of(L.Get(shift + 2)); ok {
 		level = integer(n)
 	}
 	message := ""
 	if L.GetTop() > shift {
-		text, ok := asText(L.Get(shift + 1))
+		text, ok := number.TextOf(L.Get(shift + 1))
 		if !ok {
 			return vm.Push(L, L.Get(shift+1))
 		}

@@ -12,6 +12,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/engine/number"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
@@ -92,7 +93,7 @@ func (l *library) userdata(L *lua.LState, f *file) *lua.LUserData {
 
 // choose sets and returns the default input or output.
 func (l *library) choose(L *lua.LState, current **lua.LUserData, flag int) int {
-	if name, ok := asText(L.Get(1)); ok {
+	if name, ok := number.TextOf(L.Get(1)); ok {
 		f, err := l.openFile(L, name, flag)
 		if err != nil {
 			raiseFileArg(L, err)

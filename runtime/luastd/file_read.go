@@ -9,6 +9,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -31,7 +32,7 @@ func read(L *lua.LState, f *file, first int) int {
 		}
 		value := lua.LValue(lua.LString(text))
 		if format == lua.LString("*n") && err == nil {
-			number, ok := asNumber(value)
+			number, ok := number.Of(value)
 			if value = lua.LNumber(number); !ok {
 				err = io.EOF
 			}

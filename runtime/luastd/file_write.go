@@ -10,6 +10,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -21,7 +22,7 @@ func write(L *lua.LState, f *file, first int) int {
 	b := &text{f.in.NewText("write"), L}
 	wrong := 0
 	for i := first; i <= L.GetTop() && wrong == 0; i++ {
-		piece, ok := asText(L.Get(i))
+		piece, ok := number.TextOf(L.Get(i))
 		if b.write(piece); !ok {
 			wrong = i
 		}

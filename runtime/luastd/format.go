@@ -8,6 +8,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -111,7 +112,7 @@ func (c *conversion) format(L *lua.LState, arg int) string {
 		vm.Grow(L, 4*len(text))
 		return luaQuoted(text)
 	case 's':
-		text, ok := asText(text51(L, L.Get(arg)))
+		text, ok := number.TextOf(text51(L, L.Get(arg)))
 		if !ok {
 			vm.RaiseText(L, "'tostring' must return a string to 'format'")
 		}

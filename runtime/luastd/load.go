@@ -6,6 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -96,7 +97,7 @@ func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, bool) 
 	b := l.text(L, "load")
 	for {
 		piece := vm.Call(L, read)
-		text, ok := asText(piece)
+		text, ok := number.TextOf(piece)
 		if piece == lua.LNil || ok && text == "" {
 			return b.String(), true
 		}

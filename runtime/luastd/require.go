@@ -14,9 +14,9 @@ import (
 
 	"transect/client/fault"
 	"transect/client/suggest"
+	"transect/runtime/engine/compile"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 

@@ -3,8 +3,8 @@ package luastd
 import (
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/table"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 // sortTable implements table.sort. It makes the same comparisons as Lua 5.1, so that equal elements end in

@@ -6,7 +6,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/luastd/pattern"
+	"transect/runtime/engine/number"
+	"transect/runtime/engine/pattern"
 	"transect/runtime/vm"
 )
 
@@ -269,7 +270,7 @@ func replace(b *text, m *pattern.Matcher, with lua.LValue, begin, end int) {
 	case *lua.LFunction:
 		v = vm.Call(b.L, with, capturesOr(b.L, m, begin, end)...)
 	default:
-		format, _ := asText(with)
+		format, _ := number.TextOf(with)
 		expand(b, m, format, m.Text[begin:end])
 		return
 	}
@@ -277,7 +278,7 @@ func replace(b *text, m *pattern.Matcher, with lua.LValue, begin, end int) {
 		b.write(m.Text[begin:end])
 		return
 	}
-	piece, ok := asText(v)
+	piece, ok := number.TextOf(v)
 	if !ok {
 		vm.RaiseText(b.L, "invalid replacement value (a %s)", v.Type())
 	}
@@ -302,7 +303,7 @@ func expand(b *text, m *pattern.Matcher, format, whole string) {
 		case c == '0', c == '1' && m.Level() == 0:
 			b.write(whole)
 		case '1' <= c && c <= '9':
-			piece, _ := asText(capture(b.L, m, int(c-'1')))
+			piece, _ := number.TextOf(capture(b.L, m, int(c-'1')))
 			b.write(piece)
 		default:
 			b.write(format[:1])

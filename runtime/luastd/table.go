@@ -3,8 +3,9 @@ package luastd
 import (
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
+	"transect/runtime/engine/table"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 func (l *library) openTable(L *lua.LState) {
@@ -27,7 +28,7 @@ func (l *library) concat(L *lua.LState) int {
 	for i := first; i <= last; i++ {
 		vm.Work(L, 1)
 		v := table.Element(list, i)
-		text, ok := asText(v)
+		text, ok := number.TextOf(v)
 		if !ok {
 			vm.RaiseText(L, "invalid value (%s) at index %d in table for 'concat'", v.Type(), i)
 		}

@@ -11,7 +11,6 @@ import (
 	"transect/client/schema"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
-	"transect/runtime/vm/profile"
 )
 
 // Call is one call of a declared function with checked arguments. Arguments and options are read by name;
@@ -220,15 +219,15 @@ func (c *Call) Blocking(f func(ctx context.Context) error) error {
 }
 
 // kindOf returns what a function of a module waits for.
-func kindOf(name string) profile.Kind {
+func kindOf(name string) vm.WaitKind {
 	module, function, _ := strings.Cut(name, ".")
 	switch {
 	case function == "sleep" || module == "retry":
-		return profile.Sleeping
+		return vm.ForTime
 	case module == "task" || module == "channel":
-		return profile.Tasks
+		return vm.ForTasks
 	case module == "ingest" || module == "lookup":
-		return profile.Platform
+		return vm.ForPlatform
 	}
-	return profile.Other
+	return vm.ForOther
 }

@@ -11,8 +11,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/complete"
+	"transect/runtime/engine/compile"
 	"transect/runtime/reference"
-	"transect/runtime/vm/compile"
 )
 
 // completeLine completes a word for the editor. It returns the text before the word, its completions, and the

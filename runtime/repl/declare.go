@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/lint"
 	"transect/runtime/luafmt"
-	"transect/runtime/vm/compile"
 )
 
 // scriptOf joins the inputs of a session to a script that passes transect check. The prompt has one variable

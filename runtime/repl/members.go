@@ -8,9 +8,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/runtime/engine/compile"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
-	"transect/runtime/vm/compile"
 )
 
 // target is the target of a path: a value, or an entry of the reference.

@@ -9,8 +9,8 @@ import (
 
 	"transect/bindings"
 	"transect/client/human"
+	"transect/runtime/engine/table"
 	"transect/runtime/vm"
-	"transect/runtime/vm/table"
 )
 
 const (

@@ -29,6 +29,7 @@ import (
 	"transect/runtime/debug"
 	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
+	"transect/runtime/profile"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
 	"transect/runtime/vm"
@@ -54,6 +55,7 @@ type Options struct {
 	Metrics   string        // file of the metrics
 	NoHistory bool          // the run only reads and is not recorded
 	Planning  Planning
+	Profile   profile.Files
 
 	DebugOnError bool // include the variables of the functions that an error was raised in
 }
@@ -98,7 +100,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	if options.DebugOnError && runtime.PartOf[*debug.Debugger](job.Parts) == nil {
 		job = job.With(debug.OnError(p.AbsPath, r.keepFrames))
 	}
-	err := r.gated(runtime.Run(ctx, &inner, job.With(r)))
+	err := r.gated(profile.Run(ctx, &inner, job.With(r), options.Profile))
 	r.count()
 	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
@@ -198,7 +200,7 @@ func (r *run) open() error {
 		r.rehearse()
 	}
 	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics,
-		"cpu-profile": r.job.Profile.CPU, "timeline": r.job.Profile.Timeline} {
+		"cpu-profile": r.options.Profile.CPU, "timeline": r.options.Profile.Timeline} {
 		if err := CheckWritable(p, flag, path); err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // CalledAs says as what the function at a level of the stack was called: the kind of

@@ -5,8 +5,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/compile"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm/compile"
 )
 
 // CallSite is the line that the running call comes from, "file:12": the innermost one

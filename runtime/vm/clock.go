@@ -129,7 +129,9 @@ func (c *clock) nextSlice() {
 		running := in.main.G.CurrentThread
 		if c.task != nil {
 			c.task.thread, c.task.scope = running, c.scope
-			c.task.track.Pause()
+			if c.task.track != nil {
+				c.task.track.Pause()
+			}
 		}
 		in.release()
 		in.acquire()

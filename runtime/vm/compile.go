@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 	"transect/runtime/vm/mistake"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // openCoroutines makes coroutines run under the clock of the code that resumes

@@ -9,7 +9,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/suggest"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // Doubt says, once for a place in the script, that a value is probably not the one that

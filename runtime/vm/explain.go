@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/suggest"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 	"transect/runtime/vm/mistake"
 )
 

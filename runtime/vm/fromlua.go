@@ -12,7 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/schema"
-	"transect/runtime/vm/table"
+	"transect/runtime/engine/table"
 )
 
 var errTrailing = errors.New("text after the end of the JSON value")

@@ -9,7 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // Level is a Lua function on the stack of a task, as a debugger shows it. It may be

@@ -27,7 +27,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/sandbox"
-	"transect/runtime/vm/profile"
 )
 
 // Options connect an interpreter with the outside world. Zero values mean the
@@ -67,8 +66,7 @@ type Options struct {
 	// coverage. It is slow.
 	Line func(file string, line int)
 
-	// Profile records where the time goes. Optional.
-	Profile *profile.Recorder
+	Observer Observer // measures where the time goes; may be nil
 
 	// Step is called before each instruction of a run with the thread, for a debugger. It is
 	// slow. Raised is called where an error arises, before anything is left; caught says

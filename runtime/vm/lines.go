@@ -6,7 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 )
 
 // line calls Options.Line with where the running thread is.

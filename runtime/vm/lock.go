@@ -8,7 +8,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm/profile"
 )
 
 // lock is the interpreter lock. A channel serves waiters in order, which
@@ -55,18 +54,18 @@ func (c *clock) located(L *lua.LState) context.Context {
 // meanwhile. f must not touch Lua values or L. When the task was cancelled
 // while f ran, the reason comes back in place of the bare context error.
 func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
-	return BlockingFor(L, Waiting{Kind: profile.Other}, f)
+	return BlockingFor(L, Waiting{}, f)
 }
 
-// BlockingFor is Blocking, with what the task waits for, for profiles.
+// BlockingFor is Blocking, with what the task waits for, for observers.
 func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) error {
 	c := clockOf(L)
 	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
-	ctx, wait := c.located(L), c.task.leaves(L, c.scope, on)
+	ctx, arrived := c.located(L), c.task.leaves(L, c.scope, on)
 	c.in.blocked++
 	c.in.release()
 	defer func() {
-		wait.End()
+		arrived()
 		c.in.acquire()
 		c.task.returns()
 		c.in.blocked--
@@ -81,10 +80,10 @@ func BlockingFor(L *lua.LState, on Waiting, f func(ctx context.Context) error) e
 
 // Wait waits for a channel without the lock, or for the end of L's task.
 func Wait[T any](L *lua.LState, on <-chan T) (T, error) {
-	return WaitFor(L, Waiting{Kind: profile.Other}, on)
+	return WaitFor(L, Waiting{}, on)
 }
 
-// WaitFor is Wait, with what the task waits for, for profiles.
+// WaitFor is Wait, with what the task waits for, for observers.
 func WaitFor[T any](L *lua.LState, what Waiting, on <-chan T) (value T, err error) {
 	err = BlockingFor(L, what, func(ctx context.Context) error {
 		select {

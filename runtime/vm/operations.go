@@ -1,24 +1,24 @@
 package vm
 
 import (
-	"math"
 	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/compile"
+	"transect/runtime/engine/number"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm/compile"
 )
 
 // operations are what compiled code calls in place of instructions that differ from
 // Lua 5.1, or know no limits.
 var operations = &compile.Runtime{
-	Number:    ParseNumber,
+	Number:    number.Parse,
 	Concat:    builtin(concat),
-	Modulo:    builtin(func(L *lua.LState) int { return arithmetic(L, "__mod", modulo) }),
-	Power:     builtin(func(L *lua.LState) int { return arithmetic(L, "__pow", power) }),
-	Exponent:  power,
+	Modulo:    builtin(func(L *lua.LState) int { return arithmetic(L, "__mod", number.Modulo) }),
+	Power:     builtin(func(L *lua.LState) int { return arithmetic(L, "__pow", number.Power) }),
+	Exponent:  number.Power,
 	GetGlobal: builtin(getGlobal),
 	SetGlobal: builtin(setGlobal),
 }
@@ -40,7 +40,7 @@ func concat(L *lua.LState) int {
 	parts := few[:0]
 	size := 0
 	for i := 1; i <= last; i++ {
-		part, ok := asText(L.Get(i))
+		part, ok := number.TextOf(L.Get(i))
 		if !ok {
 			return Push(L, concatValues(L, last))
 		}
@@ -65,24 +65,13 @@ func join(L *lua.LState, parts []string, size int) lua.LValue {
 	return lua.LString(strings.Join(parts, ""))
 }
 
-// asText is a text, or that of a number.
-func asText(v lua.LValue) (text string, ok bool) {
-	switch v := v.(type) {
-	case lua.LString:
-		return string(v), true
-	case lua.LNumber:
-		return NumberText(v), true
-	}
-	return "", false
-}
-
 // concatValues joins values of which some are no texts.
 func concatValues(L *lua.LState, last int) lua.LValue {
 	right := L.Get(last)
 	for i := last - 1; i > 0; i-- {
 		left := L.Get(i)
-		a, ok := asText(left)
-		if b, both := asText(right); ok && both {
+		a, ok := number.TextOf(left)
+		if b, both := number.TextOf(right); ok && both {
 			right = join(L, []string{a, b}, len(a)+len(b))
 			continue
 		}
@@ -120,8 +109,8 @@ func arithmetic(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.
 
 // arithmeticOf does an operation on values of which one is no number.
 func arithmeticOf(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.LNumber, a, b lua.LValue) lua.LValue {
-	x, ok := toNumber(a)
-	y, both := toNumber(b)
+	x, ok := number.Of(a)
+	y, both := number.Of(b)
 	if ok && both {
 		return compute(x, y)
 	}
@@ -168,39 +157,6 @@ func (in *Interp) openArithmetic() {
 			meta.RawSetString(event, operator)
 		}
 	}
-}
-
-func toNumber(v lua.LValue) (lua.LNumber, bool) {
-	switch v := v.(type) {
-	case lua.LNumber:
-		return v, true
-	case lua.LString:
-		return ParseNumber(string(v))
-	}
-	return 0, false
-}
-
-// modulo is a - floor(a/b)*b, as Lua 5.1 computes it.
-func modulo(a, b lua.LNumber) lua.LNumber {
-	x, y := float64(a), float64(b)
-	q := math.Floor(x / y)
-	p := float64(q * y) // rounded: no fused multiplication
-	return lua.LNumber(x - p)
-}
-
-// power is that of C, which keeps an operand that is not a number, with its sign.
-func power(a, b lua.LNumber) lua.LNumber {
-	v := math.Pow(float64(a), float64(b))
-	switch {
-	case v == v:
-		return lua.LNumber(v)
-	case a != a:
-		return a
-	case b != b:
-		return b
-	}
-	zero := 0.0
-	return lua.LNumber(zero / zero)
 }
 
 // environment is that of the Lua function that called.

@@ -13,7 +13,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm/table"
+	"transect/runtime/engine/table"
 )
 
 // Printer writes values as Lua would read them, within limits; 0 is none.

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/fault"
-	"transect/runtime/vm/compile"
+	"transect/runtime/engine/compile"
 	"transect/runtime/vm/mistake"
 )
 

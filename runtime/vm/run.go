@@ -49,12 +49,11 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{in: in, ctx: ctx, cancel: cancel, track: in.track(fn)}
-	t.ctx = t.track.In(ctx)
+	t := &Task{in: in, ctx: ctx, cancel: cancel}
+	t.observe(fn)
 	in.root = t
 	defer func() { in.root = nil }()
-	t.track.Run()
-	defer t.track.Finish()
+	defer t.begins()()
 	outer, c := in.main.Context(), &clock{Context: t.ctx, in: in, task: t}
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)

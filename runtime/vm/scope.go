@@ -8,7 +8,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm/profile"
 )
 
 // Scope holds the tasks spawned inside one stretch of code, which does not
@@ -83,10 +82,10 @@ func (s *Scope) join(failure *Caught) *Caught {
 			break
 		}
 		running := s.in.main.G.CurrentThread
-		wait := s.task.leaves(running, s, Waiting{"its tasks", profile.Tasks})
+		arrived := s.task.leaves(running, s, Waiting{"its tasks", ForTasks})
 		s.in.release()
 		<-t.done
-		wait.End()
+		arrived()
 		s.in.acquire()
 		s.task.returns()
 		s.in.main.G.CurrentThread = running

@@ -7,7 +7,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm/profile"
 )
 
 // Task is a concurrent piece of a run: a Lua call on a thread and a goroutine
@@ -21,10 +20,10 @@ type Task struct {
 	done    chan struct{}
 	nesting int // protected calls and coroutines it is inside of
 	calls   calls
-	track   *profile.Track // nil without a profile
-	thread  *lua.LState    // that it ran last, while others run
-	scope   *Scope         // that it was in then
-	waits   string         // what for, while it does
+	track   Track       // nil without an observer
+	thread  *lua.LState // that it ran last, while others run
+	scope   *Scope      // that it was in then
+	waits   string      // what for, while it does
 
 	path    uint64 // tells the tasks of a script apart, the same in each start
 	spawned uint64
@@ -45,12 +44,13 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	c := clockOf(L)
 	Work(L, spawnWork)
 	s := c.current()
-	t := &Task{in: c.in, parent: s, done: make(chan struct{}), track: c.in.track(fn)}
+	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
 	if c.task != nil {
 		c.task.spawned++
 		t.path = mix(c.task.path, c.task.spawned)
 	}
-	t.ctx, t.cancel = context.WithCancelCause(t.track.In(s.ctx))
+	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
+	t.observe(fn)
 	s.live[t] = struct{}{}
 	g := c.in.guard(false)
 	g.Context, g.clock, g.owner, g.traced = t.ctx, &clock{Context: t.ctx, in: c.in, task: t}, nil, true
@@ -66,8 +66,7 @@ func (t *Task) run(g *guard, fn *lua.LFunction, args []lua.LValue) {
 	defer close(t.done)
 	t.in.acquire()
 	defer t.in.release()
-	t.track.Run()
-	defer t.track.Finish()
+	defer t.begins()()
 	if t.ctx.Err() == nil {
 		t.values, t.failure = g.values(fn, args)
 		t.failure = t.own.join(t.failure)
@@ -130,7 +129,7 @@ func (t *Task) Await(L *lua.LState) []lua.LValue {
 		Raise(L, fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"))
 	}
 	t.waiting++
-	_, err := WaitFor(L, Waiting{"task.await", profile.Tasks}, t.done)
+	_, err := WaitFor(L, Waiting{"task.await", ForTasks}, t.done)
 	t.waiting--
 	if err != nil {
 		Raise(L, err)
@@ -153,7 +152,7 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 			first <- i
 		}()
 	}
-	winner, err := WaitFor(L, Waiting{"task.race", profile.Tasks}, first)
+	winner, err := WaitFor(L, Waiting{"task.race", ForTasks}, first)
 	for _, t := range tasks {
 		t.waiting--
 	}

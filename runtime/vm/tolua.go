@@ -76,7 +76,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case float64:
 		return lua.LNumber(v)
 	case json.Number:
-		return number(string(v))
+		return exactNumber(string(v))
 	case json.RawMessage:
 		return decoded(L, v)
 	case time.Time:
@@ -133,8 +133,8 @@ func integer(n int64) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// number keeps the text of an integer that would be rounded.
-func number(text string) lua.LValue {
+// exactNumber keeps the text of an integer that would be rounded.
+func exactNumber(text string) lua.LValue {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return lua.LString(text)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"transect/runtime/vm"
 )
 
 // Track is a task of a run. At any time it runs Lua, or waits for something; the
 // times add up to its own. Its methods need the lock of the interpreter, unless they
-// say otherwise; those of a nil Track do nothing.
+// say otherwise.
 type Track struct {
 	Name       string
 	Start, End time.Duration
@@ -27,13 +29,11 @@ type Track struct {
 }
 
 // Track begins the track of a task that runs a function, and waits for its first turn.
-func (r *Recorder) Track(function Frame) *Track {
-	if r == nil {
-		return nil
-	}
+func (r *Recorder) Track(function vm.CallFrame) vm.Track {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := &Track{Name: function.label(), r: r, number: len(r.tracks), Start: r.now(), last: r.root.at([]Frame{function})}
+	t := &Track{Name: label(function), r: r, number: len(r.tracks), Start: r.now()}
+	t.last = r.root.at([]vm.CallFrame{function})
 	t.since, t.waited = t.Start, t.last
 	r.tracks = append(r.tracks, t)
 	return t
@@ -41,9 +41,6 @@ func (r *Recorder) Track(function Frame) *Track {
 
 // Run says that the task has got its turn, and waited for the others until now.
 func (t *Track) Run() {
-	if t == nil {
-		return
-	}
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	now := t.r.now()
@@ -58,16 +55,13 @@ func (t *Track) Run() {
 
 // Pause says that the task gives up its turn.
 func (t *Track) Pause() {
-	if t == nil {
-		return
-	}
 	now := t.r.now()
 	t.pending += now - t.since
 	t.since = now
 }
 
 // Sample says what the task runs. The time since its last sample goes there.
-func (t *Track) Sample(stack []Frame) {
+func (t *Track) Sample(stack []vm.CallFrame) {
 	t.Pause()
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
@@ -88,9 +82,6 @@ func (t *Track) spend(at *node, kind Kind, d time.Duration) {
 
 // Finish ends the track of a task that runs.
 func (t *Track) Finish() {
-	if t == nil {
-		return
-	}
 	t.Pause()
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
@@ -114,37 +105,33 @@ type Wait struct {
 
 func (w *Wait) took() time.Duration { return w.Length }
 
-// Wait says that the task gives up its turn to wait for name, at the end of a stack.
-// End ends the wait, Run is called when the task has got its next turn. The wait may
-// be nil.
-func (t *Track) Wait(stack []Frame, name string, kind Kind) *Wait {
-	if t == nil {
-		return nil
-	}
+// kindOf is the kind of time of a wait.
+var kindOf = [...]Kind{vm.ForOther: Other, vm.ForPlatform: Platform, vm.ForTasks: Tasks, vm.ForTime: Sleeping}
+
+// Wait records that the task gives up its turn to wait, at the end of a stack. end ends the
+// wait, Run is called when the task has got its next turn.
+func (t *Track) Wait(stack []vm.CallFrame, on vm.Waiting) (end func()) {
 	t.Pause()
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
-	w := &Wait{Task: t.number, Name: name, Kind: kind, Start: t.since, track: t}
+	w := &Wait{Task: t.number, Name: on.Name, Kind: kindOf[on.Kind], Start: t.since, track: t}
 	if len(stack) > 0 {
-		w.Line = stack[len(stack)-1].Place()
+		w.Line = place(stack[len(stack)-1])
 		if t.last.frame.Line == 0 { // there was no sample yet
 			t.last = t.r.root.at(stack)
 		}
 	}
-	if name != "" {
-		stack = append(stack, Frame{Function: name})
+	if on.Name != "" {
+		stack = append(stack, vm.CallFrame{Function: on.Name})
 	}
 	w.at = t.r.root.at(stack)
 	w.at.count++
 	t.waited, t.open, t.sending = w.at, w, t.since
-	return w
+	return w.end
 }
 
-// End ends what a task waits for. The lock of the interpreter is not needed.
-func (w *Wait) End() {
-	if w == nil {
-		return
-	}
+// end ends what a task waits for. The lock of the interpreter is not needed.
+func (w *Wait) end() {
 	t := w.track
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
@@ -170,9 +157,6 @@ type trackKey struct{}
 
 // In returns a context whose requests belong to the task.
 func (t *Track) In(ctx context.Context) context.Context {
-	if t == nil {
-		return ctx
-	}
 	return context.WithValue(ctx, trackKey{}, t)
 }
 

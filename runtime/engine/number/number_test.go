@@ -1,4 +1,4 @@
-package vm_test
+package number_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	golua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm"
+	"transect/runtime/engine/number"
 )
 
 // lua51 runs a program by Lua 5.1 itself.
@@ -55,7 +55,7 @@ func TestNumberText(t *testing.T) {
 	nan := math.Float64frombits(0x7FF8000000000000)
 	numbers = append(numbers, math.Inf(1), math.Inf(-1), math.Copysign(nan, -1), nan, math.Copysign(0, -1))
 	for i, want := range lua51(t, program.String()) {
-		if got := vm.NumberText(golua.LNumber(numbers[i])); got != want {
+		if got := number.Text(golua.LNumber(numbers[i])); got != want {
 			t.Errorf("%v is %s, want %s", numbers[i], got, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestParseNumber(t *testing.T) {
 	}
 	for i, want := range lua51(t, program.String()) {
 		got := "no number"
-		if n, ok := vm.ParseNumber(texts[i]); ok {
+		if n, ok := number.Parse(texts[i]); ok {
 			got = bitsText(float64(n))
 		}
 		if x, err := strconv.ParseFloat(want, 64); err == nil && !math.IsNaN(x) {

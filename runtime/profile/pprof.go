@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"transect/runtime/vm"
 )
 
 // WritePprof writes the format of go tool pprof: for each stack how often it waited,
@@ -15,7 +17,7 @@ import (
 func (r *Recorder) WritePprof(w io.Writer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &pprof{texts: map[string]uint64{}, functions: map[Frame]uint64{}, locations: map[Frame]uint64{}}
+	p := &pprof{texts: map[string]uint64{}, functions: map[vm.CallFrame]uint64{}, locations: map[vm.CallFrame]uint64{}}
 	p.text("")
 	for i, name := range Names {
 		p.message(1, p.valueType(name, "nanoseconds"))
@@ -24,7 +26,7 @@ func (r *Recorder) WritePprof(w io.Writer) error {
 		}
 	}
 	p.message(1, p.valueType("waits", "count"))
-	r.root.visit(nil, func(stack []Frame, n *node) {
+	r.root.visit(nil, func(stack []vm.CallFrame, n *node) {
 		if n.spent != (Spent{}) && len(stack) > 0 {
 			p.sample(stack, n)
 		}
@@ -42,7 +44,7 @@ func (r *Recorder) WritePprof(w io.Writer) error {
 type pprof struct {
 	out                  []byte
 	texts                map[string]uint64
-	functions, locations map[Frame]uint64
+	functions, locations map[vm.CallFrame]uint64
 }
 
 func (p *pprof) message(field protowire.Number, m []byte) {
@@ -69,7 +71,7 @@ func (p *pprof) valueType(name, unit string) []byte {
 	return number(number(nil, 1, p.text(name)), 2, p.text(unit))
 }
 
-func (p *pprof) sample(stack []Frame, n *node) {
+func (p *pprof) sample(stack []vm.CallFrame, n *node) {
 	var m []byte
 	for _, f := range slices.Backward(stack) {
 		m = number(m, 1, p.location(f))
@@ -80,7 +82,7 @@ func (p *pprof) sample(stack []Frame, n *node) {
 	p.message(2, number(m, 2, uint64(n.count)))
 }
 
-func (p *pprof) location(f Frame) uint64 {
+func (p *pprof) location(f vm.CallFrame) uint64 {
 	id, known := p.locations[f]
 	if !known {
 		id = uint64(len(p.locations) + 1)
@@ -92,7 +94,7 @@ func (p *pprof) location(f Frame) uint64 {
 	return id
 }
 
-func (p *pprof) function(f Frame) uint64 {
+func (p *pprof) function(f vm.CallFrame) uint64 {
 	f.Line = 0
 	id, known := p.functions[f]
 	if !known {

@@ -38,7 +38,7 @@ type pageCall struct {
 }
 
 func (n *node) forPage() pageCall {
-	c := pageCall{Label: n.frame.label(), Spent: n.spent}
+	c := pageCall{Label: label(n.frame), Spent: n.spent}
 	for _, below := range n.below {
 		c.Below = append(c.Below, below.forPage())
 	}

@@ -1,10 +1,10 @@
 // Package profile adds up where the time of a run goes: in Lua, waiting for the
-// platform, sending bytes, sleeping, waiting for other tasks. It knows no Lua.
+// platform, sending bytes, sleeping, waiting for other tasks.
 //
-// The interpreter tells a Track, one for each task, when the task runs and what it
-// waits for; connections tell of their requests through Requests. WritePprof and
-// WritePage write what was recorded, Lines and Operations add it up. Begin reading
-// with Track.
+// Run runs a job with a Recorder as the observer of its interpreter (vm.Observer): a
+// Track for each task records when the task runs and what it waits for, Requests
+// records the requests of connections. WritePprof and WritePage write what was
+// recorded, Lines and Operations add it up. Begin reading with Track.
 package profile
 
 import (
@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"transect/runtime/vm"
 )
 
 // Kind is what a task spends time on.
@@ -51,45 +53,37 @@ func (s *Spent) add(o Spent) {
 	}
 }
 
-// Frame is a function on a stack of calls and the line that it is at. An operation
-// has a name alone.
-type Frame struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Begins   int    `json:"-"` // the line that the function begins at
-}
-
-// Place is the line, "file:12"; "" of an operation.
-func (f Frame) Place() string {
+// place returns the line of a frame, "file:12"; "" for an operation, which has a name alone.
+func place(f vm.CallFrame) string {
 	if f.File == "" {
 		return ""
 	}
 	return f.File + ":" + strconv.Itoa(f.Line)
 }
 
-func (f Frame) label() string {
+// label returns the function of a frame with its line.
+func label(f vm.CallFrame) string {
 	if f.File == "" {
 		return f.Function
 	}
-	return f.Function + " " + f.Place()
+	return f.Function + " " + place(f)
 }
 
 // node is a place in the tree of calls with the time spent there, not below.
 type node struct {
-	frame Frame
-	below map[Frame]*node
+	frame vm.CallFrame
+	below map[vm.CallFrame]*node
 	spent Spent
 	count int // waits
 }
 
-func (n *node) at(stack []Frame) *node {
+func (n *node) at(stack []vm.CallFrame) *node {
 	for _, f := range stack {
 		next := n.below[f]
 		if next == nil {
 			next = &node{frame: f}
 			if n.below == nil {
-				n.below = map[Frame]*node{}
+				n.below = map[vm.CallFrame]*node{}
 			}
 			n.below[f] = next
 		}
@@ -99,7 +93,7 @@ func (n *node) at(stack []Frame) *node {
 }
 
 // visit calls f for each node with the stack that leads to it, outermost first.
-func (n *node) visit(stack []Frame, f func(stack []Frame, n *node)) {
+func (n *node) visit(stack []vm.CallFrame, f func(stack []vm.CallFrame, n *node)) {
 	f(stack, n)
 	for _, below := range n.below {
 		below.visit(append(stack[:len(stack):len(stack)], below.frame), f)
@@ -152,9 +146,6 @@ func (r *Recorder) Stop() {
 	defer r.mu.Unlock()
 	r.took = r.now()
 }
-
-// Took is how long the run took.
-func (r *Recorder) Took() time.Duration { return r.took }
 
 // Due reports whether a sample was asked for, and how long ago.
 func (r *Recorder) Due() (late time.Duration, due bool) {

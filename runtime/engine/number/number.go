@@ -1,4 +1,5 @@
-package vm
+// Package number reads, writes and computes numbers as Lua 5.1 does, which leaves it to C.
+package number
 
 import (
 	"math"
@@ -8,8 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// NumberText is a number as Lua 5.1 writes it: %.14g.
-func NumberText(n lua.LNumber) string {
+// Text returns a number as Lua 5.1 writes it: %.14g.
+func Text(n lua.LNumber) string {
 	x := float64(n)
 	switch {
 	case x == math.Trunc(x) && math.Abs(x) < 1e14 && (x != 0 || !math.Signbit(x)):
@@ -26,13 +27,13 @@ func NumberText(n lua.LNumber) string {
 	return strconv.FormatFloat(x, 'g', 14, 64)
 }
 
-// blanks are what C calls space.
+// blanks are the characters that C calls space.
 const blanks = " \t\n\v\f\r"
 
-// ParseNumber reads a number as Lua 5.1 does, which is as C's strtod does: decimal
+// Parse reads a number as Lua 5.1 does, which is as C's strtod does: decimal
 // or hexadecimal, with fraction and exponent, "inf" or "nan", blanks around it. A
 // zero byte ends the text.
-func ParseNumber(text string) (lua.LNumber, bool) {
+func Parse(text string) (lua.LNumber, bool) {
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		text = text[:i]
 	}
@@ -107,4 +108,74 @@ func parseFloat(text string) (lua.LNumber, bool) {
 		return 0, false
 	}
 	return lua.LNumber(x), true
+}
+
+// ParseBase parses a whole number like C's strtoul, except that it does not add negative ones to 2^64.
+func ParseBase(text string, base int) (lua.LNumber, bool) {
+	text, _, _ = strings.Cut(text, "\x00")
+	text = strings.Trim(text, blanks)
+	digits, negative := strings.CutPrefix(text, "-")
+	if !negative {
+		digits = strings.TrimPrefix(text, "+")
+	}
+	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
+		digits = digits[2:]
+	}
+	if digits == "" {
+		return 0, false
+	}
+	const all = "0123456789abcdefghijklmnopqrstuvwxyz"
+	if digits = strings.ToLower(digits); strings.Trim(digits, all[:base]) != "" {
+		return 0, false
+	}
+	n, _ := strconv.ParseUint(digits, base, 64) // the largest value when out of range
+	if negative {
+		return -lua.LNumber(n), true
+	}
+	return lua.LNumber(n), true
+}
+
+// TextOf returns a text, or a number as a text.
+func TextOf(v lua.LValue) (text string, ok bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		return string(v), true
+	case lua.LNumber:
+		return Text(v), true
+	}
+	return "", false
+}
+
+// Of returns a number, or a text that reads as one as a number.
+func Of(v lua.LValue) (lua.LNumber, bool) {
+	switch v := v.(type) {
+	case lua.LNumber:
+		return v, true
+	case lua.LString:
+		return Parse(string(v))
+	}
+	return 0, false
+}
+
+// Modulo returns a - floor(a/b)*b, as Lua 5.1 computes it.
+func Modulo(a, b lua.LNumber) lua.LNumber {
+	x, y := float64(a), float64(b)
+	q := math.Floor(x / y)
+	p := float64(q * y) // rounded: no fused multiplication
+	return lua.LNumber(x - p)
+}
+
+// Power returns what C does, which keeps an operand that is not a number, with its sign.
+func Power(a, b lua.LNumber) lua.LNumber {
+	v := math.Pow(float64(a), float64(b))
+	switch {
+	case v == v:
+		return lua.LNumber(v)
+	case a != a:
+		return a
+	case b != b:
+		return b
+	}
+	zero := 0.0
+	return lua.LNumber(zero / zero)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/pm"
 	"pgregory.net/rapid"
 
-	"transect/runtime/luastd/pattern"
+	"transect/runtime/engine/pattern"
 )
 
 // items are pieces of patterns that the interpreter's matcher understands as

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/human"
+	"transect/runtime/vm"
 )
 
 // Line is what one line of a script, or one operation, has cost all tasks.
@@ -21,10 +22,10 @@ type Line struct {
 // Lines are the dearest lines of scripts, at most so many. What a line calls counts for it
 // unless that is Lua.
 func (r *Recorder) Lines(most int) []Line {
-	lines := r.sums(func(stack []Frame) string {
+	lines := r.sums(func(stack []vm.CallFrame) string {
 		for _, f := range slices.Backward(stack) {
 			if f.Line > 0 {
-				return f.Place()
+				return place(f)
 			}
 		}
 		return ""
@@ -34,7 +35,7 @@ func (r *Recorder) Lines(most int) []Line {
 
 // Operations are what tasks have waited for, the dearest first.
 func (r *Recorder) Operations() []Line {
-	return r.sums(func(stack []Frame) string {
+	return r.sums(func(stack []vm.CallFrame) string {
 		if last := stack[len(stack)-1]; last.File == "" {
 			return last.Function
 		}
@@ -42,11 +43,11 @@ func (r *Recorder) Operations() []Line {
 	})
 }
 
-func (r *Recorder) sums(name func(stack []Frame) string) []Line {
+func (r *Recorder) sums(name func(stack []vm.CallFrame) string) []Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	named := map[string]*Line{}
-	r.root.visit(nil, func(stack []Frame, n *node) {
+	r.root.visit(nil, func(stack []vm.CallFrame, n *node) {
 		if len(stack) == 0 || n.spent == (Spent{}) {
 			return
 		}
