@@ -95,6 +95,19 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
+// Each file of the repairs of the Lua engine is named on the page that lists them.
+func TestEnginePageNamesFiles(t *testing.T) {
+	page, err := os.ReadFile("../../docs/engine.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goFiles(t, func(file string, _ []string) {
+		if name, ok := strings.CutPrefix(file, "runtime/engine/"); ok && !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("docs/engine.md does not name %s", name)
+		}
+	})
+}
+
 // The scripts are read by people who learn from them: no line is wider than a screen.
 func TestScriptsAreNarrow(t *testing.T) {
 	for _, pattern := range []string{"*.lua", "*/*.lua"} {

@@ -159,7 +159,8 @@ func isMain(f *lua.LFunction) bool { return !f.IsG && f.Proto.LineDefined == 0 }
 
 func activeLines(L *lua.LState, f *lua.LFunction) *lua.LTable {
 	t := L.NewTable()
-	for _, line := range compile.Lines(f.Proto) {
+	for _, position := range f.Proto.DbgSourcePositions {
+		line := compile.Line(position)
 		t.RawSetInt(line, lua.LTrue)
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/engine/number"
 	"transect/runtime/vm"
 )
 
@@ -43,26 +44,16 @@ func ofOne(f func(float64) float64) lua.LGFunction {
 		x := checkNumber(L, 1)
 		n := f(x)
 		if math.IsNaN(n) {
-			n = notNumber(x)
+			n = number.NaN(x)
 		}
 		return vm.Push(L, lua.LNumber(n))
 	}
 }
 
-// notNumber returns the same NaN as x86: the operand that is one, or the one with the sign.
-func notNumber(operands ...float64) float64 {
-	for _, n := range operands {
-		if math.IsNaN(n) {
-			return n
-		}
-	}
-	return math.Copysign(math.NaN(), -1)
-}
-
 func remainder(x, y float64) float64 {
 	n := math.Mod(x, y)
 	if math.IsNaN(n) {
-		n = notNumber(x, y)
+		n = number.NaN(x, y)
 	}
 	return n
 }

@@ -25,8 +25,6 @@ type part struct {
 	x *runtime.Execution // nil before the settings of the run are valid
 }
 
-var _ runtime.Linker = (*part)(nil)
-
 // Run runs a job and measures it when there are files to write. They are also written when the run is abandoned.
 func Run(ctx context.Context, p *runtime.Process, job runtime.Job, to Files) error {
 	if to == (Files{}) {

@@ -72,20 +72,16 @@ func (r *Recorder) sums(name func(stack []vm.CallFrame) string) []Line {
 	return list
 }
 
-// Main is the time of the script itself, which waits for its tasks: that of the run.
-func (r *Recorder) Main() Spent {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.tracks) == 0 {
-		return Spent{}
-	}
-	return r.tracks[0].Spent
-}
-
 // Summary is the time of the run and its dearest lines, for a screen.
 func (r *Recorder) Summary(most int) string {
 	var parts []string
-	for kind, d := range r.Main() {
+	var main Spent // the script itself, which waits for its tasks
+	r.mu.Lock()
+	if len(r.tracks) > 0 {
+		main = r.tracks[0].Spent
+	}
+	r.mu.Unlock()
+	for kind, d := range main {
 		if d >= time.Millisecond {
 			parts = append(parts, Names[kind]+" "+short(d))
 		}

@@ -121,12 +121,9 @@ func (in *Interp) guard(protected bool) *guard {
 func (in *Interp) keep(g *guard) {
 	g.owner, g.handler, g.frames = nil, nil, nil
 	g.th.SetTop(0)
-	switch {
-	case g.deep && g.th.Dead:
-		in.deep--
-	case g.deep:
+	if g.deep {
 		in.idleDeep = append(in.idleDeep, g)
-	case len(in.idle) < maxIdle && !g.th.Dead:
+	} else if len(in.idle) < maxIdle {
 		in.idle = append(in.idle, g)
 	}
 }
@@ -161,10 +158,6 @@ func (t *calls) exit() {
 	}
 	if g.handler != nil {
 		g.handler = nil
-	}
-	if g.th.Dead {
-		t.guards = t.guards[:t.depth]
-		g.in.keep(g)
 	}
 }
 

@@ -27,17 +27,15 @@ type Track interface {
 	Pause()                                 // the task gives up its turn to others
 	Sample(stack []CallFrame)               // where the task is, outermost first
 	Finish()                                // the task has ended
-	// Wait ends the turn of the task, at the end of a stack. It returns what is called, without the lock, when
-	// the task no longer waits.
+	// Wait ends the turn of the task, at the end of a stack. end ends the wait; it does not need the lock.
 	Wait(stack []CallFrame, on Waiting) (end func())
 }
 
 // CallFrame is a function on a stack of calls and the line that it is at.
 type CallFrame struct {
-	Function string
-	File     string
-	Line     int
-	Begins   int // the line that the function begins at
+	Function, File string
+	Line           int
+	Begins         int // the line that the function begins at
 }
 
 // Waiting is what a task waits for in BlockingFor.

@@ -202,9 +202,6 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 	}
 	if err.Type == lua.ApiErrorPanic {
 		value = in.panicked(value.String())
-		if g != nil {
-			g.th.Dead = true // it is in no state to be used again
-		}
 	}
 	caught := &Caught{Value: value}
 	if text, ok := value.(lua.LString); ok && string(text) == in.last.message {

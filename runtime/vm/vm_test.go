@@ -222,3 +222,26 @@ func TestCodeThatDoesNotParse(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A Go panic in a protected call leaves a thread that serves the next calls.
+func TestCallsAfterPanics(t *testing.T) {
+	lua(t, `
+		local probe = require("probe")
+		local function deep(n) if n == 0 then probe.panic() end return 1 + deep(n - 1) end
+		for i = 1, 100 do
+			assert(not pcall(probe.panic)) assert(not pcall(deep, 50))
+			local t = setmetatable({}, { __index = function() pcall(deep, 3) probe.panic() end })
+			assert(not pcall(function() return t.x end))
+			local ok, sum = pcall(function(...) local a, b = ... return a + b end, 1, 2)
+			assert(ok and sum == 3)
+			local co = coroutine.wrap(function() pcall(probe.panic) coroutine.yield(1) deep(3) end)
+			assert(co() == 1 and not pcall(co))
+		end`)
+}
+
+func TestOverflowIsHandled(t *testing.T) {
+	lua(t, `
+		local function f() return 1 + f() end
+		local function g(n) if n == 0 then return 0 end return 1 + g(n - 1) end
+		assert(select(2, xpcall(f, function() return "handled " .. g(100) end)) == "handled 100")`)
+}

@@ -202,12 +202,3 @@ func Forward(fn *lua.LFunction) *lua.FunctionProto {
 	f.emit(abc(lua.OP_RETURN, call, 0, 0))
 	return f.proto
 }
-
-// Lines are the lines of a function that hold code, not in order.
-func Lines(p *lua.FunctionProto) []int {
-	lines := make([]int, len(p.DbgSourcePositions))
-	for i, position := range p.DbgSourcePositions {
-		lines[i] = Line(position)
-	}
-	return lines
-}

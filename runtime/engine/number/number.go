@@ -160,22 +160,25 @@ func Of(v lua.LValue) (lua.LNumber, bool) {
 // Modulo returns a - floor(a/b)*b, as Lua 5.1 computes it.
 func Modulo(a, b lua.LNumber) lua.LNumber {
 	x, y := float64(a), float64(b)
-	q := math.Floor(x / y)
-	p := float64(q * y) // rounded: no fused multiplication
+	p := float64(math.Floor(x/y) * y) // rounded: no fused multiplication
 	return lua.LNumber(x - p)
 }
 
 // Power returns what C does, which keeps an operand that is not a number, with its sign.
 func Power(a, b lua.LNumber) lua.LNumber {
 	v := math.Pow(float64(a), float64(b))
-	switch {
-	case v == v:
-		return lua.LNumber(v)
-	case a != a:
-		return a
-	case b != b:
-		return b
+	if v != v {
+		v = NaN(float64(a), float64(b))
 	}
-	zero := 0.0
-	return lua.LNumber(zero / zero)
+	return lua.LNumber(v)
+}
+
+// NaN returns the same NaN as x86: the operand that is one, or the one with the sign.
+func NaN(operands ...float64) float64 {
+	for _, n := range operands {
+		if math.IsNaN(n) {
+			return n
+		}
+	}
+	return math.Copysign(math.NaN(), -1)
 }

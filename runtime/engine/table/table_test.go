@@ -2,7 +2,9 @@ package table
 
 import (
 	"reflect"
+	"strconv"
 	"testing"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 	"pgregory.net/rapid"
@@ -109,4 +111,32 @@ func TestTables(t *testing.T) {
 			},
 		})
 	})
+}
+
+// A loop that takes the first key of a table until it is empty takes time in proportion to the keys.
+func TestTakingTheFirstKeyIsLinear(t *testing.T) {
+	L := lua.NewState()
+	defer L.Close()
+	list := L.NewTable()
+	for i := range 40_000 {
+		list.RawSetString(strconv.Itoa(i), lua.LTrue)
+	}
+	start := time.Now()
+	for k, _ := Next(list, lua.LNil); k != lua.LNil; k, _ = Next(list, lua.LNil) {
+		list.RawSet(k, lua.LNil)
+	}
+	if took := time.Since(start); took > 5*time.Second { // without dropRemoved it is most of a minute
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A value at a high index, such as a date as a number, does not allocate the slots before it.
+func TestHighIndexIsHashed(t *testing.T) {
+	L := lua.NewState()
+	defer L.Close()
+	list := L.NewTable()
+	list.RawSet(lua.LNumber(2_000_000), lua.LTrue)
+	if n := cap(fieldsOf(list).array); n > 1000 {
+		t.Errorf("it has %d slots", n)
+	}
 }
