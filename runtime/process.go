@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -44,9 +45,20 @@ type Process struct {
 	Extensions     []bindings.Extension     // modules of parts that use the client
 	Library        func() []*module.Module  // modules that do not use the client
 	Parts          []NewPart                // take part in every run
+	Ready          ReadyScripts             // scripts of the program; none when zero
 
 	waiting *atomic.Int32 // how many read Signals
 }
+
+// ReadyScripts are the scripts and modules inside a program, which users name @NAME.
+type ReadyScripts struct {
+	Code    func(ref string) ([]byte, error)
+	Program func(name string) string                     // how a shell runs the script of a name; "" for none
+	Module  func(name string) (file string, code []byte) // for require; no code for none
+}
+
+// isReady reports whether a script of the command line is one of the program.
+func isReady(script string) bool { return strings.HasPrefix(script, "@") }
 
 // NewProcess returns the process of this program, with its command line, streams, environment and signals.
 func NewProcess() *Process {

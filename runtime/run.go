@@ -15,12 +15,10 @@ import (
 	"transect/bindings"
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/suggest"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/scripts"
 )
 
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
@@ -97,7 +95,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Script: job.Script, Run: job.Run.ID, Args: job.Args, DryRun: job.DryRun, Path: job.Path, Command: CommandLine(p, job),
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
-		Module: scripts.Module, Visible: scripts.IsRef(job.Script),
+		Module: p.Ready.Module, Visible: isReady(job.Script),
 		Limits: job.Limits,
 		Strict: job.Strict,
 	}
@@ -216,7 +214,7 @@ func (x *Execution) script(context.Context) error {
 	switch name := x.job.Script; {
 	case name == "":
 		return x.eval()
-	case scripts.IsRef(name):
+	case isReady(name):
 		code, err := x.process.ScriptCode(name)
 		if err != nil {
 			return err
@@ -253,29 +251,23 @@ func (x *Execution) complete(values []lua.LValue, err error) error {
 	return WithoutSuccess(err)
 }
 
-// ScriptCode reads a script: a file, or @NAME of the binary.
+// ScriptCode reads a script: a file, or @NAME of the program.
 func (p *Process) ScriptCode(name string) ([]byte, error) {
-	if !scripts.IsRef(name) {
-		code, err := os.ReadFile(p.Path(name))
-		if err != nil {
-			hint := "check the path of the script"
-			if s, ok := scripts.Find("@" + strings.TrimSuffix(filepath.Base(name), ".lua")); ok {
-				hint += "; the binary has a script of this name: " + s.Program()
-			}
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)),
-				"%s", hint)
-		}
+	if isReady(name) && p.Ready.Code != nil {
+		return p.Ready.Code(name)
+	}
+	code, err := os.ReadFile(p.Path(name))
+	if err == nil {
 		return code, nil
 	}
-	if s, ok := scripts.Find(name); ok {
-		return s.Code, nil
+	hint := "check the path of the script"
+	if p.Ready.Program != nil {
+		if ready := p.Ready.Program(strings.TrimSuffix(filepath.Base(name), ".lua")); ready != "" {
+			hint += "; the binary has a script of this name: " + ready
+		}
 	}
-	var known []string
-	for _, s := range scripts.List() {
-		known = append(known, s.Ref())
-	}
-	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name,
-		suggest.Suffix(name, known)), "transect scripts lists them")
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)),
+		"%s", hint)
 }
 
 // WithoutSuccess drops the "error" of a script that called os.exit(0).

@@ -13,7 +13,6 @@ import (
 	"transect/client/fault"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/scripts"
 )
 
 // Sandbox is what a script may access.
@@ -54,7 +53,7 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	rules, manifest := s.Rules, ""
 	records := sandbox.Records(filepath.Join(vm.StateDir(p.Env), "manifests"))
 	path := p.AbsPath(sandbox.ManifestOf(script))
-	switch file := script != "" && script != "-" && !scripts.IsRef(script); {
+	switch file := script != "" && script != "-" && !isReady(script); {
 	case file && !s.NoManifest:
 		own, found, err := sandbox.ReadManifest(path, s.Beside...)
 		if err != nil {

@@ -6,16 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"transect/client/fault"
 	"transect/client/regular"
-	"transect/runtime/luastd"
 	"transect/runtime/vm"
-	"transect/scripts"
 )
 
 const (
@@ -65,7 +62,7 @@ func (p *Process) stack(err error) []SourceLine {
 		if len(stack) == maxStack {
 			break
 		}
-		if scripts.IsRef(frame.File) {
+		if isReady(frame.File) {
 			continue // of the binary: its lines help nobody
 		}
 		if len(stack) > 0 && stack[len(stack)-1].String() == at.String() {
@@ -197,29 +194,4 @@ func (p *Process) Outside(f ScriptFile) string {
 		return ""
 	}
 	return to
-}
-
-// Modules finds the file of a module that a script requires, with further folders to
-// look in: "" when there is none, a name that begins with @ for a module in Lua inside
-// the binary.
-func (p *Process) Modules(path []string) func(script, module string) string {
-	if len(path) == 0 {
-		path = filepath.SplitList(p.Getenv("TRANSECT_PATH"))
-	}
-	path = slices.Clone(path)
-	for i := range path {
-		path[i] = p.Path(path[i])
-	}
-	return func(script, module string) string {
-		name := strings.ReplaceAll(module, ".", string(filepath.Separator))
-		patterns := luastd.PathOf(p.Path(script), p.Path("."), path, p.Getenv("LUA_PATH"))
-		for pattern := range strings.SplitSeq(patterns, ";") {
-			file := p.Path(strings.ReplaceAll(pattern, "?", name))
-			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && file != p.Path(script) {
-				return file
-			}
-		}
-		file, _ := scripts.Module(module)
-		return file
-	}
 }

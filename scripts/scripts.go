@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"transect/client/fault"
+	"transect/client/suggest"
 )
 
 //go:embed *.lua commands lib
@@ -55,6 +58,28 @@ func Find(name string) (Script, bool) {
 		}
 	}
 	return Script{}, false
+}
+
+// Code returns the source of the script @NAME, or an error that names similar ones.
+func Code(ref string) ([]byte, error) {
+	if s, ok := Find(ref); ok {
+		return s.Code, nil
+	}
+	var known []string
+	for _, s := range List() {
+		known = append(known, s.Ref())
+	}
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", ref,
+		suggest.Suffix(ref, known)), "transect scripts lists them")
+}
+
+// Program returns how a shell runs the script of a name, "" for none.
+func Program(name string) string {
+	s, ok := Find(name)
+	if !ok {
+		return ""
+	}
+	return s.Program()
 }
 
 // List lists the scripts, workflows before commands, each by name.

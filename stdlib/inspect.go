@@ -10,6 +10,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -123,7 +124,7 @@ func formatTable(c *module.Call) (any, error) {
 		return nil, sandbox.TooLong("inspect.table", float64(size), most)
 	}
 	vm.Grow(c.L, 3*size)
-	return strings.Join(human.Align(cells, human.Widths(cells), right), "\n") + more, nil
+	return strings.Join(tabular.Align(cells, tabular.Widths(cells), right), "\n") + more, nil
 }
 
 // tableRows returns the rows to show; more is a line with the number of omitted ones.

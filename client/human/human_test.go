@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"transect/client/human"
+	"transect/client/human/tabular"
 )
 
 func TestQuantities(t *testing.T) {
@@ -48,15 +49,15 @@ func TestQuantities(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	got := human.Table(human.Row{"name", "files", "state"}, []human.Row{{"Zürich", 7, "done"}, {"北", 1200, ""}, {"two\nlines", nil, "x"}})
+	got := tabular.Table(tabular.Row{"name", "files", "state"}, []tabular.Row{{"Zürich", 7, "done"}, {"北", 1200, ""}, {"two\nlines", nil, "x"}})
 	want := "name       files  state\nZürich         7  done\n北          1200\ntwo lines         x"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := human.Table(nil, []human.Row{{"a", "b"}, {"ccc", "d"}}); got != "a    b\nccc  d" {
+	if got := tabular.Table(nil, []tabular.Row{{"a", "b"}, {"ccc", "d"}}); got != "a    b\nccc  d" {
 		t.Errorf("got\n%s", got)
 	}
-	if got := human.Align([][]string{{"longer", "gone", "b"}}, []int{4, 0, 1}, nil); got[0] != "lon…  b" {
+	if got := tabular.Align([][]string{{"longer", "gone", "b"}}, []int{4, 0, 1}, nil); got[0] != "lon…  b" {
 		t.Errorf("got %q", got[0])
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +18,9 @@ import (
 	"transect/runtime/lint"
 	"transect/runtime/lsp"
 	"transect/runtime/luafmt"
+	"transect/runtime/luastd"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 func (a *app) check() *cobra.Command {
@@ -61,7 +66,7 @@ func (a *app) checkScripts(args, path, allowed []string, asJSON bool) error {
 		return err
 	}
 	checker := lint.New()
-	checker.Local, checker.Allowed = a.process.Modules(path), allowed
+	checker.Local, checker.Allowed = localModules(a.process, path), allowed
 	problems, bad, unread := []lint.Problem{}, 0, false
 	for _, file := range files {
 		code, err := a.process.ReadScript(file)
@@ -195,7 +200,7 @@ of Visual Studio Code, Neovim and Zed.`,
 		Args:    exactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checker := lint.New()
-			checker.Local = a.process.Modules(nil)
+			checker.Local = localModules(a.process, nil)
 			server := lsp.New(checker)
 			server.Version, server.Log, server.Module = version(), a.process.Stderr, checker.Local
 			ctx, release := a.process.CancelOnSignal(cmd.Context())
@@ -218,3 +223,28 @@ type editor struct {
 }
 
 func (editor) Close() error { return nil } // the process ends
+
+// localModules finds the file of a module that a script requires, with further folders to
+// look in: "" when there is none, a name that begins with @ for a module in Lua inside
+// the binary.
+func localModules(p *runtime.Process, path []string) func(script, module string) string {
+	if len(path) == 0 {
+		path = filepath.SplitList(p.Getenv("TRANSECT_PATH"))
+	}
+	path = slices.Clone(path)
+	for i := range path {
+		path[i] = p.Path(path[i])
+	}
+	return func(script, module string) string {
+		name := strings.ReplaceAll(module, ".", string(filepath.Separator))
+		patterns := luastd.PathOf(p.Path(script), p.Path("."), path, p.Getenv("LUA_PATH"))
+		for pattern := range strings.SplitSeq(patterns, ";") {
+			file := p.Path(strings.ReplaceAll(pattern, "?", name))
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && file != p.Path(script) {
+				return file
+			}
+		}
+		file, _ := scripts.Module(module)
+		return file
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime"
 	"transect/runtime/account"
 	"transect/runtime/unattended"
@@ -130,22 +130,22 @@ platform is named at all is said, too, and is no failure.`,
 				}
 				return unready
 			}
-			var rows []human.Row
+			var rows []tabular.Row
 			for _, s := range settings {
-				rows = append(rows, human.Row{s.Name, s.Value, s.From})
+				rows = append(rows, tabular.Row{s.Name, s.Value, s.From})
 			}
 			if len(rows) > 0 {
-				a.printTable(human.Row{"setting", "value", "from"}, rows)
+				a.printTable(tabular.Row{"setting", "value", "from"}, rows)
 				fmt.Fprintln(a.stdout)
 			}
 			rows = nil
 			for _, f := range files {
-				rows = append(rows, human.Row{f.Name, f.Value})
+				rows = append(rows, tabular.Row{f.Name, f.Value})
 			}
 			for _, name := range profiles {
-				rows = append(rows, human.Row{"profile", name})
+				rows = append(rows, tabular.Row{"profile", name})
 			}
-			a.printTable(human.Row{"file", "path"}, rows)
+			a.printTable(tabular.Row{"file", "path"}, rows)
 			return unready
 		},
 	}

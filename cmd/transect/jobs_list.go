@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/jobs"
+
+	"github.com/spf13/cobra"
 )
 
 // sayOutcomes says how the jobs of the last day ended: a list may be too short to
@@ -43,7 +46,7 @@ func (a *app) sayOutcomes(ctx context.Context, store *jobs.Store, more bool) err
 func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 	now := a.process.Now()
 	reasons := slices.ContainsFunc(list, func(job *jobs.Job) bool { return job.Message != "" })
-	row := func(job *jobs.Job) human.Row {
+	row := func(job *jobs.Job) tabular.Row {
 		exit, took := "", ""
 		if job.ExitCode != nil {
 			exit = strconv.Itoa(*job.ExitCode)
@@ -51,14 +54,14 @@ func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 		if d := job.Took(now); d > 0 {
 			took = human.Duration(d)
 		}
-		cells := human.Row{job.ID, job.StateText(), localTime(job.StartOrDue(), now), took, exit, job.Queue, job.Worker,
+		cells := tabular.Row{job.ID, job.StateText(), localTime(job.StartOrDue(), now), took, exit, job.Queue, job.Worker,
 			job.Title()}
 		if reasons {
 			cells = append(cells, shortened(job.Message, 60))
 		}
 		return cells
 	}
-	header := human.Row{"id", "state", "start", "took", "exit", "queue", "worker", "script"}
+	header := tabular.Row{"id", "state", "start", "took", "exit", "queue", "worker", "script"}
 	if reasons {
 		header = append(header, "reason")
 	}
@@ -79,4 +82,51 @@ func localTime(t, now time.Time) string {
 		return ""
 	}
 	return t.In(now.Location()).Format(time.DateTime)
+}
+
+func (a *app) workers() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "workers",
+		Short: "Show the workers and what they do",
+		Long: `Show the workers that live: since when, the queues they serve, the jobs they run.
+A worker that gives no sign of life for 15 seconds is declared dead; others run
+its jobs then. A job that waits for others leaves its slot to them: 6 of 6, 1
+waiting.`,
+		Example: "  transect workers\n  transect workers --all",
+		Args:    exactArgs(0, ""),
+	}
+	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
+		list, err := store.Workers(ctx, all)
+		if err != nil {
+			return err
+		}
+		return a.workerListing().print(a, list, asJSON)
+	})
+	cmd.Flags().BoolVar(&all, "all", false, "show those of the last day that died or left, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per worker")
+	return cmd
+}
+
+func (a *app) workerListing() listing[*jobs.Worker] {
+	now := a.process.Now()
+	row := func(w *jobs.Worker) tabular.Row {
+		var running []string
+		for _, id := range w.Jobs {
+			running = append(running, strconv.FormatInt(id, 10))
+		}
+		seen := ""
+		if w.Silent > 5*time.Second {
+			seen = human.Ago(w.Silent)
+		}
+		busy := fmt.Sprintf("%d of %d", min(len(w.Jobs), w.Slots), w.Slots)
+		if more := len(w.Jobs) - w.Slots; more > 0 { // they left their slots to the jobs that they wait for
+			busy += fmt.Sprintf(", %d waiting", more)
+		}
+		return tabular.Row{w.Name, w.Host, w.PID, w.State(), localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
+			busy, strings.Join(running, " ")}
+	}
+	return listing[*jobs.Worker]{header: tabular.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy",
+		"jobs"}, row: row,
+		none: "there are no workers; start one with: transect worker"}
 }

@@ -12,6 +12,7 @@ import (
 
 	"transect/client/duration"
 	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/client/transport"
 	"transect/runtime/jobs"
 )
@@ -98,7 +99,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		}
 		line("result", "%s", text)
 	}
-	var rows []human.Row
+	var rows []tabular.Row
 	for _, attempt := range attempts {
 		end, took, exit := "", "", ""
 		if attempt.Ended != nil {
@@ -107,12 +108,12 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		if attempt.ExitCode != nil {
 			exit = fmt.Sprint(*attempt.ExitCode)
 		}
-		rows = append(rows, human.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit,
+		rows = append(rows, tabular.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit,
 			attempt.Outcome})
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(a.stdout)
-		a.printTable(human.Row{"attempt", "worker", "start", "end", "took", "exit", "outcome"}, rows)
+		a.printTable(tabular.Row{"attempt", "worker", "start", "end", "took", "exit", "outcome"}, rows)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/jobs"
 )
 
@@ -44,19 +45,19 @@ func (a *app) jobsStats() *cobra.Command {
 
 func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
 	open := []jobs.State{jobs.Waiting, jobs.Scheduled, jobs.Running, jobs.Retrying}
-	header := human.Row{"queue"}
+	header := tabular.Row{"queue"}
 	for _, state := range open {
 		header = append(header, state)
 	}
-	var rows []human.Row
+	var rows []tabular.Row
 	for queue, states := range stats.Queues {
-		row := human.Row{queue}
+		row := tabular.Row{queue}
 		for _, state := range open {
 			row = append(row, states[state])
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b human.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	slices.SortFunc(rows, func(a, b tabular.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	if len(rows) > 0 {
 		a.printTable(header, rows)
 		fmt.Fprintln(a.stdout)

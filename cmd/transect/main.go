@@ -21,13 +21,14 @@ import (
 	"transect/runtime/local"
 	"transect/runtime/runledger"
 	"transect/runtime/vm"
+	"transect/scripts"
 	"transect/stdlib"
 )
 
 func main() { os.Exit(execute(newProcess())) }
 
 func newProcess() *runtime.Process {
-	runtime.TuneGC()
+	tuneGC()
 	return equip(runtime.NewProcess())
 }
 
@@ -36,6 +37,7 @@ func newProcess() *runtime.Process {
 func equip(p *runtime.Process) *runtime.Process {
 	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Module}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
+	p.Ready = runtime.ReadyScripts{Code: scripts.Code, Program: scripts.Program, Module: scripts.Module}
 	return p
 }
 

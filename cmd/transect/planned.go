@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/timetable"
@@ -90,9 +90,11 @@ func ofWorker(l *schedule.Listed) *planned {
 // printPlanned lists what runs at fixed times.
 func (a *app) printPlanned(list []*planned, asJSON bool, none string) error {
 	return listing[*planned]{
-		header: human.Row{"name", "when", "zone", "by", "next", "last", "script"},
-		row:    func(p *planned) human.Row { return human.Row{p.Name, p.When, p.Zone, p.By, p.next, p.last, p.script} },
-		none:   none,
+		header: tabular.Row{"name", "when", "zone", "by", "next", "last", "script"},
+		row: func(p *planned) tabular.Row {
+			return tabular.Row{p.Name, p.When, p.Zone, p.By, p.next, p.last, p.script}
+		},
+		none: none,
 	}.print(a, list, asJSON)
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/jobs"
 )
 
@@ -28,14 +28,14 @@ func (a *app) fact(name, format string, args ...any) {
 }
 
 // printTable prints a table without borders.
-func (a *app) printTable(header human.Row, rows []human.Row) {
-	fmt.Fprintln(a.stdout, human.Table(header, rows))
+func (a *app) printTable(header tabular.Row, rows []tabular.Row) {
+	fmt.Fprintln(a.stdout, tabular.Table(header, rows))
 }
 
 // listing prints a list as a table, or with --json as one JSON object per line.
 type listing[T any] struct {
-	header human.Row
-	row    func(T) human.Row
+	header tabular.Row
+	row    func(T) tabular.Row
 	object func(T) any // nil: the item itself
 	none   string      // printed to standard error in place of an empty table
 }
@@ -59,7 +59,7 @@ func (l listing[T]) print(a *app, list []T, asJSON bool) error {
 		fmt.Fprintln(a.process.Stderr, l.none)
 		return nil
 	}
-	rows := make([]human.Row, len(list))
+	rows := make([]tabular.Row, len(list))
 	for i, item := range list {
 		rows[i] = l.row(item)
 	}

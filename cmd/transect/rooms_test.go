@@ -32,7 +32,7 @@ var rooms = []struct {
 }
 
 // leaves are packages every room may import. They import nothing but leaves.
-var leaves = []string{"client/fault", "client/wait", "client/human", "client/duration", "client/calendar", "client/atomicfile", "client/regular", "client/files", "client/sqlitefile", "client/transport/httpcore", "client/suggest", "client/schema", "client/formats", "client/semrange", "client/geojson", "client/geodesic", "runtime/jobs/setting",
+var leaves = []string{"client/fault", "client/wait", "client/human", "client/human/tabular", "client/duration", "client/calendar", "client/atomicfile", "client/regular", "client/files", "client/sqlitefile", "client/transport/httpcore", "client/suggest", "client/schema", "client/formats", "client/semrange", "client/geojson", "client/geodesic", "runtime/jobs/setting",
 	"scripts"}
 
 // parts are packages that hang on the core: it does not import them.
@@ -40,14 +40,14 @@ var parts = []string{"platform", "runtime/plan", "runtime/shadow", "runtime/plan
 	"runtime/runledger", "runtime/profile", "runtime/jobrun", "runtime/undo", "stdlib", "client/formats", "client/formats/imagery", "client/formats/tiff",
 	"runtime/timetable", "client/geodesic", "runtime/jobs", "runtime/jobs/link", "runtime/jobs/bundle",
 	"client/ledger", "client/recovery", "runtime/lint", "runtime/reference", "runtime/complete", "runtime/luafmt", "runtime/lsp", "runtime/dap", "runtime/debug",
-	"runtime/mcp", "runtime/web", "runtime/unattended", "runtime/jobs/worker", "runtime/jobs/schedule", "bindings/ingest", "bindings/lookup", "bindings/progress", "client/lookup", "client/calendar", "runtime/meter", "runtime/jobs/setting",
+	"runtime/mcp", "runtime/web", "runtime/unattended", "runtime/jobs/worker", "runtime/jobs/schedule", "scripts", "client/human/tabular", "bindings/ingest", "bindings/lookup", "bindings/progress", "client/lookup", "client/calendar", "runtime/meter", "runtime/jobs/setting",
 	"client/ingest", "client/scan", "client/preflight", "client/reconcile", "client/verdict", "client/formats/raster",
 	"client/formats/vector", "client/formats/pointcloud", "client/formats/mesh", "client/formats/crs"}
 
 // TestCore measures what whoever runs a script links, and names the arrow that leads to a part. The number
 // falls as parts leave the core; it may not rise.
 func TestCore(t *testing.T) {
-	const most = 40_300
+	const most = 40_000
 	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{.Dir}} {{join .GoFiles " "}}; {{join .Imports " "}}`,
 		"transect/runtime").Output()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/client/transport"
 	"transect/client/verdict"
 	"transect/runtime/jobrun"
@@ -81,17 +82,17 @@ keeps none.`,
 
 func (a *app) runListing() listing[*history.Summary] {
 	now := a.process.Now()
-	row := func(run *history.Summary) human.Row {
+	row := func(run *history.Summary) tabular.Row {
 		took, exit, items := run.Duration(now).Round(100*time.Millisecond).String(), "", ""
 		if e := run.End; e != nil {
 			exit, items = strconv.Itoa(e.ExitCode), itemCount(e)
 		} else if run.State == history.Lost {
 			took = ""
 		}
-		return human.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job,
+		return tabular.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job,
 			filepath.Base(run.Script)}
 	}
-	return listing[*history.Summary]{header: human.Row{"id", "start", "took", "exit", "outcome", "items", "job",
+	return listing[*history.Summary]{header: tabular.Row{"id", "start", "took", "exit", "outcome", "items", "job",
 		"script"}, row: row, none: "there are no runs yet"}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/client/ledger"
 	"transect/runtime/jobrun"
 	"transect/runtime/jobs"
@@ -63,7 +63,7 @@ func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err
 // printWrites prints a count by state and the writes.
 func (a *app) printWrites(w *writes) {
 	counts := map[string]int{}
-	var rows []human.Row
+	var rows []tabular.Row
 	for _, n := range w.Writes {
 		counts[n.State]++
 		ids := strings.Join(n.IDs[:min(len(n.IDs), 3)], " ")
@@ -73,7 +73,7 @@ func (a *app) printWrites(w *writes) {
 		if len(n.Doubles) > 0 {
 			ids += " and " + strings.Join(n.Doubles, " ")
 		}
-		rows = append(rows, human.Row{n.Number, n.Operation, n.State,
+		rows = append(rows, tabular.Row{n.Number, n.Operation, n.State,
 			n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
 	}
 	var parts []string
@@ -83,7 +83,7 @@ func (a *app) printWrites(w *writes) {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%-11s %d\n%-11s %s\n\n", "starts", len(w.Starts), "writes", strings.Join(parts, ", "))
-	a.printTable(human.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
+	a.printTable(tabular.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
 }
 
 // ledgerOf is the ID of the ledger of a run that is named by its own ID or that

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/timetable"
@@ -137,7 +137,7 @@ skipped because a job was running, replaced by a later one.`,
 		if err != nil {
 			return err
 		}
-		row := func(f *schedule.Fired) human.Row {
+		row := func(f *schedule.Fired) tabular.Row {
 			job, exit, took := "", "", ""
 			if f.Job > 0 {
 				job = strconv.FormatInt(f.Job, 10)
@@ -148,10 +148,10 @@ skipped because a job was running, replaced by a later one.`,
 			if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
 				took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
 			}
-			return human.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
+			return tabular.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
 		}
 		return listing[*schedule.Fired]{
-			header: human.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
+			header: tabular.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
 			object: func(f *schedule.Fired) any { return firedFacts(f) },
 			none:   fmt.Sprintf("no slot of %s has passed yet", s.Name),
 		}.print(a, list, asJSON)

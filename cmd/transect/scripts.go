@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"transect/client/fault"
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/client/suggest"
 	"transect/runtime"
 	"transect/runtime/unattended"
@@ -53,8 +53,8 @@ func (a *app) listScripts(asJSON bool) error {
 		return s.Short
 	}
 	return listing[scripts.Script]{
-		header: human.Row{"name", "run", "does"},
-		row:    func(s scripts.Script) human.Row { return human.Row{s.Name, s.Program(), does(s)} },
+		header: tabular.Row{"name", "run", "does"},
+		row:    func(s scripts.Script) tabular.Row { return tabular.Row{s.Name, s.Program(), does(s)} },
 		object: func(s scripts.Script) any {
 			return map[string]any{"name": s.Name, "run": s.Program(), "does": does(s), "command": s.Command}
 		},

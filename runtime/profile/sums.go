@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/vm"
 )
 
@@ -91,19 +91,19 @@ func (r *Recorder) Summary(most int) string {
 	if len(r.tracks) > 1 {
 		fmt.Fprintf(&b, "the lines below add up its %d tasks, which ran at the same time\n", len(r.tracks))
 	}
-	rows := []human.Row{}
+	rows := []tabular.Row{}
 	for _, l := range r.Lines(most) {
-		row := human.Row{l.Name, short(l.Sum)}
+		row := tabular.Row{l.Name, short(l.Sum)}
 		for _, d := range l.Spent {
 			row = append(row, short(d))
 		}
 		rows = append(rows, row)
 	}
-	return b.String() + human.Table(header(), rows) + "\n"
+	return b.String() + tabular.Table(header(), rows) + "\n"
 }
 
-func header() human.Row {
-	row := human.Row{"line", "time"}
+func header() tabular.Row {
+	row := tabular.Row{"line", "time"}
 	for _, name := range Names {
 		row = append(row, name)
 	}

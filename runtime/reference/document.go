@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 )
 
 // Document is a page of the reference. It is written as plain text for the
@@ -42,7 +42,7 @@ func (d *Document) WriteText(w io.Writer) error {
 	}
 	for _, s := range d.sections {
 		fmt.Fprintf(&b, "%s:\n", s.title)
-		for _, line := range human.Align(s.rows, human.Widths(s.rows), nil) {
+		for _, line := range tabular.Align(s.rows, tabular.Widths(s.rows), nil) {
 			b.WriteString("  " + line + "\n")
 		}
 		for line := range strings.Lines(s.text + s.code) {

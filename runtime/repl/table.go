@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/runtime/engine/table"
 	"transect/runtime/vm"
 )
@@ -130,14 +130,14 @@ func date(s string) string {
 
 // widthsOf returns the widths of columns, fitted to the screen.
 func widthsOf(cells [][]string, columns []column, width int) []int {
-	widths := human.Widths(cells)
+	widths := tabular.Widths(cells)
 	fit(widths, columns, width)
 	return widths
 }
 
 // align formats rows with the widths of their columns.
 func align(cells [][]string, widths []int, width int) []string {
-	lines := human.Align(cells, widths, []bool{true})
+	lines := tabular.Align(cells, widths, []bool{true})
 	for i, line := range lines {
 		lines[i] = text.Snip(line, width, "…")
 	}
@@ -148,10 +148,10 @@ func align(cells [][]string, widths []int, width int) []string {
 // it drops the last columns.
 func fit(widths []int, columns []column, width int) {
 	total := func() int {
-		sum := -len(human.Gap)
+		sum := -len(tabular.Gap)
 		for _, w := range widths {
 			if w > 0 {
-				sum += w + len(human.Gap)
+				sum += w + len(tabular.Gap)
 			}
 		}
 		return sum

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"transect/client/human"
+	"transect/client/human/tabular"
 	"transect/client/schema"
 )
 
@@ -29,12 +29,12 @@ func (s *Spec) Usage() string {
 		b.WriteString("\nExamples:\n  " + strings.ReplaceAll(strings.TrimSpace(s.Example), "\n", "\n  ") + "\n")
 	}
 
-	section := func(title string, rows []human.Row) {
-		b.WriteString("\n" + title + ":\n  " + strings.ReplaceAll(human.Table(nil, rows), "\n", "\n  ") + "\n")
+	section := func(title string, rows []tabular.Row) {
+		b.WriteString("\n" + title + ":\n  " + strings.ReplaceAll(tabular.Table(nil, rows), "\n", "\n  ") + "\n")
 	}
-	var rows []human.Row
+	var rows []tabular.Row
 	for _, name := range s.Positional {
-		rows = append(rows, human.Row{s.placeholder(s.Args[name]), s.Args[name].explain()})
+		rows = append(rows, tabular.Row{s.placeholder(s.Args[name]), s.Args[name].explain()})
 	}
 	if len(rows) > 0 {
 		section("Arguments", rows)
@@ -52,9 +52,9 @@ func (s *Spec) Usage() string {
 		if a.Type != "boolean" {
 			left += " " + cmp.Or(a.Value, strings.ToUpper(strings.TrimPrefix(string(a.Type), "[]")))
 		}
-		rows = append(rows, human.Row{left, a.explain()})
+		rows = append(rows, tabular.Row{left, a.explain()})
 	}
-	section("Options", append(rows, human.Row{"--help", "show this text"}))
+	section("Options", append(rows, tabular.Row{"--help", "show this text"}))
 	return b.String()
 }
 

@@ -1,10 +1,13 @@
-package human
+// Package tabular formats tables for terminals.
+package tabular
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"transect/client/human"
 )
 
 // Gap separates columns.
@@ -24,7 +27,7 @@ func Table(header Row, rows []Row) string {
 		cells[i] = make([]string, len(row))
 		for j, v := range row {
 			if v != nil {
-				cells[i][j] = Line(fmt.Sprint(v))
+				cells[i][j] = human.Line(fmt.Sprint(v))
 			}
 		}
 	}

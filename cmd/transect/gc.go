@@ -1,4 +1,4 @@
-package runtime
+package main
 
 import (
 	"os"
@@ -15,8 +15,8 @@ import (
 // time than with 16. From half of minHeap on, Go's default applies.
 const minHeap = 16 << 20
 
-// TuneGC sets GOGC by that rule, unless the environment sets it.
-func TuneGC() {
+// tuneGC sets GOGC by that rule, unless the environment sets it.
+func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
