@@ -14,13 +14,13 @@ type CompanyIDs struct {
 
 // Users are the people and programs that use the platform.
 type Users struct {
-	Describe Op[UserRef, User]     `read:"describe-user" doc:"Describe a user; without one, the user who asks."`
+	Describe Op[UserRef, User]     `read:"describe-user" doc:"Describe a user, by default the current one."`
 	Search   SearchOp[Query, User] `read:"search-users" page:"1" doc:"Find users."`
 }
 
 // UserRef names a user.
 type UserRef struct {
-	User ID `arg:"user,pos" omit:"falsy" doc:"user; the one who asks when absent"`
+	User ID `arg:"user,pos" omit:"falsy" doc:"user; the current one when absent"`
 	Extra
 }
 
@@ -36,14 +36,14 @@ type (
 	CreateOAuthClient struct {
 		Name           string `arg:"name,req,pos" doc:"name of the client"`
 		ClientType     string `arg:"client_type" default:"sdk" choices:"sdk" doc:"kind of client"`
-		ExpirationDate Date   `arg:"expiration_date" doc:"when it ends to be valid; never when absent"`
+		ExpirationDate Date   `arg:"expiration_date" doc:"when it expires; never when absent"`
 		Extra
 	}
 )
 
 // OAuthClient is a pair of id and secret that a program signs in with.
 type OAuthClient struct {
-	Record         `doc:"Pair of id and secret that a program signs in with."`
+	Record         `doc:"Id and secret with which a program logs in."`
 	Name           string `json:"name" doc:"name of the client"`
 	ClientType     string `json:"client_type" doc:"kind of client"`
 	ExpirationDate string `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
@@ -75,7 +75,7 @@ type (
 	}
 	SetTeamLeader struct {
 		Ref
-		Leader ID `arg:"leader,req" doc:"pilot who leads it from now on"`
+		Leader ID `arg:"leader,req" doc:"new leader, a pilot"`
 	}
 )
 

@@ -10,8 +10,8 @@ type AnalyticConfigurations struct {
 	Delete              Op[ConfigurationSetIDs, None]                   `delete:"delete-analytic-configuration" chunk:"1" doc:"Delete configuration sets with their configurations, one request each."`
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`
 	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" doc:"Find configuration sets."`
-	AssignToCompany     Op[ConfigurationAssignment, Object]             `set:"assign-analytic-configuration-to-company" returns:"ids of company, analytic and configuration set" doc:"Have a company use a configuration set, with all configurations it will ever have."`
-	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" unknown:"gone" does:"delete" doc:"Have a company no longer use a configuration set."`
+	AssignToCompany     Op[ConfigurationAssignment, Object]             `set:"assign-analytic-configuration-to-company" returns:"ids of company, analytic and configuration set" doc:"Assign a configuration set to a company, with the configurations it has now and later."`
+	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" unknown:"gone" does:"delete" doc:"Unassign a configuration set from a company."`
 }
 
 // Inputs of the analytic configuration operations.
@@ -28,8 +28,8 @@ type (
 		ConfigurationSetRef
 		Name         string   `arg:"name" doc:"new name"`
 		Description  *string  `arg:"description" doc:"new description"`
-		Versions     []Object `arg:"versions" doc:"configurations, each {analytic_version_range, value}; they replace all there are"`
-		Value        Object   `arg:"value" wire:"versions[0].value" doc:"the only configuration from now on; with analytic_version_range"`
+		Versions     []Object `arg:"versions" doc:"configurations, each {analytic_version_range, value}; they replace the existing ones"`
+		Value        Object   `arg:"value" wire:"versions[0].value" doc:"the new and only configuration; with analytic_version_range"`
 		VersionRange string   `arg:"analytic_version_range" wire:"versions[0].analytic_version_range" doc:"versions of the analytic that value is for"`
 	}
 	ConfigurationSetRef struct {
@@ -61,11 +61,11 @@ func (in UpdateConfigurationSet) Validate() error {
 	switch {
 	case pair && in.Versions != nil:
 		return fault.Of(&fault.QueryError{},
-			"versions excludes value and analytic_version_range: both replace all configurations")
+			"versions cannot be combined with value and analytic_version_range: both replace all configurations")
 	case in.Value != nil && in.VersionRange == "":
-		return fault.Of(&fault.QueryError{}, "analytic_version_range is missing: value goes with it")
+		return fault.Of(&fault.QueryError{}, "analytic_version_range is missing: value requires it")
 	case in.Value == nil && pair:
-		return fault.Of(&fault.QueryError{}, "value is missing: analytic_version_range goes with it")
+		return fault.Of(&fault.QueryError{}, "value is missing: analytic_version_range requires it")
 	case !pair && in.Versions == nil && in.Name == "" && in.Description == nil && len(in.Extra.Extra) == 0:
 		return fault.Of(&fault.QueryError{},
 			"nothing to change: name, description, versions, or value with analytic_version_range is needed")

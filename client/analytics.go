@@ -19,17 +19,17 @@ type Analytics struct {
 	Delete                  Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
 	Describe                Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName          Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
-	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" unknown:"search analytic,project,mission" makes:"products" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
+	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" unknown:"search analytic,project,mission" makes:"products" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product shows its progress."`
 	Search                  SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
 	Expose                  Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
 	Unexpose                Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" does:"delete" doc:"Hide analytics from the domains of root companies."`
 	Enable                  Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
 	Disable                 Op[DisableAnalytics, Object]        `set:"disable-analytics" does:"delete" doc:"Keep companies from ordering analytics."`
 	SetContainerCredentials Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" alias:"set_docker_credentials" extra:"over" doc:"Set the credentials the container image is fetched with."`
-	AssignCredentials       Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Give an analytic credentials of a company."`
-	UnassignCredentials     Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" does:"delete" doc:"Take credentials from an analytic."`
-	ShareWithCompany        Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
-	UnshareWithCompany      Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" does:"delete" doc:"Does nothing any more."`
+	AssignCredentials       Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Assign credentials of a company to an analytic."`
+	UnassignCredentials     Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" does:"delete" doc:"Unassign credentials from an analytic."`
+	ShareWithCompany        Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Has no effect."`
+	UnshareWithCompany      Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" does:"delete" doc:"Has no effect."`
 }
 
 // Inputs of the analytic operations.

@@ -97,7 +97,7 @@ func TestOrdersOnTheWire(t *testing.T) {
 		var log bytes.Buffer
 		c, _ := record(t, nil)
 		c.log = slog.New(slog.NewTextHandler(&log, nil))
-		if _, err := invoke(t, c, "analytics.order", object{"analytic": "a1", "version": "1.x"}); err != nil || !strings.Contains(log.String(), "version goes with name") {
+		if _, err := invoke(t, c, "analytics.order", object{"analytic": "a1", "version": "1.x"}); err != nil || !strings.Contains(log.String(), "version is ignored: it applies only with name") {
 			t.Errorf("%v, log %q", err, log.String())
 		}
 	})

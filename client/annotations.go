@@ -36,12 +36,12 @@ type (
 		Project       ID          `arg:"project,req" doc:"project it belongs to"`
 		Mission       ID          `arg:"mission" doc:"mission it belongs to"`
 		Geometry      Drawing     `arg:"geometry" null:"send" doc:"what is drawn, GeoJSON geometry; in degrees for type 2d"`
-		Stroke        []int       `arg:"stroke" doc:"colour of the line: red, green, blue and perhaps alpha, 0 to 255"`
+		Stroke        []int       `arg:"stroke" doc:"colour of the line: red, green, blue and optionally alpha, 0 to 255"`
 		Dashes        []int       `arg:"stroke_dasharray" doc:"lengths of dashes and gaps of the line"`
 		Icon          string      `arg:"icon" doc:"icon of a point: a name such as CONVEYOR, sdk.Icons.CONVEYOR, or a string; the platform shows ANNOTATE when absent"`
 		StrokeWidth   *float64    `arg:"stroke_width" doc:"width of the line"`
 		StrokeOpacity *float64    `arg:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
-		Fill          []int       `arg:"fill" doc:"colour of the area: red, green, blue and perhaps alpha, 0 to 255"`
+		Fill          []int       `arg:"fill" doc:"colour of the area: red, green, blue and optionally alpha, 0 to 255"`
 		FillOpacity   *float64    `arg:"fill_opacity" doc:"opacity of the area, 0 to 1"`
 		Type          string      `arg:"type" default:"2d" choices:"2d|3d|image" raises:"ValueError" doc:"what it is drawn on: a map, a model or an image"`
 		Target        any         `arg:"target" type:"id|object" doc:"dataset it is drawn on; or {type, id}"`
@@ -151,7 +151,7 @@ func colour(argument string, c []int) error {
 		return nil
 	}
 	if len(c) != 3 && len(c) != 4 {
-		return fault.Of(&fault.ParameterError{}, "argument %s: wants red, green, blue and perhaps alpha, got %d numbers",
+		return fault.Of(&fault.ParameterError{}, "argument %s: needs red, green, blue and optionally alpha, got %d numbers",
 			argument, len(c))
 	}
 	for i, n := range c {
@@ -174,7 +174,7 @@ func opacity(argument string, o *float64) error {
 func vectors(argument string, list [][]float64) error {
 	for i, v := range list {
 		if len(v) != 3 {
-			return fault.Of(&fault.ParameterError{}, "argument %s: item %d wants three numbers, got %d", argument, i+1, len(v))
+			return fault.Of(&fault.ParameterError{}, "argument %s: item %d needs three numbers, got %d", argument, i+1, len(v))
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func TestAnnotationsRefused(t *testing.T) {
 	}
 	testRefused(t, []refusedCase{
 		create("type", "4d", "ValueError", `must be one of 2d, 3d, image`),
-		create("stroke", []any{1, 2}, "ParameterError", "argument stroke: wants red, green, blue"),
+		create("stroke", []any{1, 2}, "ParameterError", "argument stroke: needs red, green, blue"),
 		create("fill", []any{1, 2, 256}, "ValueError", "argument fill: number 3 is 256"),
 		create("stroke", []any{1, 2, 0.5}, "ParameterError", "stroke[3] must be an integer"),
 		create("stroke_opacity", 1.5, "ValueError", "argument stroke_opacity: 1.5 is outside 0 to 1"),
@@ -89,7 +89,7 @@ func TestAnnotationsRefused(t *testing.T) {
 		create("icon", "CONVEYER", "ParameterError", "no icon CONVEYER"),
 		create("geometry", point(1200, 800), "QueryError", "argument geometry: coordinates[1] is 1200"),
 		create("geometry", map[string]any{"type": "Point"}, "QueryError", "needs coordinates"),
-		create("normals", []any{[]any{1, 2}}, "ParameterError", "argument normals: item 1 wants three numbers"),
+		create("normals", []any{[]any{1, 2}}, "ParameterError", "argument normals: item 1 needs three numbers"),
 		create("file_paths", []any{"no such file"}, "UploadError", "there is no file no such file"),
 		{"annotations.create_annotations", map[string]any{"annotations": []any{map[string]any{"project": "p"}, map[string]any{"name": "x"}}},
 			"ParameterError", "annotations[2]: project is missing"},
@@ -103,7 +103,7 @@ func TestAnnotationsRefused(t *testing.T) {
 		{"annotations.set_fill_opacity", map[string]any{"annotation": "a", "opacity": 2}, "ValueError", "argument opacity: 2"},
 		{"annotations.set_stroke_opacity", map[string]any{"annotation": "a", "opacity": -0.1}, "ValueError", "argument opacity: -0.1"},
 		{"annotations.set_icon", map[string]any{"annotation": "a", "icon": "ANOTATE"}, "ParameterError", "no icon ANOTATE"},
-		{"annotations.search", map[string]any{"project": "p", "filter": map[string]any{"project": map[string]any{"$eq": "q"}}}, "ParameterError", "exclude each other"},
+		{"annotations.search", map[string]any{"project": "p", "filter": map[string]any{"project": map[string]any{"$eq": "q"}}}, "ParameterError", "cannot be combined"},
 	})
 }
 

@@ -133,7 +133,7 @@ func nameUnattached(err error, made []string) {
 		return
 	}
 	hint := "datasets " + strings.Join(made,
-		", ") + " were made of files and are attached to nothing; datasets.delete removes them"
+		", ") + " were created from files and not attached; datasets.delete removes them"
 	if f.Facts().Hint != "" {
 		hint = f.Facts().Hint + "; " + hint
 	}
@@ -152,7 +152,7 @@ func (c *Client) projectOf(ctx context.Context, annotation ID) (ID, error) {
 		return "", err
 	}
 	if a.Project == "" {
-		return "", fault.Of(&fault.QueryError{}, "annotation %s names no project the files could belong to", annotation)
+		return "", fault.Of(&fault.QueryError{}, "annotation %s has no project for the files to belong to", annotation)
 	}
 	return ID(a.Project), nil
 }

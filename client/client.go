@@ -27,13 +27,13 @@ import (
 type Client struct {
 	Projects    Projects    `manager:"projects" holds:"missions|datasets|annotations" root:"/project-manager" doc:"Sites a company works on."`
 	Missions    Missions    `manager:"missions" holds:"datasets" root:"/project-manager" doc:"Surveys flown over a project."`
-	Flights     Flights     `manager:"flights" root:"/project-manager" doc:"Image takings of a mission."`
+	Flights     Flights     `manager:"flights" root:"/project-manager" doc:"Flights of a mission, which take its images."`
 	Datasets    Datasets    `manager:"datasets" root:"/data-manager" doc:"Images, rasters, vectors, point clouds, meshes and files."`
-	Analytics   Analytics   `manager:"analytics" root:"/analytics-service" doc:"Algorithms one can order."`
+	Analytics   Analytics   `manager:"analytics" root:"/analytics-service" doc:"Algorithms that can be ordered."`
 	Products    Products    `manager:"products" root:"/analytics-service" doc:"Ordered analytics, their state and logs."`
 	Companies   Companies   `manager:"companies" root:"/dxauth" doc:"Owners of projects, datasets and analytics."`
 	Users       Users       `manager:"users" root:"/dxauth" doc:"People and programs that use the platform."`
-	ShareTokens ShareTokens `manager:"share_tokens" secret:"token" root:"/dxauth" doc:"Tokens that open the tiles of datasets."`
+	ShareTokens ShareTokens `manager:"share_tokens" secret:"token" root:"/dxauth" doc:"Tokens that grant access to the tiles of datasets."`
 
 	Teams                           Teams                           `manager:"teams" root:"/dct-service/asset-management" doc:"Groups of pilots."`
 	Pilots                          Pilots                          `manager:"pilots" root:"/dct-service/asset-management" doc:"Users who fly, with what they can fly."`
@@ -54,12 +54,12 @@ type Client struct {
 	Annotations                Annotations                `manager:"annotations" root:"/map-service/annotations" doc:"Drawings on maps, models and images."`
 	Features                   Features                   `manager:"features" root:"/map-service/features" doc:"Geometries with properties."`
 	Collections                Collections                `manager:"collections" root:"/map-service/features" doc:"Named groups of features."`
-	Tags                       Tags                       `manager:"tags" root:"/project-manager" doc:"Words attached to things of a project."`
-	Comments                   Comments                   `manager:"comments" root:"/project-manager" doc:"What people write about things of a project."`
+	Tags                       Tags                       `manager:"tags" root:"/project-manager" doc:"Tags on objects of a project."`
+	Comments                   Comments                   `manager:"comments" root:"/project-manager" doc:"Comments on objects of a project."`
 	Credentials                Credentials                `manager:"credentials" root:"/credentials-service" doc:"Secrets a company keeps on the platform."`
-	OAuthClients               OAuthClients               `manager:"oauth_clients" secret:"client_secret" one:"client" root:"/dxauth" doc:"What programs sign in with."`
+	OAuthClients               OAuthClients               `manager:"oauth_clients" secret:"client_secret" one:"client" root:"/dxauth" doc:"Ids and secrets with which programs log in."`
 	AnalyticConfigurations     AnalyticConfigurations     `manager:"analytic_configurations" root:"/analytics-service" doc:"Sets of values for analytics."`
-	Datastreams                Datastreams                `manager:"datastreams" root:"/dataflow" doc:"What brings files into the platform, again and again."`
+	Datastreams                Datastreams                `manager:"datastreams" root:"/dataflow" doc:"Recurring imports of files into the platform."`
 	DatastreamsAssetsMonitored DatastreamsAssetsMonitored `manager:"datastreamsassetsmonitored" alias:"datastreams_assets_monitored" root:"/dataflow" doc:"Assets that datastreams watch."`
 	DatastreamsFiles           DatastreamsFiles           `manager:"datastreamsfiles" alias:"datastreams_files" root:"/dataflow" doc:"Files that datastreams have found."`
 	DatastreamTemplates        DatastreamTemplates        `manager:"datastreamtemplates" alias:"datastream_templates" root:"/dataflow" doc:"How datastreams turn files into datasets."`

@@ -120,7 +120,7 @@ type (
 	}
 	CollectionTaskIDs struct {
 		Task   IDs    `arg:"task,req,pos" many:"tasks" doc:"collection task, or a list of collection tasks"`
-		Fields Object `arg:"fields" omit:"falsy" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+		Fields Object `arg:"fields" omit:"falsy" doc:"properties to return: {include = {names}} or {exclude = {names}}, not both"`
 		Extra
 	}
 	SetTaskStatus struct {

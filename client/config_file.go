@@ -60,7 +60,7 @@ func (s Settings) readFile() (Settings, error) {
 	}
 	if s.Profile != "" {
 		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile),
-			"transect login --profile %[1]s keeps one on this machine; or name the file with --config FILE", s.Profile)
+			"transect login --profile %[1]s creates one on this machine; or name the file with --config FILE", s.Profile)
 	}
 	return Settings{}, nil
 }
@@ -158,7 +158,7 @@ func decodeConfig(path string, whole, part []byte, into any) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = syntax.Offset
 	} else if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		offset, reason = wrong.Offset, fmt.Sprintf("%s wants %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+		offset, reason = wrong.Offset, fmt.Sprintf("%s must be %s, got %s", wrong.Field, wrong.Type, wrong.Value)
 	}
 	if at := bytes.Index(whole, part); at > 0 {
 		offset += int64(at)

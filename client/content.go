@@ -45,7 +45,7 @@ func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, 
 		strconv.Itoa(y)).Replace(template)
 	u, err := url.Parse(address)
 	if err != nil {
-		return Tile{}, fault.Of(&fault.QueryError{}, "the platform gave an address of tiles that is not one")
+		return Tile{}, fault.Of(&fault.QueryError{}, "the platform returned an invalid tile address")
 	}
 	answer, err := c.transport.Stream(ctx,
 		transport.Request{Operation: "tiles", Repeatable: true, Method: http.MethodGet, Path: u.Path, Query: u.Query()})

@@ -10,7 +10,7 @@ import (
 
 // Credentials are secrets a company keeps on the platform, used by their names.
 type Credentials struct {
-	Create         Op[CreateCredentials, Credential]     `create:"create-credentials" unknown:"key name" doc:"Store credentials under a name of the company's."`
+	Create         Op[CreateCredentials, Credential]     `create:"create-credentials" unknown:"key name" doc:"Store credentials of a company under a name."`
 	Delete         Op[CredentialRef, None]               `delete:"delete-credentials" doc:"Delete credentials."`
 	Search         SearchOp[CredentialQuery, Credential] `read:"search-credentials" page:"0" doc:"Find credentials. Their secrets are not shown."`
 	SetCredentials Op[SetCredentials, Object]            `set:"set-credentials" doc:"Replace the secrets stored under a name."`
@@ -86,7 +86,7 @@ func spellSecrets(body map[string]any) error {
 func textLabels(labels Object) error {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if _, text := labels[key].(string); !text {
-			return fault.Of(&fault.ParameterError{}, "argument labels: %s wants text, got %v", key, labels[key])
+			return fault.Of(&fault.ParameterError{}, "argument labels: %s must be text, got %v", key, labels[key])
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (in SetLabels) Validate() error { return textLabels(in.Labels) }
 // Credential is what is known of stored credentials. The platform shows no
 // password, secret or key.
 type Credential struct {
-	Record      `doc:"What is known of stored credentials. No password, secret or key is shown."`
+	Record      `doc:"Metadata of stored credentials, without their passwords, secrets and keys."`
 	Name        string            `json:"name" doc:"name, unique in the company"`
 	Company     string            `json:"company" type:"id" doc:"company that owns them"`
 	Type        string            `json:"type" doc:"what they are for"`

@@ -49,9 +49,9 @@ func TestCredentialsRefused(t *testing.T) {
 	cases := []refusedCase{
 		{"credentials.create", args("credentials", "hush-hush"), "ParameterError", "argument credentials must be a table with keys"},
 		{"credentials.create", args("credentials", map[string]any{"cloud_region": "hush-hush", "aws_region": "hush-hush"}), "ParameterError", "cloud_region and aws_region are the same key"},
-		{"credentials.create", args("labels", map[string]any{"type": 3}), "ParameterError", "labels: type wants text"},
-		{"credentials.set_labels", map[string]any{"name": "n", "company": "c", "labels": map[string]any{"a": true}}, "ParameterError", "labels: a wants text"},
-		{"credentials.search", map[string]any{"name": "n", "filter": map[string]any{"name": map[string]any{"$ne": "m"}}}, "ParameterError", "exclude each other"},
+		{"credentials.create", args("labels", map[string]any{"type": 3}), "ParameterError", "labels: type must be text"},
+		{"credentials.set_labels", map[string]any{"name": "n", "company": "c", "labels": map[string]any{"a": true}}, "ParameterError", "labels: a must be text"},
+		{"credentials.search", map[string]any{"name": "n", "filter": map[string]any{"name": map[string]any{"$ne": "m"}}}, "ParameterError", "cannot be combined"},
 	}
 	testRefused(t, cases)
 	for _, test := range cases {
@@ -113,6 +113,6 @@ func TestConfigurationSetsOnTheWire(t *testing.T) {
 		update("analytic_version_range", "1.x", "value is missing"),
 		update("versions", []any{map[string]any{"value": value}}, "versions[1]: analytic_version_range is missing"),
 		{"analytic_configurations.update", map[string]any{"configuration_set": "s"}, "QueryError", "nothing to change"},
-		{"analytic_configurations.update", map[string]any{"configuration_set": "s", "versions": []any{}, "value": value, "analytic_version_range": "*"}, "QueryError", "versions excludes value"},
+		{"analytic_configurations.update", map[string]any{"configuration_set": "s", "versions": []any{}, "value": value, "analytic_version_range": "*"}, "QueryError", "versions cannot be combined with value"},
 	})
 }

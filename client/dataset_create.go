@@ -42,8 +42,8 @@ type (
 		AcquisitionDate Date   `arg:"acquisition_date" omit:"falsy" doc:"when it was taken"`
 		Width           *int   `arg:"width" omit:"falsy" doc:"pixels"`
 		Height          *int   `arg:"height" omit:"falsy" doc:"pixels"`
-		Sensor          Object `arg:"sensor" omit:"falsy" doc:"what the image says of the sensor"`
-		Lens            Object `arg:"lens" omit:"falsy" doc:"what the image says of the lens"`
+		Sensor          Object `arg:"sensor" omit:"falsy" doc:"sensor, from the image's metadata"`
+		Lens            Object `arg:"lens" omit:"falsy" doc:"lens, from the image's metadata"`
 		Camera          Object `arg:"camera_parameters" wrap:"yes" omit:"falsy" doc:"camera model"`
 		Panel           Object `arg:"reflectance_calibration_panel" omit:"falsy" doc:"calibration panel the image shows"`
 		ParseMetadata   *bool  `arg:"parse_metadata" wire:"ingestion.parameters.parse_metadata" doc:"fill attributes from the image's own metadata"`
@@ -151,7 +151,7 @@ func (in CreateMeshDataset) Shape(body map[string]any) error {
 // Validate wants three numbers for an offset.
 func (in CreateMeshDataset) Validate() error {
 	if in.Offset != nil && len(in.Offset) != 3 {
-		return fault.Of(&fault.ParameterError{}, "argument offset: wants three numbers, got %d", len(in.Offset))
+		return fault.Of(&fault.ParameterError{}, "argument offset: needs three numbers, got %d", len(in.Offset))
 	}
 	return in.DatasetCommon.Validate()
 }
@@ -177,17 +177,18 @@ func appendIf(names []string, when bool, more ...string) []string {
 	return names
 }
 
-// Validate refuses flags that exclude each other.
+// Validate refuses flags that cannot be combined.
 func (in CreateVectorDataset) Validate() error {
 	switch {
 	case in.Collection != "" && (in.IsShapeFile || in.IsArchive || in.HasProjectionFile || in.Format != ""):
 		return fault.Of(&fault.ParameterError{},
-			"collection excludes is_shape_file, is_archive, has_projection_file and dataset_format: a collection has no files")
+			"collection cannot be combined with is_shape_file, is_archive, has_projection_file or dataset_format: "+
+				"a collection has no files")
 	case in.IsArchive && (in.IsShapeFile || in.HasProjectionFile):
 		return fault.Of(&fault.ParameterError{},
-			"is_archive excludes is_shape_file and has_projection_file: the archive holds those files")
+			"is_archive cannot be combined with is_shape_file or has_projection_file: the archive holds those files")
 	case in.Origin != "" && in.Collection == "":
-		return fault.Of(&fault.ParameterError{}, "origin goes with collection, which is missing")
+		return fault.Of(&fault.ParameterError{}, "collection is missing: origin requires it")
 	}
 	return in.DatasetCommon.Validate()
 }

@@ -3,7 +3,7 @@ package client
 // Datasets are the files of the platform: images, rasters, vectors, point
 // clouds, meshes and plain files, each with one component or more.
 type Datasets struct {
-	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" unknown:"marker" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
+	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" unknown:"marker" doc:"Create many datasets in one request. Keys are named as in the request, such as type and components."`
 	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" unknown:"marker name,type,project,mission,company" raises:"TypeError: a component is neither a name nor a table" doc:"Create a dataset of plain files."`
 	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create an image dataset."`
 	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create a mesh dataset with its textures and materials."`
@@ -19,12 +19,12 @@ type Datasets struct {
 	UpdateProperties    Op[UpdateDatasetProperties, None]   `set:"update-dataset-properties" doc:"Set properties of a dataset; the others stay."`
 	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" does:"delete" doc:"Remove properties from a dataset."`
 	Search              SearchOp[DatasetQuery, Dataset]     `read:"search-datasets" page:"0" doc:"Find datasets."`
-	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until no dataset of those meant is waiting for its ingestion or being ingested. One whose files were never uploaded is waiting."`
+	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until none of the datasets is waiting for its ingestion or being ingested. One whose files were never uploaded counts as waiting."`
 	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" unknown:"probe" extra:"no" raises:"ValueError: chunk_size is out of range" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
 	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
-	ShareTiles          Op[ShareTiles, string]              `create:"" unknown:"steps" makes:"share_tokens none" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or is of another kind than the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
+	ShareTiles          Op[ShareTiles, string]              `create:"" unknown:"steps" makes:"share_tokens none" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or differs in kind from the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
 
 // Inputs of the dataset operations, but for creation.
@@ -68,12 +68,12 @@ type (
 		TargetPath Path   `arg:"target_path" in:"none" doc:"folder, made when missing; the current one when absent"`
 		TargetName string `arg:"target_name" in:"none" doc:"name of the file; the platform's suggestion when absent"`
 		Overwrite  bool   `arg:"overwrite" in:"none" how:"yes" default:"false" doc:"replace a file that exists"`
-		MD5        string `arg:"md5hash" in:"none" how:"yes" doc:"MD5 the file must have; when absent that of the component, else the one its storage names"`
+		MD5        string `arg:"md5hash" in:"none" how:"yes" doc:"expected MD5 of the file; when absent the component's, else the one its storage reports"`
 	}
 	DownloadImage struct {
 		Dataset ID `arg:"dataset,req,pos" in:"query" doc:"dataset"`
 		Target
-		MD5 string `arg:"md5hash,pos" in:"none" how:"yes" doc:"MD5 the file must have"`
+		MD5 string `arg:"md5hash,pos" in:"none" how:"yes" doc:"expected MD5 of the file"`
 	}
 	DownloadPreview struct {
 		Dataset ID     `arg:"dataset,req,pos" in:"query" doc:"dataset"`
@@ -82,7 +82,7 @@ type (
 	}
 	ShareTiles struct {
 		Dataset  IDs  `arg:"dataset,req,pos" set:"yes" doc:"raster, list of rasters, or one vector"`
-		Duration *int `arg:"duration" doc:"seconds until the address expires; it never does when absent"`
-		Company  ID   `arg:"company" doc:"company the token belongs to, that of the dataset when absent; in revision 3 only"`
+		Duration *int `arg:"duration" doc:"seconds until the address expires; never when absent"`
+		Company  ID   `arg:"company" doc:"company the token belongs to, the dataset's when absent; in revision 3 only"`
 	}
 )

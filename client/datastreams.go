@@ -31,7 +31,7 @@ func (in CreateDatastream) Validate() error { return DateRange{in.StartDate, in.
 
 // Datastream brings files from a source into the platform.
 type Datastream struct {
-	Record      `doc:"What brings files from a source into the platform."`
+	Record      `doc:"Recurring import of files from a source into the platform."`
 	Name        string `json:"name" doc:"name of the datastream"`
 	Description string `json:"description" doc:"what it is for"`
 	StartDate   string `json:"start_date" type:"date" doc:"when it starts"`
@@ -86,10 +86,10 @@ type (
 	CreateDatastreamTemplate struct {
 		Name              string  `arg:"name,req" doc:"name of the template"`
 		Source            Object  `arg:"source,req" doc:"where files come from: {type, …}"`
-		ImportDataset     Object  `arg:"import_dataset,req" wire:"import" doc:"what becomes of a file: {dataset_parameters = {type, categories, horizontal_srs_wkt, ingestion}}"`
+		ImportDataset     Object  `arg:"import_dataset,req" wire:"import" doc:"dataset to make of a file: {dataset_parameters = {type, categories, horizontal_srs_wkt, ingestion}}"`
 		Contextualisation Object  `arg:"contextualisation" doc:"how files find their project and mission: {type, …}"`
-		Transform         Object  `arg:"transform" doc:"what is done with files"`
-		Aggregate         Object  `arg:"aggregate" doc:"how files are put together: {type, parameters, strategy}"`
+		Transform         Object  `arg:"transform" doc:"how files are processed"`
+		Aggregate         Object  `arg:"aggregate" doc:"how files are combined: {type, parameters, strategy}"`
 		Company           ID      `arg:"company" doc:"company it belongs to"`
 		Description       *string `arg:"description" doc:"what it is for"`
 		Extra
@@ -120,9 +120,9 @@ type DatastreamTemplate struct {
 	Source      json.RawMessage `json:"source" type:"table" doc:"where files come from: {type, …}"`
 	Import      struct {
 		DatasetParameters json.RawMessage `json:"dataset_parameters" type:"table" doc:"{type, categories, horizontal_srs_wkt, ingestion} of the datasets"`
-	} `json:"import" alias:"import_dataset" doc:"what becomes of a file: {dataset_parameters}"`
+	} `json:"import" alias:"import_dataset" doc:"dataset to make of a file: {dataset_parameters}"`
 	Contextualisation json.RawMessage `json:"contextualisation" type:"table" doc:"how files find their project and mission"`
-	Transform         json.RawMessage `json:"transform" type:"table" doc:"what is done with files"`
+	Transform         json.RawMessage `json:"transform" type:"table" doc:"how files are processed"`
 	Aggregate         struct {
 		Type       string          `json:"type" doc:"kind"`
 		Parameters json.RawMessage `json:"parameters" type:"table" doc:"parameters"`

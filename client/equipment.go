@@ -57,7 +57,7 @@ type (
 	CreateCarrierModel struct {
 		Name           string         `arg:"name,req" doc:"name of the model"`
 		Maker          string         `arg:"maker,req" doc:"who makes it"`
-		Type           string         `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
+		Type           string         `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
 		Company        ID             `arg:"company" doc:"company it belongs to"`
 		UnloadedWeight *Quantity      `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
 		FlightTime     *Quantity      `arg:"flight_time" doc:"how long it flies, {value, unit}"`
@@ -89,7 +89,7 @@ type CarrierModel struct {
 	Record                 `doc:"Kind of carrier."`
 	Name                   string          `json:"name" doc:"name of the model"`
 	Maker                  string          `json:"maker" doc:"who makes it"`
-	Type                   string          `json:"type" choices:"fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
+	Type                   string          `json:"type" choices:"fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
 	Company                string          `json:"company" type:"id" doc:"company it belongs to"`
 	UnloadedWeight         json.RawMessage `json:"unloaded_weight" type:"table" doc:"weight without sensor, {value, unit}"`
 	FlightTime             json.RawMessage `json:"flight_time" type:"table" doc:"how long it flies, {value, unit}"`
@@ -170,7 +170,7 @@ func pixels(argument string, v any) error {
 	case nil, string, int, int64, float64:
 		return nil
 	}
-	return fault.Of(&fault.ParameterError{}, "argument %s: wants a number of pixels", argument)
+	return fault.Of(&fault.ParameterError{}, "argument %s: must be a number of pixels", argument)
 }
 
 // SensorModel is a kind of sensor.

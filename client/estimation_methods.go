@@ -111,7 +111,7 @@ type AssessmentParametersEstimations struct {
 // Inputs of the operations on assessment parameter estimations.
 type (
 	ReportFilter struct {
-		Filter Filter `arg:"filter,req,pos" doc:"which entries: property to operator object, such as {trial = {[\"$eq\"] = id}}"`
+		Filter Filter `arg:"filter,req,pos" doc:"conditions on the entries: property to operator object, such as {trial = {[\"$eq\"] = id}}"`
 		Extra
 	}
 )

@@ -80,7 +80,7 @@ func (in UpdateFeaturesProperties) Validate() error {
 		switch properties.(type) {
 		case map[string]any, Object, schema.Empty:
 		default:
-			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s wants a table of properties", id)
+			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s needs a table of properties", id)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (in UpdateFeaturesProperties) Shape(body map[string]any) error {
 func (in DeleteFeaturesProperties) Validate() error {
 	for id, names := range in.Properties {
 		if _, err := propertyNames(names); err != nil {
-			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s wants a list of property names",
+			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s needs a list of property names",
 				id)
 		}
 	}
@@ -123,7 +123,7 @@ func propertyNames(v any) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(text, &names); err != nil || names == nil {
-		return nil, fault.Of(&fault.ParameterError{}, "no list of names")
+		return nil, fault.Of(&fault.ParameterError{}, "not a list of names")
 	}
 	return names, nil
 }

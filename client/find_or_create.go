@@ -14,7 +14,7 @@ import (
 type (
 	FindOrCreateProject struct {
 		Name     string   `arg:"name,req,pos" doc:"exact name of the project"`
-		Company  ID       `arg:"company,pos" doc:"company that owns it; that of the user when absent"`
+		Company  ID       `arg:"company,pos" doc:"company that owns it; the user's when absent"`
 		Geometry Geometry `arg:"geometry" doc:"outline of a new project, GeoJSON"`
 		Extra
 	}

@@ -11,7 +11,7 @@ import (
 type Flights struct {
 	Create                Op[None, None]                                 `create:"" unknown:"none" composed:"yes" raises:"UnsupportedOperationError: always: missions.create creates flights" doc:"Refused: missions.create makes the flight of a mission with images."`
 	Describe              Op[Refs, Some[Flight]]                         `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
-	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
+	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Return the upload progress of flights, selected by flights, missions or projects."`
 	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" refuse:"project|mission" doc:"Find flights."`
 	UpdateBbox            Op[UpdateBbox, Flight]                         `set:"update-flight-bbox" doc:"Set the bounding box."`
 	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" does:"flights.update_bbox" doc:"Set bounding box and geometry."`
@@ -26,7 +26,7 @@ type (
 		Flights     IDs  `arg:"flights" wrap:"yes" doc:"flight, or a list of flights"`
 		Missions    IDs  `arg:"missions" wrap:"yes" doc:"mission, or a list of missions"`
 		Projects    IDs  `arg:"projects" wrap:"yes" doc:"project, or a list of projects"`
-		Limit       *int `arg:"limit" doc:"most results to return"`
+		Limit       *int `arg:"limit" doc:"maximum number of results"`
 		Page        *int `arg:"page" doc:"number of the page to return"`
 		ReturnTotal bool `arg:"return_total" in:"none" default:"false" doc:"return {total, results} instead of the list alone"`
 		Extra
@@ -51,7 +51,7 @@ func boxOf(argument string, box []float64, sizes ...int) error {
 		return nil
 	}
 	if !slices.Contains(sizes, len(box)) {
-		return fault.Of(&fault.BoundingBoxError{}, "argument %s: wants %d numbers, lowest values first, got %d", argument,
+		return fault.Of(&fault.BoundingBoxError{}, "argument %s: needs %d numbers, lowest values first, got %d", argument,
 			sizes[0], len(box))
 	}
 	for i, half := 0, len(box)/2; i < half; i++ {
@@ -72,6 +72,6 @@ func (UpdateFlightGeodata) Shape(body map[string]any) error {
 }
 
 func (c *Client) createFlight(context.Context, None) (None, error) {
-	return None{}, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "flights are not created by themselves"),
+	return None{}, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "flights cannot be created on their own"),
 		"missions.create with number_of_images above 0 makes the mission and its flight")
 }

@@ -48,14 +48,14 @@ func (in FollowLogs) cursorOf(product string) (logCursor, error) {
 	case string:
 		if len(in.Product) > 1 {
 			return logCursor{}, fault.Of(&fault.ParameterError{},
-				"argument after: with several products it wants a table, product to cursor")
+				"argument after: with several products it must be a table, product to cursor")
 		}
 		return parseCursor(after)
 	case map[string]any:
 		text, _ := after[product].(string)
 		return parseCursor(text)
 	}
-	return logCursor{}, fault.Of(&fault.ParameterError{}, "argument after: wants the cursor of a line")
+	return logCursor{}, fault.Of(&fault.ParameterError{}, "argument after: must be the cursor of a line")
 }
 
 // follower yields the lines of products as they come, every line once, those

@@ -88,11 +88,11 @@ type (
 
 // Query are the arguments of most searches.
 type Query struct {
-	Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`
-	Limit       *int   `arg:"limit" doc:"most results to return"`
+	Filter      Filter `arg:"filter" default:"{}" doc:"conditions: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`
+	Limit       *int   `arg:"limit" doc:"maximum number of results"`
 	Page        *int   `arg:"page" doc:"number of the page to return"`
 	Sort        Sort   `arg:"sort" doc:"order of the results: {attribute = 1} ascending, -1 descending"`
-	Fields      Object `arg:"fields" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+	Fields      Object `arg:"fields" doc:"properties to return: {include = {names}} or {exclude = {names}}, not both"`
 	ReturnTotal bool   `arg:"return_total" in:"none" default:"false" only:"search" doc:"return {total, results} instead of the list alone"`
 	Extra
 }
@@ -102,7 +102,7 @@ func (q Query) Validate() error { return oneChoice(&fault.SearchError{}, q.Field
 
 func oneChoice(f fault.Fault, fields Object) error {
 	if fields["include"] != nil && fields["exclude"] != nil {
-		return fault.Of(f, "fields: include and exclude exclude each other; give one of them")
+		return fault.Of(f, "fields: include and exclude cannot be combined; give one of them")
 	}
 	for key := range fields {
 		if key != "include" && key != "exclude" {

@@ -49,14 +49,14 @@ func TestMixedLoginsNameTheirSources(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "connection.json")
 	for file, cases := range map[string]map[string]Settings{
 		`{"user": "ann", "password": "a"}`: {
-			"user bob was given, the password is that of user ann in " + path: {User: "bob"},
-			"the password was given, user ann is that of " + path:             {Password: "b"},
+			"user bob was given, but the password is that of user ann in " + path: {User: "bob"},
+			"the password was given, but user ann comes from " + path:             {Password: "b"},
 			"": {User: "bob", Password: "b"},
 		},
-		`{"password": "a"}`: {"user bob was given, the password is that of " + path: {User: "bob"}},
+		`{"password": "a"}`: {"user bob was given, but the password is that of " + path: {User: "bob"}},
 		`{"client_id": "c", "client_secret": "s"}`: {
-			"client d was given, the secret is that of client c in " + path: {ClientID: "d"},
-			"the client secret was given, client c is that of " + path:      {ClientSecret: "z"},
+			"client d was given, but the secret is that of client c in " + path: {ClientID: "d"},
+			"the client secret was given, but client c comes from " + path:      {ClientSecret: "z"},
 		},
 	} {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

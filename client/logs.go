@@ -144,8 +144,8 @@ func parseCursor(text string) (logCursor, error) {
 	}
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(b)%12 != 8 {
-		return logCursor{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument after: %.20q is no cursor", text),
-			"it is the field cursor of a line that follow_logs gave")
+		return logCursor{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument after: %.20q is not a cursor", text),
+			"give the field cursor of a line from follow_logs")
 	}
 	c := logCursor{horizon: int64(binary.BigEndian.Uint64(b))}
 	for b = b[8:]; len(b) > 0; b = b[12:] {

@@ -16,11 +16,11 @@ import (
 // Missions are the surveys flown over a project.
 type Missions struct {
 	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" unknown:"steps" composed:"yes" returns:"flight (nil without images), mission" raises:"QueryError: with images, coordinates and geometry are both given, or neither" doc:"Create a mission, with a flight when there are images."`
-	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" unknown:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them. If several runs create it at the same moment, all go on with the oldest, and each deletes its own younger one."`
+	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" unknown:"steps" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them. If several runs create it at the same moment, all continue with the oldest, and each deletes the one it created."`
 	CreateMission        Op[CreateMission, Mission]              `create:"missions" unknown:"search project,name" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
 	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" adds:"addProjectToUsers" unknown:"search project,name" makes:"missions mission._id" extra:"over" returns:"flight, mission" raises:"QueryError: coordinates and geometry are both given, or neither" does:"flights.create|missions.create_mission" doc:"Create a mission with images, and its flight."`
 	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" unknown:"search" makes:"datasets none" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
-	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" unknown:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
+	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" unknown:"steps" composed:"yes" deprecated:"flights.update_status" doc:"Report that the uploads of a flight have ended."`
 	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
 	UpdateBbox           Op[UpdateBbox, Mission]                 `set:"update-mission-bbox" doc:"Set the bounding box."`
 	UpdateGeometry       Op[UpdateGeometry, Mission]             `set:"update-mission-geometry" doc:"Set the geometry."`
@@ -105,7 +105,7 @@ func (in CreateSurvey) Validate() error {
 		in.Extra.Extra["geometry"] != nil
 	switch {
 	case ring && shape:
-		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
+		return fault.Of(&fault.QueryError{}, "coordinates and geometry cannot be combined; give one of them")
 	case !ring && !shape:
 		return fault.Hinted(fault.Of(&fault.QueryError{}, "the outline is missing: give coordinates or geometry"),
 			"imagery.scan(folder).footprint gives the coordinates of a folder of images")
@@ -138,7 +138,7 @@ func (in CreateSurvey) Shape(body map[string]any) error {
 // Validate refuses an outline in two forms.
 func (in CreateMissionOrSurvey) Validate() error {
 	if in.Coordinates != nil && in.Geometry != nil {
-		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
+		return fault.Of(&fault.QueryError{}, "coordinates and geometry cannot be combined; give one of them")
 	}
 	return nil
 }

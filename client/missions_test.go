@@ -40,8 +40,8 @@ func TestMissionsOnTheWire(t *testing.T) {
 		{call: "missions.search", want: one(projectPath + `search-missions {"filter":{},"limit":100}`)},
 	})
 	testRefused(t, []refusedCase{
-		{"missions.create_survey", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "exclude each other"},
-		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "exclude each other"},
+		{"missions.create_survey", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "cannot be combined"},
+		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "cannot be combined"},
 		{"missions.create", object{"project": "p1", "survey_date": "31.5.2026", "number_of_images": 0}, "ParameterError", "must be a date"},
 		{"missions.create", object{"project": "p1", "survey_date": "2026-02-30", "number_of_images": 0}, "ParameterError", "is not in the calendar"},
 		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 1.5}, "ParameterError", "must be an integer"},
@@ -92,7 +92,7 @@ func TestFlightsOnTheWire(t *testing.T) {
 			want: one(projectPath + `update-flight-survey-date {"flight":"f1","survey_date":"2026-05-31T08:30:00+02:00"}`)},
 	})
 	testRefused(t, []refusedCase{
-		{"flights.create", nil, "UnsupportedOperationError", "flights are not created by themselves"},
+		{"flights.create", nil, "UnsupportedOperationError", "flights cannot be created on their own"},
 		{"flights.search", object{"project": "p1"}, "QueryError", "project"},
 		{"flights.search", object{"mission": "m1"}, "QueryError", "mission"},
 		{"flights.update_bbox", object{"flight": "f1", "real_bbox": object{"type": "Polygon"}}, "BoundingBoxError", "coordinates"},

@@ -156,7 +156,7 @@ func TestShorthandsOfSearches(t *testing.T) {
 		if len(filter) != 1 {
 			t.Errorf("%s: the caller's filter was changed: %v", test.operation, filter)
 		}
-		testRefused(t, []refusedCase{{test.operation, object{test.argument: test.value, "filter": object{test.argument: object{"$eq": "x"}}}, "ParameterError", "exclude each other"}})
+		testRefused(t, []refusedCase{{test.operation, object{test.argument: test.value, "filter": object{test.argument: object{"$eq": "x"}}}, "ParameterError", "cannot be combined"}})
 	}
 }
 

@@ -33,7 +33,7 @@ type Products struct {
 type (
 	FollowLogs struct {
 		Product IDs `arg:"product,req,pos" doc:"product, or a list of products"`
-		After   any `arg:"after" in:"none" doc:"cursor of the last line that was read, to go on behind it; with several products a table, product to cursor"`
+		After   any `arg:"after" in:"none" doc:"cursor of the last line read, to continue after it; with several products a table, product to cursor"`
 		Extra
 	}
 	OrderAnalytic struct {
@@ -77,11 +77,11 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 				wanted += " " + *in.Version
 			}
 			return Product{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "no analytic %s", wanted),
-				"analytics.search{name = %q} lists the versions there are", in.Name)
+				"analytics.search{name = %q} lists its versions", in.Name)
 		}
 		args.Values["analytic"] = id
 	} else if in.Version != nil {
-		c.log.Warn("version goes with name and is ignored", "operation", "analytics.order", "version", *in.Version)
+		c.log.Warn("version is ignored: it applies only with name", "operation", "analytics.order", "version", *in.Version)
 	}
 	delete(args.Values, "name")
 	delete(args.Values, "version")

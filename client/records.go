@@ -49,7 +49,7 @@ type (
 	}
 	// Flight is one taking of images of a mission.
 	Flight struct {
-		Record         `doc:"Taking of images of a mission."`
+		Record         `doc:"Flight of a mission, which takes its images."`
 		Name           string          `json:"name" doc:"name of the flight"`
 		Project        string          `json:"project" type:"id" doc:"project it belongs to"`
 		Mission        string          `json:"mission" type:"id" doc:"mission it belongs to"`
@@ -142,7 +142,7 @@ type (
 	}
 	// Analytic is an algorithm one can order.
 	Analytic struct {
-		Record       `doc:"Algorithm one can order."`
+		Record       `doc:"Algorithm that can be ordered."`
 		Name         string          `json:"name" doc:"name, unique together with version"`
 		Version      string          `json:"version" doc:"semantic version"`
 		Company      string          `json:"company" type:"id" doc:"company that owns it"`
@@ -223,7 +223,7 @@ type (
 	}
 	// ShareToken opens the tiles of datasets.
 	ShareToken struct {
-		Record         `doc:"Key to the tiles of datasets."`
+		Record         `doc:"Token that grants access to the tiles of datasets."`
 		Token          string          `json:"token" doc:"the token"`
 		ExpirationDate string          `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
 		Company        string          `json:"company" type:"id" doc:"company of the datasets"`

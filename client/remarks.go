@@ -9,10 +9,10 @@ import (
 
 // Comments are what people write about things of a project.
 type Comments struct {
-	Create          Op[CreateComment, Comment]         `create:"comments" unknown:"list" doc:"Write a comment about something of a project."`
-	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one thing in it, as read by the user who asks."`
-	Search          Op[CommentQuery, []Comment]        `read:"comments" method:"GET" doc:"Find the comments of a project, or those about one thing in it."`
-	SearchGenerator Op[SubjectQuery, *Cursor[Comment]] `read:"" composed:"yes" returns:"iterator of comments" doc:"Go through the comments of a project, or those about one thing in it."`
+	Create          Op[CreateComment, Comment]         `create:"comments" unknown:"list" doc:"Comment on an object of a project."`
+	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one object in it, as read by the current user."`
+	Search          Op[CommentQuery, []Comment]        `read:"comments" method:"GET" doc:"Find the comments of a project, or those about one object in it."`
+	SearchGenerator Op[SubjectQuery, *Cursor[Comment]] `read:"" composed:"yes" returns:"iterator of comments" doc:"Go through the comments of a project, or those about one object in it."`
 }
 
 // Inputs of the comment operations.
@@ -20,13 +20,13 @@ type (
 	CreateComment struct {
 		Text    string `arg:"text,req,pos" doc:"the comment"`
 		Project ID     `arg:"project,req" wire:"project_id" doc:"project it belongs to"`
-		Type    string `arg:"type,req" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is about"`
+		Type    string `arg:"type,req" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object it is about"`
 		Subject
 		Extra
 	}
 	MarkCommentsAsRead struct {
 		Project ID     `arg:"project,req" wire:"project_id" doc:"project"`
-		Type    string `arg:"type" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing the comments are about; everything of the project when absent"`
+		Type    string `arg:"type" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object the comments are about; all of the project when absent"`
 		Subject
 		Extra
 	}
@@ -56,8 +56,8 @@ func (CreateComment) Answer(body []byte) ([]byte, error) { return commentWording
 // marked as read.
 func (in MarkCommentsAsRead) Validate() error {
 	if in.Type == "" && (in.Target != "" || in.Flight != "") {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument type is missing: target and flight go with it"),
-			"say what the target is, such as type = \"dataset\"; without type, target and flight all comments of the project "+
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument type is missing: target and flight require it"),
+			"name the kind of target, such as type = \"dataset\"; without type, target and flight all comments of the project "+
 				"are marked")
 	}
 	return in.check(in.Type)
@@ -82,10 +82,10 @@ func (c *Client) eachComment(ctx context.Context, in SubjectQuery) (*Cursor[Comm
 
 // Comment is what somebody wrote about something of a project.
 type Comment struct {
-	Record       `doc:"What somebody wrote about something of a project."`
+	Record       `doc:"Comment on an object of a project."`
 	Text         string          `json:"text" doc:"the comment"`
 	Project      string          `json:"project" type:"id" doc:"project it belongs to"`
-	Type         string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is about"`
+	Type         string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object it is about"`
 	Target       string          `json:"target" type:"id" doc:"what it is about; absent for the project itself"`
 	Flight       string          `json:"flight" type:"id" doc:"flight of a photo"`
 	Company      string          `json:"company" type:"id" doc:"company of the project"`
@@ -99,10 +99,10 @@ type Comment struct {
 
 // Tags are words attached to things of a project.
 type Tags struct {
-	Create          Op[CreateTag, Tag]             `create:"tags" unknown:"list" doc:"Attach a tag to something of a project."`
+	Create          Op[CreateTag, Tag]             `create:"tags" unknown:"list" doc:"Attach a tag to an object of a project."`
 	Delete          Op[TagOnly, None]              `delete:"tags/{tag}" method:"DELETE" extra:"no" doc:"Delete a tag."`
-	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or those of one thing in it."`
-	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or those of one thing in it."`
+	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or those of one object in it."`
+	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or those of one object in it."`
 }
 
 // Inputs of the tag operations.
@@ -110,7 +110,7 @@ type (
 	CreateTag struct {
 		Name    string `arg:"name,req,pos" wire:"text" doc:"the tag"`
 		Project ID     `arg:"project,req" wire:"project_id" doc:"project it belongs to"`
-		Type    string `arg:"type,req" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is attached to"`
+		Type    string `arg:"type,req" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object it is attached to"`
 		Subject
 		Extra
 	}
@@ -149,10 +149,10 @@ func (c *Client) eachTag(ctx context.Context, in SubjectQuery) (*Cursor[Tag], er
 
 // Tag is a word attached to something of a project.
 type Tag struct {
-	Record  `doc:"Word attached to something of a project."`
+	Record  `doc:"Tag on an object of a project."`
 	Name    string          `json:"name" doc:"the tag"`
 	Project string          `json:"project" type:"id" doc:"project it belongs to"`
-	Type    string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is attached to"`
+	Type    string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object it is attached to"`
 	Target  string          `json:"target" type:"id" doc:"what it is attached to; absent for the project itself"`
 	Flight  string          `json:"flight" type:"id" doc:"flight of a photo"`
 	Company string          `json:"company" type:"id" doc:"company of the project"`

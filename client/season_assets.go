@@ -103,7 +103,7 @@ type (
 	}
 	FieldIDs struct {
 		Field  IDs    `arg:"field,req,pos" many:"fields" doc:"field, or a list of fields"`
-		Fields Object `arg:"fields" omit:"falsy" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+		Fields Object `arg:"fields" omit:"falsy" doc:"properties to return: {include = {names}} or {exclude = {names}}, not both"`
 		Extra
 	}
 	UpdateField struct {

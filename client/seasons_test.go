@@ -168,9 +168,9 @@ func TestSeasonRefusals(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"crops.create", object{"company": "c1"}, "ParameterError", "name is missing"},
 		{"crops.update", object{"crop": "x1"}, "ParameterError", "name is missing"},
-		{"fields.describe", object{"field": list{"f1"}, "fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "exclude each other"},
+		{"fields.describe", object{"field": list{"f1"}, "fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "cannot be combined"},
 		{"trials.create", trial("season", "spring"), "ParameterError", `season must be a date`},
-		{"trials.create", trial("location", place("Point", list{1, 45})), "QueryError", "location: geometry is a Point, wants a Polygon"},
+		{"trials.create", trial("location", place("Point", list{1, 45})), "QueryError", "location: geometry is a Point, must be a Polygon"},
 		{"trials.create", trial("location", place("Polygon", list{list{list{1, 45}, list{1, 46}, list{2, 46}, list{2, 45}}})), "QueryError", "not closed"},
 		{"trials.create", trial("location", place("Polygon", list{list{list{1, 95}, list{1, 46}, list{2, 46}, list{1, 95}}})), "QueryError", "coordinates[1][1][2] is 95"},
 		{"trials.create", trial("location", object{"type": "Polygon", "coordinates": square}), "ParameterError", `location: type must be one of Feature`},

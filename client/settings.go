@@ -139,13 +139,14 @@ func (s *Settings) yieldLogin(given Settings) {
 func (s Settings) mixedWith(given Settings) string {
 	switch {
 	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":
-		return fmt.Sprintf("user %s was given, the password is that of %s", given.User, s.fileUser("user", s.User))
+		return fmt.Sprintf("user %s was given, but the password is that of %s", given.User, s.fileUser("user", s.User))
 	case given.Password != "" && given.User == "" && s.User != "":
-		return fmt.Sprintf("the password was given, user %s is that of %s", s.User, s.ConfigFile)
+		return fmt.Sprintf("the password was given, but user %s comes from %s", s.User, s.ConfigFile)
 	case given.ClientID != "" && given.ClientID != s.ClientID && given.ClientSecret == "" && s.ClientSecret != "":
-		return fmt.Sprintf("client %s was given, the secret is that of %s", given.ClientID, s.fileUser("client", s.ClientID))
+		return fmt.Sprintf("client %s was given, but the secret is that of %s", given.ClientID,
+			s.fileUser("client", s.ClientID))
 	case given.ClientSecret != "" && given.ClientID == "" && s.ClientID != "":
-		return fmt.Sprintf("the client secret was given, client %s is that of %s", s.ClientID, s.ConfigFile)
+		return fmt.Sprintf("the client secret was given, but client %s comes from %s", s.ClientID, s.ConfigFile)
 	}
 	return ""
 }

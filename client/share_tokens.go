@@ -16,7 +16,7 @@ import (
 // and managers of a company may use these operations.
 type ShareTokens struct {
 	Create Op[CreateShareToken, ShareToken] `create:"create-share-token" unknown:"search" composed:"yes" raises:"RuntimeError: the datasets belong to several companies" doc:"Create a token for one dataset or several of one company."`
-	Revoke Op[RevokeShareToken, None]       `delete:"revoke-share-token" doc:"Make a token worthless."`
+	Revoke Op[RevokeShareToken, None]       `delete:"revoke-share-token" doc:"Revoke a token."`
 	Search SearchOp[TokenQuery, ShareToken] `read:"search-share-tokens" page:"1" doc:"Find share tokens. They cannot be sorted."`
 }
 
@@ -24,7 +24,7 @@ type ShareTokens struct {
 type (
 	CreateShareToken struct {
 		Dataset  IDs  `arg:"dataset,req,pos" set:"yes" wire:"scope.datasets" wrap:"yes" doc:"dataset, or a list of datasets of one company"`
-		Duration *int `arg:"duration" doc:"seconds until it expires; it never does when absent"`
+		Duration *int `arg:"duration" doc:"seconds until it expires; never when absent"`
 		Extra
 	}
 	RevokeShareToken struct {
@@ -32,11 +32,11 @@ type (
 		Extra
 	}
 	TokenQuery struct {
-		Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object"`
-		Limit       *int   `arg:"limit" doc:"most results to return"`
+		Filter      Filter `arg:"filter" default:"{}" doc:"conditions: property to operator object"`
+		Limit       *int   `arg:"limit" doc:"maximum number of results"`
 		Page        *int   `arg:"page" doc:"number of the page to return"`
-		Fields      Object `arg:"fields" only:"generator" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
-		Sort        Sort   `arg:"sort" in:"none" only:"generator" doc:"taken as in other searches, without effect: tokens come in the platform's order"`
+		Fields      Object `arg:"fields" only:"generator" doc:"properties to return: {include = {names}} or {exclude = {names}}, not both"`
+		Sort        Sort   `arg:"sort" in:"none" only:"generator" doc:"accepted without effect: tokens come in the platform's order"`
 		ReturnTotal bool   `arg:"return_total" in:"none" default:"false" only:"search" doc:"return {total, results} instead of the list alone"`
 		Extra
 	}
@@ -77,7 +77,7 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company 
 	}
 	if company = cmp.Or(company, ID(companies[0])); company == "" {
 		return ShareToken{}, fault.Of(&fault.RuntimeError{},
-			"the platform does not tell which company the datasets belong to")
+			"the platform does not report which company the datasets belong to")
 	}
 	if args.Extra == nil {
 		args.Extra = map[string]any{}
@@ -120,8 +120,8 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	if token.Tileserver != nil {
 		if *token.Tileserver == "" {
 			c.unserved.Do(func() {
-				c.log.Warn("the links to tiles lead nowhere, as the local platform is not served: run transect platform serve " +
-					"beside this, and share again")
+				c.log.Warn("the links to tiles do not work: the local platform is not served; keep transect platform serve " +
+					"running, and share again")
 			})
 		}
 		base = cmp.Or(*token.Tileserver, base)
@@ -140,7 +140,7 @@ func unsupported(format string, args ...any) error {
 
 func tilePath(datasets []Dataset) (string, error) {
 	if len(datasets) == 0 {
-		return "", fault.Of(&fault.ParameterError{}, "argument dataset: wants at least one dataset")
+		return "", fault.Of(&fault.ParameterError{}, "argument dataset: needs at least one dataset")
 	}
 	first := datasets[0]
 	var ids []string

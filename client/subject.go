@@ -43,7 +43,7 @@ func (s Subject) aim(body map[string]any, kind string) {
 // SubjectQuery are the arguments of searches for tags and comments.
 type SubjectQuery struct {
 	Project ID     `arg:"project,req" in:"query" wire:"project_id" doc:"project to search"`
-	Type    string `arg:"type" in:"query" wire:"target_type" omit:"falsy" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing they are about"`
+	Type    string `arg:"type" in:"query" wire:"target_type" omit:"falsy" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of object they are about"`
 	Target  ID     `arg:"target" in:"query" wire:"target_id" doc:"what they are about; for a photo together with flight"`
 	Flight  ID     `arg:"flight" in:"query" wire:"target_id" doc:"flight of the photo"`
 	Extra

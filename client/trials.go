@@ -73,7 +73,7 @@ type (
 // Validate wants a polygon, in degrees unless there is a reference system.
 func (in TrialLocation) Validate() error {
 	if kind := in.Geometry["type"]; kind != "Polygon" {
-		return fault.Of(&fault.QueryError{}, "geometry is a %v, wants a Polygon", kind)
+		return fault.Of(&fault.QueryError{}, "geometry is a %v, must be a Polygon", kind)
 	}
 	if in.CRS == nil {
 		if err := Geometry(in.Geometry).Check(); err != nil {

@@ -62,7 +62,7 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 		}
 		used, err := n.used(ctx, c, own)
 		if used {
-			n.warn(c, "holds something, and the run goes on with it: rename one of them", own, oldest)
+			n.warn(c, "is not empty, and the run continues with it: rename one of them", own, oldest)
 			oldest = own
 		}
 		return oldest, err
@@ -108,15 +108,15 @@ func (n byName[T]) giveUp(ctx context.Context, c *Client, own, older string) err
 	case err != nil:
 		return err
 	case used:
-		n.warn(c, "holds something and stays: rename one of them", own, older)
+		n.warn(c, "is not empty and is kept: rename one of them", own, older)
 		return nil
 	}
 	switch err := n.remove(ID(own)); {
 	case err == nil, fault.Status(err) == http.StatusNotFound:
-		c.log.Info(fmt.Sprintf("there is an older %s of this name, which the run goes on with; its own is deleted",
+		c.log.Info(fmt.Sprintf("there is an older %s of this name; the run continues with it and deletes its own",
 			declare.Singular(n.manager)), "name", n.name, "id", older, "deleted", own)
 	case forbidden(err):
-		n.warn(c, "may not be deleted and stays, empty: rename or delete it", own, older)
+		n.warn(c, "may not be deleted and remains, empty: rename or delete it", own, older)
 	default:
 		return err
 	}

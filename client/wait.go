@@ -21,7 +21,7 @@ type (
 	}
 	WaitForDatasets struct {
 		Datasets IDs    `arg:"datasets,pos" in:"none" doc:"dataset, or a list of datasets; or give filter"`
-		Filter   Filter `arg:"filter" in:"none" doc:"which datasets: property to operator object; those without an upload are not waited for"`
+		Filter   Filter `arg:"filter" in:"none" doc:"conditions on the datasets: property to operator object; those without an upload are not waited for"`
 		Waiting
 	}
 	WaitForProducts struct {

@@ -173,7 +173,7 @@ func fillBody(body map[string]any, params []schema.Param, values map[string]any,
 		if condition, ok := strings.CutPrefix(key, "filter."); ok {
 			property, _, _ := strings.Cut(condition, ".")
 			if filter, _ := body["filter"].(map[string]any); filter[property] != nil {
-				return fault.Of(&fault.ParameterError{}, "argument %s and a filter on %s exclude each other", p.Name, property)
+				return fault.Of(&fault.ParameterError{}, "argument %s and a filter on %s cannot be combined", p.Name, property)
 			}
 		}
 		v, err := tableBodies(p, v)
@@ -267,7 +267,7 @@ func put(body map[string]any, key string, v any) error {
 	inner, ok := body[name].(map[string]any)
 	if !ok {
 		if _, taken := body[name]; taken {
-			return fmt.Errorf("extra argument %s is in the way of %s", name, key)
+			return fmt.Errorf("extra argument %s conflicts with %s", name, key)
 		}
 		inner = map[string]any{}
 	} else {

@@ -36,7 +36,7 @@ func (s *Spec) generator() *Spec {
 	}
 	each.Params = append(each.Params, schema.Param{
 		Name: "keyset_pagination", Type: "boolean", Optional: true, Wire: schema.Wire{In: schema.NotSent},
-		Doc: "follow the last identifier instead of page numbers: newest first, and safe while records come and go",
+		Doc: "follow the last identifier instead of page numbers: newest first, and complete while records come and go",
 	})
 	return &each
 }

@@ -43,6 +43,6 @@ func NameHint(manager, parameter, name string) string {
 	if Singular(manager) != parameter {
 		manager = parameter + "s"
 	}
-	return fmt.Sprintf(`%q is no id; if it is a name, %s.search{ filter = { name = { ["$eq"] = %q } } } lists what has it`,
+	return fmt.Sprintf(`%q is not an id; if it is a name, %s.search{ filter = { name = { ["$eq"] = %q } } } finds it`,
 		name, manager, name)
 }

@@ -272,7 +272,7 @@ func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 	}
 	last := gjson.GetBytes(got.items[n-1], "_id").String()
 	if last == "" || last == r.after {
-		return nil, fault.Hinted(fault.Of(&fault.QueryError{}, "the records carry no identifier to go on from"),
+		return nil, fault.Hinted(fault.Of(&fault.QueryError{}, "the records have no identifier to continue from"),
 			"with keyset_pagination fields must not leave out _id")
 	}
 	p.requests = nil

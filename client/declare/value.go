@@ -257,8 +257,8 @@ func notA(what string, body []byte, cause error) error {
 
 // Hints for unreadable answers.
 const (
-	readAgain = "does a proxy or something else on the way change answers?"
-	mayBeDone = "it may have been done, its answer got lost: check whether it was before repeating it; " + readAgain
+	readAgain = "check whether a proxy or another device on the way changes answers"
+	mayBeDone = "it may have been done although its answer was lost: check before repeating it; " + readAgain
 )
 
 // maybeDone completes the error for an unreadable answer, because the write may have been done.

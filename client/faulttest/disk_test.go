@@ -21,7 +21,7 @@ func TestSourceTroubles(t *testing.T) {
 		do   func(path string) error
 		want string
 	}{
-		"removed": {os.Remove, "has gone since this run found it"},
+		"removed": {os.Remove, "disappeared after this run had found it"},
 		"changed": {func(path string) error {
 			content, err := os.ReadFile(path)
 			if err != nil {

@@ -197,10 +197,10 @@ func Unlikely(s *declare.Spec, values map[string]any) (why string) {
 		case f == nil:
 			why = client.UnknownField(s.Manager, name)
 		case strings.Contains(compareText(condition), "*") || strings.HasPrefix(compareText(condition), "^"):
-			why = name + " is compared with the text as it stands: there are no patterns; $match takes part of a text"
+			why = name + " is compared with the literal text, without patterns; $match finds a part of a text"
 		default:
 			if written, ok := unlisted(f, condition); ok && (name == f.Name || strings.HasSuffix(name, "."+f.Name)) {
-				why = fmt.Sprintf("%s is not known to be %q; it is the %s", name, written, described(f))
+				why = fmt.Sprintf("%q is not a known value of %s, the %s", written, name, described(f))
 			}
 		}
 	})
@@ -244,7 +244,7 @@ func idHint(field, name string) string {
 			return declare.NameHint(m.Name, field, name)
 		}
 	}
-	return "look the id up by what is known of it"
+	return "look up the id by another property"
 }
 
 // Doubtful explains why a search may find more than intended; "" for a safe filter. An unknown
@@ -259,14 +259,14 @@ func Doubtful(s *declare.Spec, values map[string]any, emptyMeant bool) (why stri
 		return ""
 	}
 	if object, ok := schema.AsObject(filter); ok && len(object) == 0 && !emptyMeant {
-		return "its filter is empty, as is one whose values are nil"
+		return "its filter is empty; a condition whose value is nil does not count"
 	}
 	tested := existsFields(filter)
 	each(filter, func(name string, condition any) {
 		operators, _ := condition.(map[string]any)
 		negated := operators["$ne"] != nil || operators["$nin"] != nil || operators["$exists"] == false
 		if negated && !tested[name] && record.Field(name) == nil && why == "" {
-			why = fmt.Sprintf("%s is not known as a field of a %s, so that it differs from any value", name,
+			why = fmt.Sprintf("%s is not a known field of a %s, so it differs from every value", name,
 				declare.Singular(s.Manager))
 		}
 	})

@@ -57,7 +57,7 @@ func TestOutlines(t *testing.T) {
 		`{"type":"Polygon","coordinates":[[[0,0],[4,0],[0,3],[0,0]]]}`: "Polygon",
 		`{"type":"FeatureCollection","features":[]}`:                   "it has no shapes",
 		`{"type":"Point","coordinates":[700000,5000000]}`:              "not on the earth in WGS 84",
-		`{"type":"FeatureCollection","crs":{"properties":{"name":"EPSG:9999"}},"features":[{"geometry":{"type":"Point","coordinates":[7,5]}}]}`: "EPSG:9999 is not known",
+		`{"type":"FeatureCollection","crs":{"properties":{"name":"EPSG:9999"}},"features":[{"geometry":{"type":"Point","coordinates":[7,5]}}]}`: "EPSG:9999 is unknown",
 	} {
 		info, err := extent(t, "a.geojson", []byte(text))
 		switch {

@@ -38,7 +38,7 @@ func TestFieldPlaces(t *testing.T) {
 		{"zstd/c_zstd.tif", 0, orb.Point{-34.9161655, -7.9498221}, ""},
 		{"zstd/c_lerc.tif", 0, orb.Point{-34.9161655, -7.9498221}, ""},
 		{"zstd/w_jpgw.jpg", 31985, orb.Point{-34.9161655, -7.9498221}, ""},
-		{"zstd/a_asc.asc", 0, orb.Point{}, `"UTM_Zone_25_Southern_Hemisphere" cannot be used: the datum "D_unknown" is not known`},
+		{"zstd/a_asc.asc", 0, orb.Point{}, `"UTM_Zone_25_Southern_Hemisphere" cannot be used: the datum "D_unknown" is unknown`},
 		{"sidecars/auxonly.tif", 31985, orb.Point{-34.9161655, -7.9498221}, ""},
 	} {
 		main, all := openFile(t, filepath.Join(folder, filepath.FromSlash(c.name)))

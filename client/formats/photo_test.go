@@ -157,7 +157,7 @@ func TestWhyThereIsNoPreview(t *testing.T) {
 	bomb := bytes.Replace(whole, []byte{8, 0, 60, 0, 80}, []byte{8, 0xFF, 0xFF, 0xFF, 0xFF}, 1)
 	for want, b := range map[string][]byte{
 		"the file is empty":                           {},
-		"files of this kind have none":                []byte("\x00\x00\x00\x20ftypmp42"),
+		"files of this kind are not supported":        []byte("\x00\x00\x00\x20ftypmp42"),
 		"the end of the image is missing":             whole[:len(whole)-30],
 		"too large to be shown: 65535 x 65535 pixels": bomb,
 	} {

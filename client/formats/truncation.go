@@ -109,7 +109,7 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 		at = int64(binary.LittleEndian.Uint64(table[:]))
 	}
 	if at < points || at+8 > size {
-		return "the table of its points lies past its end: its end is missing"
+		return "the offset of its chunk table is past its end: its end is missing"
 	}
 	return ""
 }

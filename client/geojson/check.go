@@ -85,7 +85,7 @@ func bbox(o map[string]any, at string) error {
 	}
 	list, ok := v.([]any)
 	if !ok || len(list) != 4 && len(list) != 6 {
-		return fault.Of(&fault.BoundingBoxError{}, "%sthe bbox wants 4 or 6 numbers", at)
+		return fault.Of(&fault.BoundingBoxError{}, "%sthe bbox needs 4 or 6 numbers", at)
 	}
 	for i, n := range list {
 		if !isNumber(n) {

@@ -77,7 +77,7 @@ func (opt Options) position(list []any, at string) error {
 		return nil
 	}
 	if len(list) < 2 || len(list) > 4 {
-		return fmt.Errorf("%s has %d numbers, wants longitude, latitude and perhaps altitude", at, len(list))
+		return fmt.Errorf("%s has %d numbers, needs longitude, latitude and optionally altitude", at, len(list))
 	}
 	for i, e := range list {
 		f, ok := Number(e)

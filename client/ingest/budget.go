@@ -84,7 +84,7 @@ func fits(c *client.Client, files int, bytes int64) error {
 	return fault.Hinted(fault.Of(&fault.LimitError{},
 		"nothing was created or sent: %s of %s are to be sent (%d bytes), and the budget leaves %s",
 		what, human.Size(bytes), bytes, human.Size(room)),
-		"%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
+		"%sor send fewer files at a time; retries count as well", hint)
 }
 
 // Fits returns an error when the files exceed the client's budget, before anything is created for

@@ -82,7 +82,7 @@ func search(ctx context.Context, c *client.Client, filter client.Filter, visit f
 		last := page.Results[len(page.Results)-1].ID
 		if id["$gt"] == last {
 			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform lists the same datasets again after %s", last),
-				"it ignores the filter by _id: does a proxy or something else answer in its place?")
+				"it ignores the filter by _id: check whether a proxy or another server answers in its place")
 		}
 		id["$gt"] = last
 	}

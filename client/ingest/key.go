@@ -122,12 +122,12 @@ func recordOf(d client.Dataset) reconcile.Dataset {
 // refusal returns the cause for a file that the platform could not read.
 func refusal(message string) string {
 	if message == "" {
-		return "the platform could not read it and does not say why"
+		return "the platform could not read it and gave no reason"
 	}
 	return "the platform could not read it: " + message
 }
 
-const refusalHint = "look at the file; a corrected one is sent anew, and to send this one once more, delete its " +
+const refusalHint = "check the file; a corrected one is sent by the next run; to send it again unchanged, delete its " +
 	"dataset first"
 
 // keyer computes a key while the files of an item are read, and the same hash without the base name.

@@ -36,7 +36,7 @@ func TestCardTakenOut(t *testing.T) {
 	r := w.run(folder, func(o *Options) { o.Workers, o.Progress = 1, progress })
 	w.expect(r, 0, 0, 3)
 	for _, o := range r.Failures {
-		if !strings.HasSuffix(o.Cause, "has gone since this run found it") || !strings.Contains(o.Hint, "card") {
+		if !strings.HasSuffix(o.Cause, "disappeared after this run had found it") || !strings.Contains(o.Hint, "card") {
 			t.Errorf("%s (%s)", o.Cause, o.Hint)
 		}
 	}

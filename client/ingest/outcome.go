@@ -124,8 +124,8 @@ func (it *item) failed(err error) Outcome {
 func (it *item) sourceError(tree files.Tree, err error) error {
 	for _, m := range it.Members {
 		if _, missing := tree.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
-			return fault.Hinted(fault.Of(&fault.FileError{}, "%s has gone since this run found it", m.Path),
-				"is its card or disk still there? bring it back and run again")
+			return fault.Hinted(fault.Of(&fault.FileError{}, "%s disappeared after this run had found it", m.Path),
+				"check its card or disk, reconnect it, and run again")
 		}
 	}
 	return err

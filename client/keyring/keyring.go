@@ -22,7 +22,7 @@ const Variable = "TRANSECT_KEYRING"
 var (
 	errOff  = errors.New("the keyring is turned off with " + Variable)
 	errLate = errors.New("the keyring does not answer")
-	errNone = errors.New("this session has none; those of cron and ssh often have none")
+	errNone = errors.New("this session has none, as is common under cron and ssh")
 )
 
 // Get returns the secret of an account; "" for none.

@@ -37,7 +37,7 @@ func FindKey(dir string) ([]byte, error) {
 		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept in %s: %w", dir, fault.Reason(err))
 	case len(key) != KeySize:
 		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "the key of the ledgers %s is damaged", path),
-			"without it unfinished runs cannot go on; remove it to begin new ones")
+			"without it unfinished runs cannot continue; remove it to start new ones")
 	}
 	return key, nil
 }

@@ -112,8 +112,8 @@ func (l *Ledger) append(b []byte) error {
 func unwritable(path string, err error) error {
 	return fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run cannot be written: %s: %w", path,
 		fault.Reason(err)),
-		"no write is sent that cannot be noted: make room, or name another folder with TRANSECT_STATE_DIR, and start the "+
-			"run again")
+		"writes that cannot be recorded are not sent: make room, or name another folder with TRANSECT_STATE_DIR, and "+
+			"start the run again")
 }
 
 // Starts lists the starts of the run, this one last.

@@ -95,7 +95,7 @@ func inProgress(dir, run string) error {
 		}
 		_ = l.file.Close()
 	}
-	return fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress: %s works on it", run, holder),
+	return fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress: %s", run, holder),
 		"wait for its end, or start another run")
 }
 

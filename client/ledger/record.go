@@ -242,7 +242,7 @@ func scan(file io.ReaderAt, size int64, each func(at int64, r record) error) (in
 		return 0, err
 	}
 	if string(first) != header {
-		return 0, errors.New("it was written by another version of transect, or is no ledger")
+		return 0, errors.New("it was written by another version of transect, or is not a ledger")
 	}
 	at := int64(len(header))
 	in := newWindow(file, at, size, 1<<20)

@@ -157,8 +157,8 @@ func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
 	if IsID(text) {
 		found, err := f.byID(ctx, text, "project", "mission", "dataset", "product", "analytic")
 		if err == nil && found == nil {
-			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing has the id %s", text),
-				"is it of this platform? transect ls lists what is there")
+			err = fault.Hinted(fault.Of(&fault.UsageError{}, "there is nothing with the id %s", text),
+				"check that it belongs to this platform; transect ls lists its content")
 		}
 		return found, err
 	}
@@ -324,7 +324,7 @@ func (f Finder) Product(ctx context.Context, text string) (*Record, error) {
 		article = "an "
 	}
 	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is %s, not a product", text, article+found.Kind),
-		"name its mission, as in PROJECT/MISSION/ANALYTIC, or an id of those that transect ls products lists")
+		"name its mission, as in PROJECT/MISSION/ANALYTIC, or give an id that transect ls products lists")
 }
 
 // productOrPlace finds the record for a text, preferring a mission to other kinds, and an analytic to a project.

@@ -67,7 +67,7 @@ func (s *survey) checkDates(report *Report) {
 		if apart := time.Duration(p.taken - middle).Abs(); apart > longFlight {
 			s.problems.add(newProblem("date-apart", Warning, s.name(p),
 				fmt.Sprintf("it was taken %s, %d days from most others", written(p), int(apart.Hours()/24)),
-				"is it of another flight? Then leave it out"))
+				"if it belongs to another flight, leave it out"))
 		}
 	}
 	if !s.opts.Date.IsZero() {

@@ -46,7 +46,7 @@ func (c *Checker) decode(ctx context.Context, file scan.File) (*Problem, bool) {
 	var p Problem
 	switch {
 	case damage != "":
-		p = newProblem("damaged", Error, file.Name, damage, "copy the file again from where it came from")
+		p = newProblem("damaged", Error, file.Name, damage, "copy the file again from its source")
 	case err == nil:
 		return nil, true
 	case errors.Is(err, formats.ErrNone), ctx.Err() != nil:

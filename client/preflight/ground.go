@@ -110,7 +110,7 @@ func (s *survey) checkCount() {
 	}
 	hint := "check that the whole card was copied"
 	if s.report.Images > s.opts.Expected {
-		hint = "are there photos of another flight, or previews? Leave them out, or correct the mission's number of images"
+		hint = "leave out photos of other flights and previews, or correct the mission's number of images"
 	}
 	there := fmt.Sprintf("there are %s images", human.Number(s.report.Images))
 	if s.report.Images == 1 {

@@ -40,7 +40,7 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 		warn("no-position", hint, "it has no GPS position")
 	case p.XMP.HasPosition:
 		if apart := distance(p.Latitude, p.Longitude, p.XMP.Latitude, p.XMP.Longitude); apart > samePlace {
-			warn("position-disagrees", "find out which tool changed one of the two; EXIF is what is used",
+			warn("position-disagrees", "find out which tool changed one of the two; EXIF is used",
 				"its EXIF and XMP positions are %s apart", metres(apart))
 		}
 	}
@@ -50,7 +50,7 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	}
 	if p.Altitude != nil && p.XMP.Altitude != nil && math.Abs(*p.Altitude-*p.XMP.Altitude) > sameAltitude {
 		warn("altitude-disagrees",
-			"find out whether one of them is above the ellipsoid or above take-off; EXIF is what is used",
+			"find out whether one of them is above the ellipsoid or above take-off; EXIF is used",
 			"its altitude is %.1f m in EXIF, %.1f m in XMP", *p.Altitude, *p.XMP.Altitude)
 	}
 	if clocksDisagree(p) {
@@ -58,8 +58,9 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 		if p.XMP.DateOnly {
 			layout = time.DateOnly
 		}
-		warn("date-disagrees", "find out which tool changed one of the two; EXIF is what is used",
-			"it was taken %s by EXIF, %s by XMP", p.Acquired.Format("2006-01-02 15:04:05"), p.XMP.Acquired.Format(layout))
+		warn("date-disagrees", "find out which tool changed one of the two; EXIF is used",
+			"it was taken %s according to EXIF, %s according to XMP",
+			p.Acquired.Format("2006-01-02 15:04:05"), p.XMP.Acquired.Format(layout))
 	}
 	if p.Acquired.IsZero() {
 		warn("no-date", "set the camera's clock; the photo is sent without a date", "it does not say when it was taken")
@@ -141,7 +142,7 @@ func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
 	if item.Incomplete {
 		p.Code, p.Severity = "incomplete", Error
-		p.Hint = "copy the missing files beside " + path.Base(item.Name) + ": it consists of several files of one name"
+		p.Hint = "copy the missing files next to " + path.Base(item.Name) + ": it consists of several files of one name"
 	}
 	return p
 }

@@ -62,7 +62,7 @@ func (s *survey) checkPositions() {
 	if float64(len(reasons)) > max(tooMany*float64(timed), 2) && len(reasons) > timed/20+2 {
 		s.problems.add(newProblem("positions-jump-throughout", Warning, "",
 			fmt.Sprintf("%d of %d positions cannot be reached from those before and after them", len(reasons), timed),
-			"several aircraft of one model? Check each folder apart; else the clock or the GPS was broken"))
+			"with several aircraft of one model check each folder on its own; otherwise the clock or the GPS was broken"))
 		clear(reasons)
 	}
 	far := s.farAway(located, reasons)

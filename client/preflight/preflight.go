@@ -111,7 +111,7 @@ func (c *Checker) add(item scan.Item, photo *imagery.Photo, err error, decode fu
 	}
 	if item.Damage != "" {
 		found = []Problem{newProblem("damaged", Error, item.Name, item.Damage,
-			"copy the file again from where it came from, or give it its right extension")}
+			"copy the file again from its source, or give it its right extension")}
 	}
 	if item.Note != "" {
 		found = append(found, noteProblem(item))

@@ -20,5 +20,5 @@ func checkTruncated(tree files.Tree, file scan.File, format, component string) (
 		size = info.Size()
 	}
 	message := formats.Truncation(formats.File{Name: file.Name, Data: f, Size: size}, format, component)
-	return newProblem("truncated", Error, file.Name, message, "copy the file again from where it came from"), message != ""
+	return newProblem("truncated", Error, file.Name, message, "copy the file again from its source"), message != ""
 }

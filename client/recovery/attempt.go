@@ -238,7 +238,7 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
 	default:
 		a.row.Leave()
-		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, "+
+		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call again, "+
 			"or the next start of the run, finds out; transect runs show %s lists it as open", a.ledger.Run()))
 	}
 }

@@ -35,14 +35,15 @@ func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, er
 		case a.deleted()[id]:
 			record = fmt.Appendf(nil, `{"_id":%q}`, id)
 		default:
-			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
+			f := fault.Of(&fault.RuntimeError{},
+				"%s, which this run created, no longer exists, and its answer is not in the ledger", id)
 			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s",
 				a.ledger.Run())
 		}
 		items = append(items, record)
 	}
 	if s.Secret() && !gjson.GetBytes(items[0], s.Siblings().Secret).Exists() {
-		a.Log.Warn(s.FullName()+": the ledger does not keep the secret; only the start that made it was given it", "id",
+		a.Log.Warn(s.FullName()+": the ledger does not keep the secret; only the start that created it received it", "id",
 			ids[0])
 	}
 	_, several := a.call.Args.Values[s.Params[0].Name].([]string)

@@ -151,15 +151,15 @@ func list(call *declare.Call) (ids []string, name string) {
 func (a *attempt) unknown(candidates []string) error {
 	a.Stats.Unknown.Add(1)
 	f := fault.Of(&fault.UnknownOutcomeError{},
-		"it is not known whether this was done: it was sent at %s, and the answer was lost",
+		"the outcome is unknown: it was sent at %s, and the answer was lost",
 		a.row.Since.Local().Format(time.DateTime))
 	f.Row = int(a.row.Seq)
 	f.Candidates = candidates
 	if len(candidates) > 0 {
-		f.Message += fmt.Sprintf("; %d could be it: %s", len(candidates), strings.Join(candidates, ", "))
+		f.Message += fmt.Sprintf("; %d may be the result: %s", len(candidates), strings.Join(candidates, ", "))
 	}
 	run, n := a.ledger.Run(), a.row.Seq
-	f.Hint = fmt.Sprintf("look, then say which: transect runs settle %s %d --adopt ID | --send", run, n)
+	f.Hint = fmt.Sprintf("check, then decide: transect runs settle %s %d --adopt ID | --send", run, n)
 	return fault.In(a.spec.FullName(), f)
 }
 

@@ -286,7 +286,7 @@ func (d *directory) unsentNote(c *class) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "beside it, and not sent as it was not asked for: " + strings.Join(names, ", ")
+	return "not sent, as the selection leaves it out: " + strings.Join(names, ", ")
 }
 
 // item returns the item whose main file is entry i.

@@ -23,7 +23,7 @@ func newFilter(s Source) (filter, error) {
 		for _, pattern := range list.from {
 			if !doublestar.ValidatePattern(pattern) {
 				return f, fault.Hinted(fault.Of(&fault.ParameterError{}, "%s: %q is not a pattern", list.name, pattern),
-					`patterns know *, **, ?, [a-z] and {a,b}`)
+					`patterns can use *, **, ?, [a-z] and {a,b}`)
 			}
 			*list.to = append(*list.to, strings.ToLower(pattern))
 		}

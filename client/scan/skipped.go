@@ -38,7 +38,7 @@ var reasons = map[Reason]struct{ sentence, hint string }{
 	Hidden:     {"it is hidden", "rename it if it is to be sent"},
 	SystemFile: {"it is a file of the operating system", ""},
 	Unfinished: {"it is a download that did not finish", "finish the download it belongs to, or remove it"},
-	Empty:      {"it is empty", "copy the file again from where it came from"},
+	Empty:      {"it is empty", "copy the file again from its source"},
 	EmptyLog:   {"it is the log of a database, and empty", ""},
 	Unreadable: {"it cannot be read", "check its permissions"},
 	NotRegular: {"it is neither a file nor a folder", ""},
@@ -84,7 +84,7 @@ func (s *Skipped) Hint() string {
 	case errors.Is(s.Err, syscall.ENAMETOOLONG):
 		return "move it up, or give its folders shorter names"
 	}
-	return "check the disk or card it lies on"
+	return "check its disk or card"
 }
 
 // Harmless reports whether the file probably was not meant to be sent.

@@ -155,8 +155,8 @@ func (w *walk) account(d *directory) error {
 			continue
 		}
 		if !w.yielded[path] && !w.covered(d, d.name(i), false) {
-			return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: nothing is known of the file %s", path),
-				"run it again, and report this with the names of the files beside it")
+			return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: the file %s is not in its folder's list", path),
+				"run it again, and report this with the names of the files in that folder")
 		}
 		delete(w.yielded, path)
 	}

@@ -42,7 +42,7 @@ type (
 type Identified interface{ ResourceID() string }
 
 // Validator is implemented by structs with rules across arguments, such as two
-// that exclude each other.
+// that cannot be combined.
 type Validator interface{ Validate() error }
 
 // MarshalJSON writes an empty object; the check has already replaced the value where a list is expected.

@@ -46,7 +46,7 @@ func Increment(version, release, identifier string) (string, error) {
 	case "release":
 		switch {
 		case !begins && current == "":
-			return "", fmt.Errorf("%s is no prerelease that a release could finish", v)
+			return "", fmt.Errorf("%s is not a prerelease, so there is no release to finish", v)
 		case !begins:
 			current = ""
 		case current == "":

@@ -92,7 +92,7 @@ func parseWord(word string) (partial, error) {
 func bounds(op, word string) ([]comparator, error) {
 	p, err := parseWord(word)
 	if err != nil {
-		return nil, fmt.Errorf("%q means nothing", op+word)
+		return nil, fmt.Errorf("%q is not valid here", op+word)
 	}
 	op = strings.TrimPrefix(op, "=")
 	isTilde := strings.HasPrefix(op, "~")

@@ -57,7 +57,7 @@ func Code(err error) int {
 func keepPrivate(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

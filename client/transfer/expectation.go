@@ -88,6 +88,6 @@ func receivedPage() error {
 	f := fault.Hinted(fault.Of(&fault.DownloadError{}, "received a web page instead of a file; it was discarded"),
 		"check whether the network requires a login or a proxy answers for the platform; for a file that is a web page, "+
 			"give its md5hash")
-	f.Cause = fault.Of(&fault.ConnectionError{}, "something answered in the platform's place") // temporary
+	f.Cause = fault.Of(&fault.ConnectionError{}, "another server answered in the platform's place") // temporary
 	return f
 }

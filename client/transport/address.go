@@ -29,9 +29,9 @@ func parseBase(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, wrong("names no host")
 	case u.User != nil:
-		return nil, wrong("holds credentials, which belong into settings of their own")
+		return nil, wrong("contains credentials, which belong in settings of their own")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, wrong("goes on after its path")
+		return nil, wrong("has a query or a fragment")
 	}
 	u.Host = strings.ToLower(u.Host)
 	if u, err = u.Parse(strings.TrimSuffix(slashes().ReplaceAllString(u.EscapedPath(), "/"), "/")); err != nil {

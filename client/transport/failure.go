@@ -72,7 +72,7 @@ func (c call) unusable(hint, format string, args ...any) error {
 func (t *Transport) webPage(operation string) error {
 	return fault.In(operation, fault.Hinted(
 		fault.Of(&fault.ConfigError{}, "%s answered with a web page instead of data", t.base.Host),
-		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
+		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network requires a login first", t.base))
 }
 
 // intercepted returns the error for a web page, or a redirect to one, instead of the platform's answer: it
@@ -90,8 +90,8 @@ func (t *Transport) foreign() *fault.ConnectionError {
 	return fault.Hinted(
 		fault.Of(&fault.ConnectionError{}, "the network answers in place of the platform %s: a web page instead of data",
 			t.base.Host),
-		"does the network want a login, is the platform under maintenance, or is the address wrong? open %s in a browser, "+
-			"then run again", t.base)
+		"does the network require a login, is the platform under maintenance, or is the address wrong? open %s in a "+
+			"browser, then run again", t.base)
 }
 
 // CheckPage returns an error when an answer of a storage is a web page.
@@ -171,20 +171,20 @@ func firstText(body map[string]any, names ...string) string {
 func (t *Transport) statusHint(c call, a *answer, v verdict) string {
 	switch s := a.StatusCode; {
 	case s == http.StatusBadRequest || s == http.StatusUnprocessableEntity:
-		return "the platform takes the request for malformed: compare its arguments with what the message names"
+		return "the platform considers the request malformed: compare its arguments with the message"
 	case s == http.StatusUnauthorized:
 		return "the platform does not accept the token, although it was just issued; check with its administrator"
 	case s == http.StatusForbidden:
-		return fmt.Sprintf("%s may not do this; ask for the right, or use other credentials", t.options.Credentials.who())
+		return fmt.Sprintf("%s may not do this; request permission, or use other credentials", t.options.Credentials.who())
 	case s == http.StatusNotFound:
 		if t.local {
 			return "check the identifier, and that it is of the local platform"
 		}
 		return fmt.Sprintf("check the identifier, and that it belongs to %s", t.base.Host)
 	case s == http.StatusProxyAuthRequired:
-		return "the proxy wants a user: --proxy http://user:password@host:port"
+		return "the proxy requires a user: --proxy http://user:password@host:port"
 	case s == http.StatusConflict:
-		return "something of the kind exists already, or is in a state that does not allow this; look it up first"
+		return "such an object exists already, or its state does not allow this; look it up first"
 	case s == http.StatusRequestEntityTooLarge:
 		return "it is too large for the platform: send less at once"
 	case s == http.StatusTooManyRequests:
@@ -192,11 +192,11 @@ func (t *Transport) statusHint(c call, a *answer, v verdict) string {
 	case s == http.StatusInsufficientStorage:
 		return "make room where the platform keeps its data, and run again"
 	case s >= 500 && v.unprocessed:
-		return "the platform has too much to do and did not carry it out: run again later"
+		return "the platform is overloaded and did not carry it out: run again later"
 	case s >= 500 && !c.Repeatable:
 		return "a fault of the platform, and it may have been processed: check whether it was before repeating it"
 	case s >= 500:
 		return "a fault of the platform: run again later"
 	}
-	return fmt.Sprintf("is %s the platform's address, and does the platform know this operation?", t.base)
+	return fmt.Sprintf("check that %s is the platform's address, and that it supports this operation", t.base)
 }

@@ -178,7 +178,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, p *pacer, toke
 		return nil, &httpcore.Lost{Cause: fmt.Errorf("the answer broke off: %w", err), Sent: true}
 	}
 	if a.StatusCode < 300 && nestedDeeper(a.body, deepest) {
-		return nil, c.unusable("does a proxy or something else on the way change answers?",
+		return nil, c.unusable("check whether a proxy or another device on the way changes answers",
 			"the answer is nested deeper than %d levels", deepest)
 	}
 	return a, nil

@@ -235,7 +235,7 @@ func (t *Transport) refusedCredentials(err error) error {
 	case c.User != "":
 		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD), " + hint[len("check "):]
 	}
-	hint += "; transect login replaces a login that was kept"
+	hint += "; transect login replaces the saved login"
 	message := ""
 	if c.Mixed != "" {
 		message, hint = ": "+c.Mixed,

@@ -176,7 +176,7 @@ func New(o Options) (*Transport, error) {
 		return t, err
 	}
 	if o.InsecureTLS {
-		t.log.Warn("certificates are not verified: anybody on the way can read and change what is sent",
+		t.log.Warn("certificates are not verified: anyone on the way can read and change the traffic",
 			"setting", "connection.disable_ssl_certificate")
 	}
 	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
@@ -259,7 +259,7 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	body func() (io.ReadCloser, error), size int64, confirmed func(int64)) (*http.Response, error) {
 	u, err := t.base.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, fault.Of(&fault.QueryError{}, "the platform gave a storage address that is not one")
+		return nil, fault.Of(&fault.QueryError{}, "the platform returned an invalid storage address")
 	}
 	p := t.pacer(u)
 	if err := t.paced(ctx, p); err != nil {

@@ -154,7 +154,7 @@ func (d datum) stated(helmert [7]float64) *datum {
 // usable returns an error for a datum without a known transformation to WGS 84.
 func (d *datum) usable() error {
 	if len(d.shifts) == 0 || d.unsure {
-		return fmt.Errorf("the distance of the datum %q from WGS 84 is not known here", d.wkt)
+		return fmt.Errorf("no transformation from the datum %q to WGS 84 is known", d.wkt)
 	}
 	return nil
 }

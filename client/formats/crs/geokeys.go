@@ -236,7 +236,7 @@ func (k GeoKeys) datum() (*datum, error) {
 		name = cmp.Or(name, "unknown")
 		d = datum{name: name, wkt: name, ellipsoid: own, prime: "Greenwich"}.stated(helmert)
 	case d == nil:
-		return nil, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
+		return nil, fmt.Errorf("the datum %q is unknown, and no transformation to WGS 84 is given",
 			cmp.Or(name, "without a name"))
 	}
 	if pm := k.code(keyPrimeMeridian); pm != 0 && pm != 8901 || k.first(0, keyPrimeLongitude) != 0 {

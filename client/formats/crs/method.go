@@ -141,7 +141,7 @@ func projected(code int, name string, d *datum, m *method, p parameters) (*Syste
 	x, y := s.projection.forward(0.01, (p.lat0+(p.lat1+p.lat2)/2)/2*degree)
 	if !finite(x, y, p.east, p.north, p.lon0, p.scale) || math.Abs(p.lon0) > 360 ||
 		max(math.Abs(p.lat0), math.Abs(p.lat1), math.Abs(p.lat2)) > 90 {
-		return nil, fmt.Errorf("the parameters of the projection %s make no sense", m.label())
+		return nil, fmt.Errorf("the parameters of the projection %s are invalid", m.label())
 	}
 	if len(d.shifts) > 1 {
 		for i := range d.shifts {

@@ -143,12 +143,12 @@ func EPSG(code int) (*System, error) {
 func (r *register) system(code int) (*System, error) {
 	line, ok := r.systems[code]
 	if !ok {
-		return nil, fmt.Errorf("the reference system EPSG:%d is not known here: reproject it, for example with gdalwarp or "+
+		return nil, fmt.Errorf("the reference system EPSG:%d is unknown: reproject it, for example with gdalwarp or "+
 			"ogr2ogr -t_srs EPSG:4326", code)
 	}
 	f := columns(line)
 	if f[0] == "g" || f[0] == "p" {
-		return nil, fmt.Errorf("the way from %s (EPSG:%d) to WGS 84 is not known here: reproject it, for example with "+
+		return nil, fmt.Errorf("no transformation from %s (EPSG:%d) to WGS 84 is known: reproject it, for example with "+
 			"gdalwarp or ogr2ogr -t_srs EPSG:4326", f[2], code)
 	}
 	if f[0] == "G" {

@@ -156,14 +156,14 @@ func (n wktNode) datum(stated *[7]float64) (*datum, error) {
 		}
 		d = datum{name: n.name(), wkt: named.name(), ellipsoid: own, prime: cmp.Or(prime.name(), "Greenwich")}.stated(*stated)
 	case d == nil:
-		return nil, fmt.Errorf("the datum %q is not known here; its distance from WGS 84 is not known",
+		return nil, fmt.Errorf("the datum %q is unknown, and no transformation to WGS 84 is given",
 			cmp.Or(named.name(), "without a name"))
 	}
 	if hasPrime && math.Abs(meridian-d.meridian) > 1e-7 {
 		if stated == nil { // with the other meridian the datum's position may differ
 			d = findDatum(0, own, named.name()+prime.name())
 			if d == nil || math.Abs(meridian-d.meridian) > 1e-7 {
-				return nil, fmt.Errorf("the datum %q with the prime meridian %q is not known here", named.name(), prime.name())
+				return nil, fmt.Errorf("the datum %q with the prime meridian %q is unknown", named.name(), prime.name())
 			}
 			return d, nil
 		}
@@ -213,7 +213,7 @@ var places = func() map[string]int {
 func (n wktNode) projected(stated *[7]float64) (*System, error) {
 	base, ok := n.child("GEOGCS", "BASEGEOGCRS", "BASEGEODCRS", "GEOGCRS")
 	if !ok {
-		return nil, errors.New("it is projected from nothing")
+		return nil, errors.New("it has no base reference system")
 	}
 	if stated == nil {
 		var err error
@@ -278,7 +278,7 @@ func (n wktNode) extended() (*[7]float64, error) {
 	extension, _ := n.child("EXTENSION")
 	proj := strings.Join(extension.values, " ")
 	if strings.Contains(proj, "+nadgrids=") && !strings.Contains(proj, "+nadgrids=@null") {
-		return nil, errors.New("its distance from WGS 84 is in a grid")
+		return nil, errors.New("its transformation to WGS 84 needs a grid file")
 	}
 	_, rest, ok := strings.Cut(proj, "+towgs84=")
 	if !ok {

@@ -67,8 +67,8 @@ func TestUnusableWKT(t *testing.T) {
 		strings.Repeat("A[", 1000): "too long",
 		`LOCAL_CS["site"]`:         "no position on the earth",
 		`VERT_CS["sea"]`:           "of the kind VERT_CS are not supported",
-		`GEOGCS["a",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]]]`:  `the datum "Site" is not known here`,
-		`GEOGCS["a",DATUM["NAD27",SPHEROID["GRS 1980",6378137,298.257222101]]]`: `the datum "NAD27" is not known here`,
+		`GEOGCS["a",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]]]`:  `the datum "Site" is unknown, and no transformation to WGS 84 is given`,
+		`GEOGCS["a",DATUM["NAD27",SPHEROID["GRS 1980",6378137,298.257222101]]]`: `the datum "NAD27" is unknown, and no transformation to WGS 84 is given`,
 		strings.Replace(oregon, "Lambert_Conformal_Conic", "Bonne", 1):          `"NAD_1983_Oregon_Lambert" cannot be used: the projection "Bonne" is not supported`,
 		strings.Replace(oregon, "Central_Meridian", "Meridian", 1):              `the parameter "Meridian" of its projection is not supported`,
 		strings.Replace(oregon, "0.3048", "0", 1):                               "the unit of the coordinates has no length",
@@ -147,8 +147,8 @@ func TestStatedTransformation(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		greek("", ""): `the datum "Site" is not known here`,
-		greek("", strings.Replace(proj, "+towgs84=-199.87,74.79,246.62,0,0,0,0", "+nadgrids=site.gsb", 1)): "its distance from WGS 84 is in a grid",
+		greek("", ""): `the datum "Site" is unknown, and no transformation to WGS 84 is given`,
+		greek("", strings.Replace(proj, "+towgs84=-199.87,74.79,246.62,0,0,0,0", "+nadgrids=site.gsb", 1)): "its transformation to WGS 84 needs a grid file",
 		strings.Replace(greek("", ""), "Site", "GGRS87", 3):                                                "",
 	} {
 		if _, err := FromWKT(text); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

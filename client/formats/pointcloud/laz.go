@@ -35,7 +35,7 @@ const (
 var layersOf = [...]int{9, 1, 2, 1, 0}
 
 func newPacking(data []byte) (*packing, error) {
-	damaged := errors.New("its header is damaged: how it is compressed makes no sense")
+	damaged := errors.New("its header is damaged: its compression settings are invalid")
 	if len(data) < 34 {
 		return nil, damaged
 	}
@@ -170,7 +170,7 @@ func (p *packing) open(r io.ReaderAt, run chunk, record []byte) (func() error, e
 			items[i] = newExtra(int(packed.size))
 		}
 		if items[i].size() != int(packed.size) {
-			return nil, errors.New("its header is damaged: how it is compressed makes no sense")
+			return nil, errors.New("its header is damaged: its compression settings are invalid")
 		}
 	}
 	return func() error {

@@ -68,7 +68,7 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 	for i := range 3 {
 		c.scale[i], c.offset[i] = float(head[131+8*i:]), float(head[155+8*i:])
 		if bad(c.scale[i], c.offset[i]) || c.scale[i] == 0 {
-			return nil, errors.New("its header is damaged: the scale of the coordinates makes no sense")
+			return nil, errors.New("its header is damaged: the scale of the coordinates is invalid")
 		}
 	}
 	c.Max = Point{float(head[179:]), float(head[195:]), float(head[211:])}

@@ -124,7 +124,7 @@ func TestDamagedClouds(t *testing.T) {
 		"it is cut short: the table of its chunks is missing":       packed[:10_000],
 		"points of format 3 do not fit into 20 bytes":               with(plain, 105, 20),
 		"LAS version 1.2 with points of format 63 is not supported": with(plain, 104, 63),
-		"the scale of the coordinates makes no sense":               with(plain, 131, 0, 0, 0, 0, 0, 0, 0xF0, 0x7F),
+		"the scale of the coordinates is invalid":                   with(plain, 131, 0, 0, 0, 0, 0, 0, 0xF0, 0x7F),
 		"it has two lengths of a point":                             with(packed, 105, 40),
 		"it is compressed, but does not say how":                    with(packed, 0xF5, 0),
 		"its LAZ compression (9) is not supported":                  with(packed, 0x119, 9),

@@ -150,7 +150,7 @@ func worldFile(text string) (a affine, err error) {
 	var v [6]float64
 	for i := range v {
 		if v[i], err = strconv.ParseFloat(numbers[i], 64); err != nil {
-			return a, fmt.Errorf("the world file does not have six numbers: %q is none", numbers[i])
+			return a, fmt.Errorf("the world file does not have six numbers: %q is not a number", numbers[i])
 		}
 	}
 	return affine{v[4] - (v[0]+v[2])/2, v[0], v[2], v[5] - (v[1]+v[3])/2, v[1], v[3]}, nil
@@ -167,7 +167,7 @@ func (r *Raster) setGeoreference(g georeference) {
 		e.Reason = err
 		return
 	case !invertible:
-		e.Reason = errors.New("the position of the raster makes no sense: its pixels have no size")
+		e.Reason = errors.New("the position of the raster is invalid: its pixels have no size")
 		return
 	}
 	if noSystem != nil {
@@ -186,7 +186,7 @@ func (r *Raster) computeExtent(f frame) {
 	w, h := float64(e.Width), float64(e.Height)
 	lon, lat := f.system.ToWGS84(f.to.apply(w/2, h/2))
 	if math.IsNaN(lon) || math.IsNaN(lat) || math.Abs(lat) > 90 || math.Abs(lon) > 720 {
-		e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
+		e.Reason = fmt.Errorf("the position of the raster is invalid in %s", f.system)
 		return
 	}
 	f.lon = math.Remainder(lon, 360)
@@ -213,7 +213,7 @@ func (r *Raster) computeExtent(f frame) {
 			part := float64(s) / float64(steps)
 			p := at(c[0]+part*(next[0]-c[0]), c[1]+part*(next[1]-c[1]))
 			if math.IsNaN(p[0]) || math.IsNaN(p[1]) || math.Abs(p[1]) > 90.01 || math.Abs(p[0]-f.lon) > 181 {
-				e.Reason = fmt.Errorf("the position of the raster makes no sense in %s", f.system)
+				e.Reason = fmt.Errorf("the position of the raster is invalid in %s", f.system)
 				return
 			}
 			ring = append(ring, p)

@@ -55,15 +55,15 @@ func TestPositions(t *testing.T) {
 		"centres":          {with(keys(1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 2, 3072, 0, 1, 32631)), [2]float64{3.0025316, 45.1520459}, ""},
 		"no position":      {tiffgen.Image{Width: 9, Height: 9}, [2]float64{}, "has no position"},
 		"no system":        {with(keys(1, 1, 0, 1, 1025, 0, 1, 1)), [2]float64{}, "names no reference system"},
-		"unknown system":   {with(keys(1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 9999)), [2]float64{}, "EPSG:9999 is not known"},
-		"unknown datum":    {with(keys(1, 1, 0, 2, 1024, 0, 1, 2, 2048, 0, 1, 4490)), [2]float64{}, "the way from China Geodetic Coordinate System 2000 (EPSG:4490) to WGS 84 is not known"},
+		"unknown system":   {with(keys(1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 9999)), [2]float64{}, "EPSG:9999 is unknown"},
+		"unknown datum":    {with(keys(1, 1, 0, 2, 1024, 0, 1, 2, 2048, 0, 1, 4490)), [2]float64{}, "no transformation from China Geodetic Coordinate System 2000 (EPSG:4490) to WGS 84 is known"},
 		"another method":   {with(keys(1, 1, 0, 3, 1024, 0, 1, 1, 3072, 0, 1, 32767, 3075, 0, 1, 4)), [2]float64{}, "method 4 of GeoTIFF is not supported"},
 		"control points":   {with(number(33922, 0, 0, 0, 5, 45, 0, 9, 9, 0, 6, 46, 0), number(33550)), [2]float64{}, "control points only"},
 		"pixels of size 0": {with(number(33550, 0, 0, 0)), [2]float64{}, "pixels have no size"},
-		"far away":         {with(number(33922, 0, 0, 0, 1e30, 1e30, 0)), [2]float64{}, "makes no sense"},
-		"not a number":     {with(number(33922, 0, 0, 0, math.NaN(), 5e6, 0)), [2]float64{}, "makes no sense"},
+		"far away":         {with(number(33922, 0, 0, 0, 1e30, 1e30, 0)), [2]float64{}, "the position of the raster is invalid in WGS 84 / UTM zone 31N"},
+		"not a number":     {with(number(33922, 0, 0, 0, math.NaN(), 5e6, 0)), [2]float64{}, "is invalid: its pixels have no size"},
 		"infinite":         {with(number(33550, math.Inf(1), 1, 0)), [2]float64{}, "pixels have no size"},
-		"beyond the pole":  {tiffgen.Image{Width: 10, Height: 80, EPSG: 4326, Geographic: true, X: 0, Y: 60, Pixel: 2}, [2]float64{}, "makes no sense"},
+		"beyond the pole":  {tiffgen.Image{Width: 10, Height: 80, EPSG: 4326, Geographic: true, X: 0, Y: 60, Pixel: 2}, [2]float64{}, "is invalid in WGS 84"},
 	} {
 		e := read(t, tiffgen.File(tiffgen.Options{}, test.image)).Extent()
 		switch {

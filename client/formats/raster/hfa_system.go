@@ -127,7 +127,7 @@ func (p *hfaParameters) unshifted(s *crs.System) error {
 	if _, well := p.datumName(); well || len(p.shift) < 7 || p.helmert() != "" || s.OnWGS84() {
 		return nil
 	}
-	return fmt.Errorf("the file says that the datum of %s is that of WGS 84, which it is not", s)
+	return fmt.Errorf("the file gives WGS 84 as the datum of %s, which is wrong", s)
 }
 
 // system returns the system of the parameters.

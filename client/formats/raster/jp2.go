@@ -188,7 +188,7 @@ func (in *grid) georeference() (g georeference, found bool) {
 		origin[1] - (right[1]+down[1])/2, right[1], down[1]}}
 	m := epsgNames().FindStringSubmatch(name)
 	if m == nil {
-		g.noSystem = fmt.Errorf("the reference system %q of its GML is not known here", shortened(name))
+		g.noSystem = fmt.Errorf("the reference system %q of its GML is unknown", shortened(name))
 		return g, true
 	}
 	code, _ := strconv.Atoi(m[2])

@@ -124,7 +124,7 @@ func (e envi) system(info []string) (*crs.System, error) {
 	}
 	known := enviDatums[strings.ToUpper(datum)]
 	if known == "" || projection == "UTM" && (zone < 1 || zone > 60 || side != "NORTH" && side != "SOUTH") {
-		return nil, fmt.Errorf("the reference system {%s} of its map info is not known here",
+		return nil, fmt.Errorf("the reference system {%s} of its map info is unknown",
 			shortened(strings.Join(append([]string{info[0]}, rest...), ", ")))
 	}
 	text := fmt.Sprintf(`GEOGCS["%s",DATUM["%s"],PRIMEM["Greenwich",0],UNIT["degree",%v]]`, known, known, math.Pi/180)
@@ -147,7 +147,7 @@ func sameUnit(s *crs.System, unit string, size float64) error {
 	case unit == "", unit == "degrees" && s.Geographic, !s.Geographic && math.Abs(lengths[unit]-length)*size < 1:
 		return nil
 	}
-	return fmt.Errorf("the position of the raster is in %s, and not in the unit of %s", shortened(unit), s)
+	return fmt.Errorf("the position of the raster is in %s, not in the unit of %s", shortened(unit), s)
 }
 
 // OpenEHdr reads the header of an Esri raster (BIL, BIP, BSQ, FLT), whose pixels are in another

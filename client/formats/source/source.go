@@ -63,7 +63,7 @@ func (r Reader) ReadAt(p []byte, at int64) (int, error) {
 func (r Reader) Seek(offset int64, whence int) (int64, error) { return r.part.Seek(offset, whence) }
 
 // ErrOther means that the reader does not support the kind of file.
-var ErrOther = errors.New("files of this kind have none")
+var ErrOther = errors.New("files of this kind are not supported")
 
 // ErrTruncated means that the end of a file is missing.
 var ErrTruncated = errors.New("it is cut short")

@@ -232,7 +232,7 @@ func geometryOf(text []byte, depth int) (orb.Geometry, error) {
 		return coordinates[orb.MultiPolygon](g.Coordinates)
 	case "GeometryCollection":
 		if depth > maxNesting {
-			return nil, errors.New("it has too many collections inside one another")
+			return nil, errors.New("its collections are nested too deeply")
 		}
 		var all orb.Collection
 		for _, member := range g.Geometries {

@@ -198,7 +198,7 @@ func featureTables(ctx context.Context, db *sql.Conn) (all []table, err error) {
 		switch {
 		case t.system != nil:
 		case id == 0 || id == -1 || definition == "" || definition == "undefined":
-			t.problem = "the table says no reference system"
+			t.problem = "the table names no reference system"
 		default:
 			var other error
 			if t.system, other = crs.FromWKT(definition); other != nil {

@@ -28,7 +28,7 @@ func isShape(head []byte) bool {
 func openShape(f File, beside []File) (*Layer, error) {
 	var table *File // with the attributes
 	var codePage string
-	l := &Layer{Format: "shapefile", Problem: "the file has no projection (.prj) beside it",
+	l := &Layer{Format: "shapefile", Problem: "the file has no projection file (.prj)",
 		each: func(ctx context.Context, attributes bool, visit visitor) error {
 			var rows *rows
 			if attributes && table != nil {

@@ -160,7 +160,7 @@ func TestDamagedFiles(t *testing.T) {
 	if _, err := Open(context.Background(), memory("a", "x")); !errors.Is(err, source.ErrOther) {
 		t.Error(err)
 	}
-	if l, _, _, _, err := summary(shp); err != nil || !strings.Contains(l.Problem, "no projection (.prj)") {
+	if l, _, _, _, err := summary(shp); err != nil || !strings.Contains(l.Problem, "no projection file (.prj)") {
 		t.Error(l, err)
 	}
 }

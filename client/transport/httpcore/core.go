@@ -146,7 +146,7 @@ func (c *Core) Do(ctx context.Context, r *Request) (*http.Response, error) {
 		next, err := r.URL.Parse(target)
 		switch {
 		case err != nil || next.Hostname() == "" || next.Scheme != "http" && next.Scheme != "https":
-			return nil, fault.Of(&fault.ConnectionError{}, "%s redirects to something that is no address", r.URL.Host)
+			return nil, fault.Of(&fault.ConnectionError{}, "%s redirects to an invalid address", r.URL.Host)
 		case n >= r.Redirects:
 			return nil, fault.Of(&fault.ConnectionError{}, "%s redirects more than %d times", r.URL.Host, r.Redirects)
 		}

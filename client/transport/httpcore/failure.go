@@ -41,7 +41,7 @@ func Failure(host string, err error, names Names) fault.Fault {
 	if NeverConnected(err) {
 		what = "cannot reach %s"
 	} else if IsTimeout(err) {
-		what = "%s is silent"
+		what = "%s does not respond"
 	}
 	*f.Facts() = fault.Info{Message: fmt.Sprintf(what, host), Hint: hint, Cause: reason(err)}
 	return f
