@@ -14,9 +14,8 @@ import (
 // longTransfer is how long a single transfer takes before its progress is shown.
 const longTransfer = 2 * time.Second
 
-// showTransfer shows the progress of an operation that moves one file, on a terminal,
-// once it takes long and unless something else is shown. moved counts bytes, end ends
-// the display.
+// showTransfer shows the progress of an operation that transfers one file, on a terminal, once it takes long
+// and unless another progress is shown. moved counts bytes, end ends the display.
 func showTransfer(in *vm.Interp, s *declare.Spec, args map[string]any) (moved func(delta int64), end func()) {
 	console, _ := in.Options().Stderr.(*vm.Console)
 	if !s.Transfers() || console == nil {
@@ -55,8 +54,8 @@ func showTransfer(in *vm.Interp, s *declare.Spec, args map[string]any) (moved fu
 	}
 }
 
-// fileOf is the name and the size of the file that an operation sends; the name of the
-// operation and 0 where it receives one.
+// fileOf returns name and size of the file that an operation sends; the name of the operation and 0 for one
+// that receives.
 func fileOf(in *vm.Interp, s *declare.Spec, args map[string]any) (label string, size int64) {
 	for _, p := range s.Params {
 		path, ok := args[p.Name].(string)
