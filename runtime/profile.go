@@ -11,7 +11,7 @@ import (
 	"transect/runtime/vm/profile"
 )
 
-// Profile names the files that say where the time of a run went; "" writes none.
+// Profile names the files for measurements of where a run spends its time; "" writes none.
 type Profile struct {
 	CPU      string // for go tool pprof
 	Timeline string // a page for a browser

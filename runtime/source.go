@@ -23,7 +23,7 @@ const (
 	maxSource = 160 // characters of a source line that are printed
 )
 
-// SourceLine is a line of a script, with its text where that can be read.
+// SourceLine is a line of a script, with its text if that can be read.
 type SourceLine struct {
 	File string
 	Line int
@@ -53,7 +53,7 @@ func WithSource(name, code string, err error) error {
 	return &sourceError{err, name, code}
 }
 
-// stack is the stack trace of an error with its source lines.
+// stack returns the stack trace of an error with its source lines.
 func (p *Process) stack(err error) []SourceLine {
 	var stack []SourceLine
 	files := map[string][]string{}
@@ -66,7 +66,7 @@ func (p *Process) stack(err error) []SourceLine {
 			break
 		}
 		if scripts.IsRef(frame.File) {
-			continue // of the binary: its lines help nobody
+			continue // of the binary: its lines do not help
 		}
 		if len(stack) > 0 && stack[len(stack)-1].String() == at.String() {
 			continue // several calls in one line
@@ -182,8 +182,7 @@ func (p *Process) ReadScript(f ScriptFile) (code []byte, err error) {
 	return code, nil
 }
 
-// Outside returns where a link leads that a folder offers, when that is not below the
-// folder, and else "".
+// Outside returns the target of a link in a folder if it is outside the folder, otherwise "".
 func (p *Process) Outside(f ScriptFile) string {
 	if f.Folder == "" {
 		return ""
@@ -199,9 +198,8 @@ func (p *Process) Outside(f ScriptFile) string {
 	return to
 }
 
-// Modules finds the file of a module that a script requires, with further folders to
-// look in: "" when there is none, a name that begins with @ for a module in Lua inside
-// the binary.
+// Modules finds the file of a module that a script requires, searching further folders too: "" for none, a
+// name that begins with @ for a built-in module in Lua.
 func (p *Process) Modules(path []string) func(script, module string) string {
 	if len(path) == 0 {
 		path = filepath.SplitList(p.Getenv("TRANSECT_PATH"))
