@@ -10,8 +10,8 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
-// arguments reads a call: all arguments named in one table, or positional ones
-// in documented order followed by a table of named ones.
+// arguments reads a call: named arguments in one table, or positional ones in documented order followed by a
+// table of named ones.
 func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	a := declare.Args{Values: map[string]any{}}
 	n := L.GetTop()
@@ -20,7 +20,7 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 			fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(s.Manager, s.Name)))
 	}
 	for n > 0 && L.Get(n) == lua.LNil {
-		n-- // what a variable without a value adds at the end
+		n-- // trailing nils, from variables without a value
 	}
 	var last *declare.Table
 	table, ok := L.Get(n).(*lua.LTable)
@@ -74,14 +74,14 @@ func readNamed(L *lua.LState, a *declare.Args, t *lua.LTable) error {
 			a.Extra = extra
 		case schema.Empty:
 		default:
-			failure = fault.Of(&fault.ParameterError{}, "extra wants a table of further arguments")
+			failure = fault.Of(&fault.ParameterError{}, "extra must be a table of further arguments")
 		}
 	})
 	return failure
 }
 
-// toGo converts a Lua value into what the client's checks work on. A function
-// becomes a callback once the call begins.
+// toGo converts a Lua value to the form that the client's checks expect. A function becomes a callback when
+// the call begins.
 func toGo(L *lua.LState, v lua.LValue) (any, error) {
 	if f, ok := v.(*lua.LFunction); ok {
 		return f, nil

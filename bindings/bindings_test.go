@@ -161,12 +161,12 @@ func TestMistakesTeach(t *testing.T) {
 		{`sdk.projects.describe("0123456789abcdef01234567")`, "ResponseError", "", ""},
 		{`sdk.projects.update_status(project, "broken")`, "RuntimeError", `must be one of pending`, ""},
 		{`sdk.projects.update_geometry(project, { geometry = { type = "Point", coordinates = { 10, 91 } } })`, "QueryError", "coordinates[2] is 91, outside -90 to 90", ""},
-		{`sdk.missions.create_survey{ project = project, survey_date = "2026-05-31", number_of_images = 1, coordinates = {}, geometry = { type = "GeometryCollection", geometries = {} } }`, "QueryError", "exclude each other", ""},
+		{`sdk.missions.create_survey{ project = project, survey_date = "2026-05-31", number_of_images = 1, coordinates = {}, geometry = { type = "GeometryCollection", geometries = {} } }`, "QueryError", "cannot be combined", ""},
 		{`sdk.missions.create{ project = project, survey_date = "31.5.2026", number_of_images = 0 }`, "ParameterError", "must be a date such as 2026-05-31", ""},
 		{`sdk.datasets.create_image_dataset{ name = "x" }`, "ParameterError", "company or project is missing", ""},
 		{`sdk.analytics.order{}`, "ParameterError", "analytic or name is missing", ""},
 		{`sdk.analytics.order{ name = "no such thing" }`, "ParameterError", "no analytic no such thing", "analytics.search"},
-		{`sdk.flights.create{}`, "UnsupportedOperationError", "not created by themselves", "missions.create"},
+		{`sdk.flights.create{}`, "UnsupportedOperationError", "cannot be created on their own", "missions.create"},
 	} {
 		t.Run(c.code, func(t *testing.T) {
 			newWorld(t).lua(t, setup+`

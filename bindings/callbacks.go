@@ -11,8 +11,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// Callbacks lets goroutines of an operation call Lua functions. The thread that
-// called the operation carries the calls out while it waits for the result.
+// Callbacks lets goroutines of an operation call Lua functions. The thread that called the operation makes
+// the calls while it waits for the result.
 type Callbacks struct {
 	L         *lua.LState
 	operation string // named by errors
@@ -31,7 +31,7 @@ func NewCallbacks(L *lua.LState, operation string) *Callbacks {
 	return &Callbacks{L: L, operation: operation, requests: make(chan request), over: make(chan struct{})}
 }
 
-// callback is a Lua function as an argument of an operation.
+// callback wraps a Lua function as an argument of an operation.
 func (s *Callbacks) callback(spec *declare.Spec, f *lua.LFunction) schema.Callback {
 	return func(value any) error {
 		return s.Call(f, func(L *lua.LState) lua.LValue {
@@ -78,7 +78,7 @@ func (s *Callbacks) Serve(work func(ctx context.Context) error) error {
 			continue
 		}
 		if err = next.do(L); err != nil {
-			err = fault.In(s.operation, err) // before the requests under way take it for their own
+			err = fault.In(s.operation, err) // before requests in progress claim the error
 			cancel(err)
 		}
 		next.done <- err
@@ -90,8 +90,8 @@ func errRaised() error {
 	return fault.Of(&fault.CancelledError{}, "a function of the script failed")
 }
 
-// Call calls a Lua function from a goroutine of the engine, with an argument or
-// none, and takes its result.
+// Call calls a Lua function from a goroutine of the operation, with at most one argument, and passes its
+// result to take.
 func (s *Callbacks) Call(f *lua.LFunction, argument func(L *lua.LState) lua.LValue, take func(lua.LValue) error) error {
 	a := request{done: make(chan error, 1), do: func(L *lua.LState) error {
 		var arguments []lua.LValue

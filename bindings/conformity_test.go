@@ -60,7 +60,7 @@ var conforms = map[string]string{
 		local ok, e = pcall(function() return sdk.Icons.CONVEYER end)
 		assert(not ok and e.name == "KeyError" and e.hint:match("CONVEYOR"))`,
 
-	"a Resource goes wherever an id does": `
+	"a Resource is accepted wherever an id is": `
 		local r = sdk.Resource(project.id, { name = "mine", gone = json.null })
 		assert(r.id == project.id and r._id == project.id and r.name == "mine" and r.gone == nil)
 		assert(#r:fields() == 3, json.encode(r:fields())) assert(#sdk.Resource{ id = "x", gone = json.null, _Resource__remove_undefined = true }:fields() == 1)

@@ -53,14 +53,13 @@ func settings(L *lua.LState) (*client.Settings, error) {
 	return s, nil
 }
 
-// Declaration describes the module sdk, beside its managers, for
-// documentation. The module itself finds managers when they are asked for.
+// Declaration describes the module sdk, without its managers, for documentation.
 func Declaration() *module.Module {
 	settings := settingsTable()
 	settings.Type = "" // shown by its keys
 	return &module.Module{
 		Name: "sdk",
-		Doc: "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects at the first " +
+		Doc: "The connection to the platform: sdk.projects and so on, one attribute per manager. It connects at the first " +
 			"operation.",
 		Fields: []module.Field{{Name: "url", Doc: "address of the platform"},
 			{Name: "Icons",
@@ -79,7 +78,7 @@ func Declaration() *module.Module {
 			},
 			{
 				Name: "Resource",
-				Doc: "Makes a record of its own, which goes wherever an id does. Its properties are read as attributes. Without " +
+				Doc: "Makes a record, which is accepted wherever an id is. Its properties are read as attributes. Without " +
 					"an id it is a KeyError.",
 				Params: []module.Param{
 					{Name: "id", Type: "any", Doc: "identifier; or a table with id or _id and the properties"},

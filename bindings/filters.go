@@ -15,11 +15,10 @@ import (
 	"transect/runtime/vm"
 )
 
-// doubt is why a search may find more than was meant; nil where it may not. The records
-// that it found carry it.
+// doubt is the reason why a search may find more than intended, or nil. The records found carry it.
 type doubt *string
 
-// checkSearch refuses filters that cannot be meant, and warns of misspelt fields elsewhere.
+// checkSearch refuses invalid filters, and warns of misspelt fields in other arguments.
 func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, error) {
 	if s.Param("filter") == nil {
 		return nil, nil
@@ -33,9 +32,9 @@ func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, erro
 	}
 	named, _ := L.Get(L.GetTop()).(*lua.LTable)
 	missing, written := vm.FilterAsWritten(L, named)
-	why := filters.Doubtful(s, args.Values, written) // {} is meant, a variable with an empty table may not be
+	why := filters.Doubtful(s, args.Values, written) // a literal {} is intended, an empty table in a variable may not be
 	if missing != "" {
-		why = missing + " is nil, which is no condition"
+		why = missing + " is nil, which is not a condition"
 	}
 	if why == "" {
 		return nil, nil
@@ -47,7 +46,7 @@ func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, erro
 	return &why, nil
 }
 
-// warnOfNothing says what a search that found nothing may have found nothing by.
+// warnOfNothing warns of parts of a filter that may be the reason why a search found nothing.
 func warnOfNothing(L *lua.LState, s *declare.Spec, args declare.Args) {
 	if why := filters.Unlikely(s, args.Values); why != "" {
 		warnOnce(L, s.FullName()+" found nothing: "+why)
@@ -62,7 +61,7 @@ func warnOnce(L *lua.LState, message string) {
 	}
 }
 
-// checkKinds refuses a record of one kind where an id of another is wanted.
+// checkKinds refuses a record of another kind than the argument expects.
 func checkKinds(s *declare.Spec, args declare.Args) error {
 	for name, v := range args.Values {
 		if r, ok := v.(*resource); ok {
@@ -74,7 +73,7 @@ func checkKinds(s *declare.Spec, args declare.Args) error {
 	return nil
 }
 
-// wrongKind says that a record is not one of the kind that a name tells; "" where it may be.
+// wrongKind explains that a record is not of the kind that an argument name implies; "" if it may be.
 func wrongKind(r *resource, name string) string {
 	if client.RecordTypeOf(r.kind) == nil || strings.HasSuffix(declare.Singular(r.kind), name) {
 		return ""
@@ -88,8 +87,7 @@ func wrongKind(r *resource, name string) string {
 	return ""
 }
 
-// checkDoubts refuses to delete or change a record that a doubtful search found. An id is
-// let through, wherever it comes from.
+// checkDoubts refuses to delete or change a record found by a doubtful search. Plain ids are always accepted.
 func checkDoubts(s *declare.Spec, args declare.Args) error {
 	if s.Effect != declare.Delete && s.Effect != declare.Set {
 		return nil
@@ -102,7 +100,7 @@ func checkDoubts(s *declare.Spec, args declare.Args) error {
 		for _, one := range list {
 			if r, ok := one.(*resource); ok && r.doubt != nil {
 				return fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.ParameterError{},
-					"%s was found by a search that may find more than is meant: %s", r.ResourceID(), *r.doubt),
+					"%s was found by a search that may find more than intended: %s", r.ResourceID(), *r.doubt),
 					"correct the filter; to search everything leave filter out"))
 			}
 		}

@@ -189,16 +189,16 @@ test.equal({ result.uploaded, #held() }, { 1, 1 })`,
 func TestIngestNamesNothing(t *testing.T) {
 	ingestWorld(t).lua(t, ingestHelpers+`
 for name, want in pairs{
-  run = { "what is to be ingested?", "retry_failed = the report of an earlier run" },
-  check = { "which files are to be looked at?", "paths = { … }" },
-  verify = { "which files are to be compared with what the platform holds?", "ingest = the id of an earlier run, or its report" },
+  run = { "the files to ingest", "retry_failed = the report of an earlier run" },
+  check = { "the files to check", "paths = { … }" },
+  verify = { "the files to compare with the platform", "ingest = the id of an earlier run, or its report" },
 } do
   for _, options in ipairs{ {}, { source = "" } } do
     local err = test.raises(function() ingest[name](options) end, "ParameterError")
     test.truthy(err.message:find(want[1], 1, true) and err.hint:find(want[2], 1, true), tostring(err) .. " / " .. tostring(err.hint))
   end
 end
-test.raises(function() ingest.verify{ ingest = "" } end, "which run is meant")
+test.raises(function() ingest.verify{ ingest = "" } end, "option ingest is empty: it must name a run")
 test.raises(function() ingest.verify{ ingest = "x", source = "card" } end, "leave source and paths out")
 test.raises(function() ingest.verify{ ingest = "x" } end, "there is no ingest x on this machine")`)
 }
@@ -227,7 +227,7 @@ for want, options in pairs{
   ["leave source and paths out"] = { source = "card", retry_failed = "nowhere.json" },
   ["source must be a folder when paths"] = { source = "card/a.txt", paths = { "card/b.txt" } },
   ["paths[2] must be a string"] = { paths = { "card/a.txt", 3 } },
-  ["must give paths, got a table"] = { source = function() return {} end },
+  ["must return paths, got a table"] = { source = function() return {} end },
   ["option mission must be an id"] = { source = "card", mission = { 1 } },
 } do
   options.project = project

@@ -7,13 +7,13 @@ import (
 // The prompt shows and completes what scripts hold. It reads the values from
 // outside, without Lua and without a request.
 
-// nameKey is where the metatable of a manager, and of sdk, says its name.
+// nameKey is the key for the name in the metatable of sdk and of managers.
 const nameKey = "__name"
 
 // iterates is kept with an iterator: the operation it came from.
 type iterates string
 
-// Record is a resource as it is seen from outside.
+// Record is a read-only view of a resource.
 type Record struct {
 	Manager string
 	JSON    []byte
@@ -34,7 +34,7 @@ func RecordOf(v lua.LValue) (Record, bool) {
 	return Record{Manager: r.kind, JSON: r.raw, Fields: r.names(), Text: r.String()}, true
 }
 
-// IteratorOf names the operation an iterator came from, or is "".
+// IteratorOf returns the operation that an iterator came from, or "".
 func IteratorOf(v lua.LValue) string {
 	if f, ok := v.(*lua.LFunction); ok && f.IsG && len(f.Upvalues) == 1 {
 		if ud, ok := f.Upvalues[0].Value().(*lua.LUserData); ok {
@@ -45,7 +45,7 @@ func IteratorOf(v lua.LValue) string {
 	return ""
 }
 
-// ManagerOf names the manager a table stands for, "sdk" for a connection, or is "".
+// ManagerOf returns the manager that a table represents, "sdk" for a connection, or "".
 func ManagerOf(v lua.LValue) string {
 	t, ok := v.(*lua.LTable)
 	if !ok {

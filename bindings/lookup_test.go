@@ -41,7 +41,7 @@ refused("there is no mission July in the project North", "the missions are: May"
 refused("North is a project", "PROJECT/MISSION", lookup.mission, north.id)
 refused("there is no dataset notes.txt in the mission May", "did you mean a/notes.txt?", lookup.any, "North/May/notes.txt")
 refused("nothing is named zzz", "transect find", lookup.any, "zzz")
-refused("nothing has the id", "of this platform", lookup.any, ("0"):rep(24))
+refused("there is nothing with the id", "belongs to this platform", lookup.any, ("0"):rep(24))
 refused("./card is a path of files", "North quarry", lookup.place, "./card", { missing_ok = true })
 refused("nothing was ordered for the mission May", "transect order", lookup.product, "North/May")
 refused("a/notes.txt is a dataset, not a product", "ANALYTIC", lookup.product, "a/notes.txt")

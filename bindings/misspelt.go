@@ -13,15 +13,14 @@ import (
 
 type misspeltKey struct{}
 
-// misspelt remembers what was found out about names, so that each is looked up
-// and warned of once.
+// misspelt caches what is known about names, so that each is looked up and warned of once.
 func misspelt(L *lua.LState) map[string]bool {
 	return vm.State(vm.Of(L), misspeltKey{}, func() map[string]bool { return map[string]bool{} })
 }
 
-// warnOfField warns of a field that a record does not have when its name is a
-// misspelling: it reads as nil, and nothing else says so. The platform may send more than
-// is documented, for some records: other names are let pass where the script asks.
+// warnOfField warns of a field that a record does not have and that looks misspelt; it would silently read as
+// nil. Other unknown names only warn where the script does not test for them: the platform may send
+// undocumented fields.
 func warnOfField(L *lua.LState, r *resource, name string) {
 	known, key := misspelt(L), r.kind+" "+name
 	if told, before := known[key]; told || before && vm.Asked(L) {
@@ -39,7 +38,7 @@ func warnOfField(L *lua.LState, r *resource, name string) {
 	}
 }
 
-// doubtNil says which named arguments of a call that writes are written in it and nil.
+// doubtNil reports named arguments of a writing call that are present in its table constructor but nil.
 func doubtNil(L *lua.LState, s *declare.Spec) {
 	named, ok := L.Get(L.GetTop()).(*lua.LTable)
 	if !ok {
@@ -53,7 +52,7 @@ func doubtNil(L *lua.LState, s *declare.Spec) {
 		if n.Search > 0 {
 			why = fmt.Sprintf(": the search on line %d found nothing", n.Search)
 		}
-		vm.Doubt(L, "write "+n.Name+" = nil, or "+n.Name+" = x or nil, where that is meant",
+		vm.Doubt(L, "write "+n.Name+" = nil, or "+n.Name+" = x or nil, if that is intended",
 			"%s: %s is nil, so it was not given%s", s.FullName(), n.Name, why)
 	}
 }

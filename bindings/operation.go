@@ -69,24 +69,24 @@ func (b *Binding) operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 			err = vm.BlockingFor(L, platform(s.FullName()), run)
 		}
 		if err != nil {
-			if calls == nil && in.Context().Err() == nil { // else it may be the error of another call, or of all
+			if calls == nil && in.Context().Err() == nil { // otherwise it may be the error of another call, or of all
 				err = fault.Called(s.FullName(), err)
 			}
 			vm.Raise(L, fault.In(s.FullName(), err))
 		}
 		for _, text := range s.Unnamed(args.Values) {
-			warnOnce(L, text+" (extra = { … } says that it is meant)")
+			warnOnce(L, text+" (extra = { … } marks it as intended)")
 		}
 		return push(L, s, args, value, doubt)
 	}
 }
 
-// platform returns what an operation waits for.
+// platform describes waiting for an operation.
 func platform(operation string) vm.Waiting {
 	return vm.Waiting{Name: operation, Kind: vm.ForPlatform}
 }
 
-// push gives a result to Lua, by its shape.
+// push pushes a result to Lua, according to its shape.
 func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d doubt) int {
 	switch v.Shape {
 	case declare.ShapeNone:
@@ -115,7 +115,7 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d 
 	return 1
 }
 
-// pushGo gives what a Go method returned.
+// pushGo pushes the result of a Go method.
 func pushGo(L *lua.LState, s *declare.Spec, v any) int {
 	switch v := v.(type) {
 	case interface{ Values() []any }:
@@ -147,8 +147,8 @@ func declaredTable(L *lua.LState, s *declare.Spec, out reflect.Type, v any) lua.
 	return value
 }
 
-// kindOf is the manager of the records that an operation returns: an order gives
-// a product, not an analytic.
+// kindOf returns the manager of the records that an operation returns: an order returns a product, not an
+// analytic.
 func kindOf(s *declare.Spec, record reflect.Type) string {
 	if s.Shape == declare.ShapeSome {
 		return s.Manager
@@ -164,7 +164,7 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 	}
 	if len(items) == s.Served && s.Served > 0 && cutShort(args) {
 		warnOnce(L, fmt.Sprintf("%s returned %d, as many as it does without a limit: there may be more "+
-			"(search_generator goes through all, limit = %d says that so many are meant)", s.FullName(), s.Served, s.Served))
+			"(search_generator goes through all, limit = %d marks that number as intended)", s.FullName(), s.Served, s.Served))
 	}
 	if len(items) == 0 {
 		vm.NothingFound(L, t, s.FullName())
@@ -173,8 +173,8 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 	return t
 }
 
-// cutShort reports whether a search may find more than it returned: it neither says how
-// many are wanted, nor asks how many there are, nor for which by their ids.
+// cutShort reports whether a search may have matched more than it returned: it gives no limit, asks for no
+// total, and does not select by id.
 func cutShort(args declare.Args) bool {
 	for _, name := range []string{"limit", "page", "return_total"} {
 		if args.Values[name] != nil {

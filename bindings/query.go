@@ -11,11 +11,11 @@ import (
 	"transect/runtime/module"
 )
 
-// queryModule builds search filters that read well. What it makes are plain
-// filter tables: they can be printed, stored, and mixed with hand-written ones.
+// queryModule builds readable search filters. The results are plain filter tables: they can be printed,
+// stored, and mixed with hand-written ones.
 var queryModule = &module.Module{
 	Name: "query",
-	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand " +
+	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions used " +
 		"together must all hold: " +
 		"q.all(q.eq(\"type\", \"image\"), q.match(\"name\", \"dji\")).",
 	Lazy: queryFuncs,
@@ -24,7 +24,7 @@ var queryModule = &module.Module{
 func queryFuncs() []module.Func {
 	return append(comparisons(),
 		module.Func{
-			Name: "between", Doc: "The property lies between two values, both included.",
+			Name: "between", Doc: "The property is between two values, inclusive.",
 			Params: []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"},
 				{Name: "high", Type: "any", Doc: "of the same kind"}},
 			Returns: "a filter",
@@ -36,7 +36,7 @@ func queryFuncs() []module.Func {
 			},
 		},
 		module.Func{
-			Name: "exists", Doc: "The property is there, or with false is absent.",
+			Name: "exists", Doc: "The property is present, or with false absent.",
 			Params:  []module.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
 			Returns: "a filter",
 			Call: func(c *module.Call) (any, error) {
@@ -45,7 +45,7 @@ func queryFuncs() []module.Func {
 		},
 		module.Func{
 			Name: "near",
-			Doc: "The property, a point's coordinates, lies in a square around a position. It suits geometry.coordinates.0 " +
+			Doc: "The property, a point's coordinates, is in a square around a position. It suits geometry.coordinates.0 " +
 				"and .1 of images.",
 			Params: []module.Param{
 				{Name: "longitude", Type: "number", Doc: "degrees"}, {Name: "latitude", Type: "number", Doc: "degrees"},
@@ -72,7 +72,7 @@ func queryFuncs() []module.Func {
 
 var property = module.Param{Name: "property", Type: "string", Doc: "such as name or ingestion.status"}
 
-// comparisons are the operators with one value.
+// comparisons declares the operators with one value.
 func comparisons() []module.Func {
 	var funcs []module.Func
 	for _, o := range []struct{ name, doc, value, typ string }{
@@ -126,7 +126,7 @@ func between(property string, low, high any) map[string]any {
 
 func combined(c *module.Call, operator string) (any, error) {
 	if len(c.Rest()) == 0 {
-		return nil, fault.Of(&fault.ParameterError{}, "wants one filter or more")
+		return nil, fault.Of(&fault.ParameterError{}, "needs one filter or more")
 	}
 	var list []any
 	for i, f := range c.Rest() {
@@ -148,7 +148,7 @@ func near(c *module.Call) (any, error) {
 	longitude, latitude, metres := c.Number("longitude"), c.Number("latitude"), c.Number("metres")
 	if math.Abs(latitude) > 89 || math.Abs(longitude) > 180 || metres <= 0 {
 		return nil, fault.Of(&fault.ParameterError{},
-			"wants a longitude, a latitude up to 89 degrees, and a distance above 0; got %v, %v, %v", longitude, latitude,
+			"needs a longitude, a latitude up to 89 degrees, and a distance above 0; got %v, %v, %v", longitude, latitude,
 			metres)
 	}
 	north := metres / metresPerDegree

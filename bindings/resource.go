@@ -18,24 +18,22 @@ import (
 
 func rawJSON(b []byte) json.RawMessage { return json.RawMessage(b) }
 
-// resource is one record of the platform in Lua: its JSON, of which a field is
-// decoded when it is read, and kept.
+// resource is a record of the platform in Lua: its JSON, with fields decoded and cached when read.
 type resource struct {
-	kind   string // manager it came from
+	kind   string // manager that returned it
 	raw    []byte
-	fields []field // read so far
+	fields []field // fields read so far
 	first  [1]field
 	doubt  doubt // of the search that found it
 }
 
-// field is a converted value. Scripts read few of a record's fields, so a list
-// of them is searched faster than a map is made.
+// field is a converted value. Scripts read few fields of a record, so searching a list is faster than a map.
 type field struct {
 	name  string
 	value lua.LValue
 }
 
-// allocation holds a resource and its userdata, so that both take one allocation.
+// allocation combines a resource and its userdata in one allocation.
 type allocation struct {
 	userdata lua.LUserData
 	resource resource
@@ -73,7 +71,7 @@ func (r *resource) ResourceID() string {
 // LuaValue keeps a resource whole when a table with it in it is converted.
 func (r *resource) LuaValue() any { return r }
 
-// MarshalJSON is the record as the platform sent it.
+// MarshalJSON returns the record as the platform sent it.
 func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
 // String names the resource in one line: its kind, its name, its id.
@@ -91,7 +89,7 @@ func check(L *lua.LState, n int) *resource {
 			return r
 		}
 	}
-	vm.Raise(L, fault.Hinted(fault.Of(&fault.ParameterError{}, "wants a resource, got %s", L.Get(n).Type()),
+	vm.Raise(L, fault.Hinted(fault.Of(&fault.ParameterError{}, "must be a resource, got %s", L.Get(n).Type()),
 		"methods are called with a colon: resource:totable()"))
 	return nil
 }
@@ -169,8 +167,7 @@ func fromJSON(L *lua.LState, found gjson.Result) lua.LValue {
 	return vm.ToLua(L, rawJSON([]byte(found.Raw)))
 }
 
-// wireName is the path of a field that travels under another name than the
-// documented one.
+// wireName returns the path of a field whose name on the wire differs from the documented one.
 func (r *resource) wireName(name string) string {
 	switch name {
 	case "id":
@@ -184,8 +181,7 @@ func (r *resource) wireName(name string) string {
 	return gjson.Escape(name)
 }
 
-// addNames gives the fields of a table below a dotted name their documented
-// names, too.
+// addNames adds the documented names of fields below a dotted name to a table.
 func (r *resource) addNames(t *lua.LTable, at string) {
 	for name, wire := range client.WireNames(r.kind) {
 		own, here := strings.CutPrefix(name, at)
@@ -198,8 +194,7 @@ func (r *resource) addNames(t *lua.LTable, at string) {
 	}
 }
 
-// table is a plain copy a script may change. Fields that travel under another
-// name have their documented one, too.
+// table returns a plain copy that a script may change, with both wire names and documented names.
 func (r *resource) table(L *lua.LState) lua.LValue {
 	t, ok := vm.ToLua(L, rawJSON(r.raw)).(*lua.LTable)
 	if !ok {
@@ -220,9 +215,8 @@ func (r *resource) table(L *lua.LState) lua.LValue {
 	return t
 }
 
-// construct is sdk.Resource: a record from an id and properties. Revision 3 drops those
-// that are undefined unless told otherwise; only such a property asks for the
-// connection, which may not be open yet.
+// construct implements sdk.Resource: a record from an id and properties. Revision 3 drops properties that are
+// json.null by default; only such a property opens the connection to find the revision.
 func construct(L *lua.LState, open connection) int {
 	properties := map[string]any{}
 	drop, told := L.OptBool(3, false), L.Get(3) != lua.LNil

@@ -1,6 +1,5 @@
-// Package bindings makes the client visible to Lua: the module sdk, a module
-// for each manager, resources, iterators. What an operation is called and
-// takes is the client's declaration; nothing is named here a second time.
+// Package bindings exposes the client to Lua: the module sdk, a module for each manager, resources,
+// iterators. Names and arguments of operations come from the client's declarations; none are repeated here.
 package bindings
 
 import (
@@ -27,21 +26,20 @@ var exampleFiles embed.FS
 // Examples are the examples of the operations, and of the modules made here.
 var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
-// Connect opens a connection: with the command line's settings when own is
-// nil, else with those a script gave.
+// Connect opens a connection: with the command line's settings when own is nil, otherwise with those of a
+// script.
 type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
 
 // Extension returns a module that uses the client, such as ingest, or completes the binding and returns nil.
 type Extension func(*Binding) *module.Module
 
-// Open makes sdk, and every manager, available to require. The platform is
-// connected to when a script asks for an operation first: a script that only
-// prints its help needs none.
+// Open makes sdk and every manager available to require. It connects to the platform when a script first uses
+// an operation: a script that only prints its help needs no connection.
 func Open(in *vm.Interp, connect Connect, further ...Extension) *Binding {
 	b := &Binding{connect: connect}
 	modules := []*module.Module{{
 		Name: "sdk",
-		Doc:  "The connection to the platform: one attribute a manager.",
+		Doc:  "The connection to the platform: one attribute per manager.",
 		Open: func(L *lua.LState, module *lua.LTable) { b.fill(L, module, b.Command) },
 	}}
 	for _, m := range client.Managers() {
@@ -61,32 +59,30 @@ func Open(in *vm.Interp, connect Connect, further ...Extension) *Binding {
 	return b
 }
 
-// Modules lists the modules of this room beside sdk and the managers, for
-// documentation.
+// Modules lists the modules of this package other than sdk and the managers, for documentation.
 func Modules() []*module.Module {
 	return []*module.Module{queryModule.Declare()}
 }
 
-// Binding is the client as one interpreter sees it.
+// Binding is the client of one interpreter.
 type Binding struct {
 	connect Connect
 	shared  *client.Client // the command line's connection, once it is open
-	dialing *dialing       // of it; nil while nobody does
+	dialing *dialing       // connection attempt in progress, or nil
 
 	// Before are called before each operation, without the lock. Each returns the context of the call and what to
 	// call after it.
 	Before []func(ctx context.Context, call Call) (_ context.Context, after func(), err error)
 }
 
-// Reconnect has the next operation connect anew. Operations that were looked
-// up before go to the new connection too. Not while Lua runs.
+// Reconnect makes the next operation open a new connection, which operations looked up before also use. Call
+// it only while no Lua runs.
 func (b *Binding) Reconnect() { b.shared = nil }
 
-// connection gives a client, perhaps by connecting now.
+// connection returns a client, connecting first if necessary.
 type connection func(L *lua.LState) *client.Client
 
-// Command is the connection of the command line, opened at first use: once for
-// all tasks that ask for it meanwhile.
+// Command returns the connection of the command line, opened on first use, once for all concurrent tasks.
 func (b *Binding) Command(L *lua.LState) *client.Client {
 	for b.shared == nil {
 		d := b.dialing
@@ -130,8 +126,7 @@ func (b *Binding) dial(L *lua.LState, own *client.Settings) (c *client.Client, e
 	return c, err
 }
 
-// fill gives a table the attributes of a connection. A manager's table is
-// made when it is asked for first.
+// fill adds the attributes of a connection to a table. Tables of managers are created on first access.
 func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.RawSetString("managers", L.NewFunction(func(L *lua.LState) int {
 		return vm.Push(L, vm.ToLua(L, managerNames()))
@@ -166,8 +161,7 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.Metatable = meta
 }
 
-// fillManager lets a table find a manager's operations, each when it is asked
-// for first.
+// fillManager makes a table find a manager's operations on first access.
 func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open connection) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
@@ -185,7 +179,7 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		}
 		call := b.operation(c, spec)
 		f := L.NewFunction(func(L *lua.LState) int {
-			if now := open(L); now != c { // connected anew since
+			if now := open(L); now != c { // reconnected since
 				c = now
 				call = b.operation(c, c.Manager(manager).Op(name))
 			}
@@ -198,8 +192,8 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 	t.Metatable = meta
 }
 
-// iconTable is the enumeration of icons: names to the texts annotations have. A
-// name that is none raises a KeyError.
+// iconTable returns the enumeration of icons: names to the texts in annotations. An unknown name raises a
+// KeyError.
 func iconTable(L *lua.LState) *lua.LTable {
 	t, meta := L.NewTable(), L.NewTable()
 	for name, text := range client.IconTexts() {
@@ -240,7 +234,7 @@ func isManager(name string) bool {
 	return false
 }
 
-// noOperation is the error for an operation that a manager does not have.
+// noOperation returns the error for an operation that a manager does not have.
 func noOperation(m *declare.Manager, name string) error {
 	var names []string
 	for _, s := range m.Ops() {

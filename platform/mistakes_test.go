@@ -108,7 +108,7 @@ func with(a declare.Args, name string, v any) declare.Args {
 
 // TestEveryOperationRefusesMistakes gives each operation what cannot be right:
 // a required argument missing, a misspelt one, one of the wrong type, and an
-// identifier of nothing. Arguments that exclude each other have the table below.
+// identifier of nothing. Arguments that cannot be combined have the table below.
 func TestEveryOperationRefusesMistakes(t *testing.T) {
 	c := connect(t)
 	ctx := context.Background()

@@ -54,7 +54,7 @@ func TestContentAndPreviews(t *testing.T) {
 			map[string]string{"point_count": "1065"}, "Polygon", "", "png"},
 		{"cut cloud", "pcl", nil, map[string][2]string{"pcl": {"a.las", sharedFile(t, "pointcloud/autzen-1065.las")[:3000]}},
 			nil, "", "a.las: it cannot be read: it is cut short: 81 of its 1065 points are there", "81 of its 1065 points"},
-		{"foreign cloud", "pcl", nil, map[string][2]string{"pcl": {"a.e57", "ASTM-E57"}}, nil, "", "a.e57 was not examined", "files of this kind have none"},
+		{"foreign cloud", "pcl", nil, map[string][2]string{"pcl": {"a.e57", "ASTM-E57"}}, nil, "", "a.e57 was not examined", "files of this kind are not supported"},
 		{"mesh", "mesh", store.Doc{"horizontal_srs_wkt": utm10, "offset": []any{500000, 5000000, 0}}, map[string][2]string{"mesh": {"a.obj", triangle}},
 			map[string]string{"triangle_count": "1", "vertex_count": "3", "format": "obj"}, "Polygon", "", "png"},
 		{"raster", "raster", nil, map[string][2]string{"raster": {"dem.tif", sharedFile(t, "raster/dem-olinda-utm25s.tif")}},
@@ -67,15 +67,15 @@ func TestContentAndPreviews(t *testing.T) {
 		{"picture without a place", "raster", nil, map[string][2]string{"raster": {"a.jpg", string(photo(t, asJPEG))}}, map[string]string{"width": "640"}, "",
 			"the raster has no position", "any"},
 		{"grid", "raster", nil, map[string][2]string{"raster": {"a.asc", "ncols 4\nnrows 2\nxllcorner 500000\nyllcorner 5000000\ncellsize 10\n1 2 3 4\n5 6 7 8\n"},
-			"projection": {"a.prj", utm10}}, map[string]string{"width": "4", "format": "aaigrid"}, "Polygon", "", "files of this kind have none"},
+			"projection": {"a.prj", utm10}}, map[string]string{"width": "4", "format": "aaigrid"}, "Polygon", "", "files of this kind are not supported"},
 		{"raw raster with its header", "raster", nil, map[string][2]string{"raster": {"a.bil", "\x00\x01\x02\x03\x04\x05\x06\x07"}, "projection": {"a.prj", utm10},
 			"header": {"a.hdr", "NROWS 2\nNCOLS 4\nULXMAP 500000\nULYMAP 5000000\nXDIM 10\nYDIM 10\n"}},
-			map[string]string{"width": "4", "format": "ehdr"}, "Polygon", "", "files of this kind have none"},
+			map[string]string{"width": "4", "format": "ehdr"}, "Polygon", "", "files of this kind are not supported"},
 		{"ENVI with the file of GDAL", "raster", nil, map[string][2]string{"raster": {"a.dat", "\x00\x01\x02\x03\x04\x05\x06\x07"}, "header": {"a.hdr", "ENVI\nsamples = 4\nlines = 2\n"},
 			"worldfile": {"a.dat.aux.xml", "<PAMDataset><SRS>" + html.EscapeString(utm10) + "</SRS><GeoTransform>500000, 1, 0, 5000000, 0, -1</GeoTransform></PAMDataset>"}},
-			map[string]string{"width": "4", "format": "envi"}, "Polygon", "", "files of this kind have none"},
+			map[string]string{"width": "4", "format": "envi"}, "Polygon", "", "files of this kind are not supported"},
 		{"photo", "image", nil, map[string][2]string{"image": {"a.jpg", string(photo(t, asJPEG))}}, map[string]string{"width": "640"}, "", "", "jpeg"},
-		{"file", "file", nil, map[string][2]string{"file": {"a.txt", "hello"}}, nil, "", "", "files of this kind have none"},
+		{"file", "file", nil, map[string][2]string{"file": {"a.txt", "hello"}}, nil, "", "", "files of this kind are not supported"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &site{t: t, p: s.p, base: s.base, http: s.http, token: s.token, company: s.company}

@@ -10,8 +10,8 @@ import (
 // plain are the characters that no shell changes.
 const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
-// CommandLine is the command of a process as people paste it into a shell,
-// without secrets; "" for a script that cannot be read once more.
+// CommandLine returns the command of a process for pasting into a shell, without secrets; "" for a script
+// that cannot be read again.
 func CommandLine(p *Process, job *Job) string {
 	if len(p.Args) == 0 || p.Args[0] == "test" || job.Script == "-" || job.Script == "" && job.Code == "" {
 		return ""

@@ -9,8 +9,7 @@ import (
 	"transect/client/human"
 )
 
-// Connection is a platform and a login, as far as one source of settings gives
-// them. Sources are merged, see over.
+// Connection is a platform and a login, as given by one source of settings. Sources are merged, see over.
 type Connection struct {
 	Local    bool   // the local platform
 	LocalDir string // its folder
@@ -129,8 +128,7 @@ func (c Connection) over(under Connection) Connection {
 	case c.Local:
 		under = Connection{LocalDir: under.LocalDir}
 	case c.URL == "" && (c.Config != "" || c.Profile != ""):
-		// The file selects the platform. A login that came along with another
-		// platform is not for this one.
+		// The file selects the platform. A login that came with another platform does not apply.
 		if under.Local = false; under.URL != "" {
 			under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert,
 				Revision: under.Revision, LocalDir: under.LocalDir}
@@ -171,9 +169,8 @@ func (c *Connection) dropLogin(over Connection) {
 	}
 }
 
-// CheckPlanned refuses to send a login to a platform that a plan names alone: one that is
-// given with flags or in the environment is for the platform that they name, or else for
-// that of the configuration file.
+// CheckPlanned refuses to send a login to a platform that only a plan names: a login from flags or the
+// environment is for the platform named there, or in the configuration file.
 func CheckPlanned(p *Process, flags Connection, address string) error {
 	named, err := ResolveConnection(p, flags)
 	if err != nil {

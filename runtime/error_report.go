@@ -13,7 +13,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// ErrorReport is an error as it is reported to people and programs.
+// ErrorReport is an error in the form reported to people and programs.
 type ErrorReport struct {
 	Name      string // of the error
 	Operation string // that failed, or ""
@@ -81,7 +81,7 @@ func Describe(p *Process, err error) *ErrorReport {
 	return r
 }
 
-// text is the report for people: what failed, where, why, what to do.
+// text formats the report for people: what failed, where, why, what to do.
 func (r *ErrorReport) text(c colours) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s%s: ", c.name, r.Name, c.off)
@@ -113,7 +113,7 @@ func indented(text string) string {
 	return strings.ReplaceAll(human.Visible(strings.TrimSpace(text)), "\n", "\n    ")
 }
 
-// line is the report as a line of the JSON log.
+// line formats the report as a line of the JSON log.
 func (r *ErrorReport) line(now time.Time, exit int) string {
 	fields := struct {
 		Time      time.Time `json:"time"`

@@ -21,7 +21,7 @@ const (
 	ExitCredentials = 4   // credentials refused
 	ExitTemporary   = 5   // temporary failure, running again may help
 	ExitLocked      = 6   // another run holds the lock
-	ExitDecision    = 7   // the outcome of a write is unknown, somebody must decide
+	ExitDecision    = 7   // the outcome of a write is unknown, and needs a decision
 	ExitPlanned     = 8   // planned only: something would be written
 	ExitDrift       = 9   // the plan no longer holds; nothing was sent
 	ExitTimeLimit   = 10  // --timeout passed
@@ -29,8 +29,8 @@ const (
 	ExitTerminated  = 143 // terminated
 )
 
-// ExitCode is the exit code of the process for the error of a run or a
-// command. Of several errors in the chain, the most specific one counts.
+// ExitCode returns the process's exit code for the error of a run or a command. Of several errors in the
+// chain, the most specific one counts.
 func ExitCode(err error) int {
 	if reported, ok := errors.AsType[*Reported](err); ok {
 		err = reported.Err
@@ -84,8 +84,8 @@ func truncate(code int) int {
 	return ExitRaised
 }
 
-// Interrupted is the reason a signal gives for the end of a run. It is not a
-// fault: several tasks end for this one reason, and each wraps it in its own.
+// Interrupted is the cause of a run ended by a signal. It is not a fault: several tasks end for this one
+// cause, and each wraps it in its own.
 type Interrupted struct{ Signal os.Signal }
 
 func (e *Interrupted) Error() string {
@@ -102,13 +102,13 @@ func (e *Interrupted) code() int {
 	return ExitInterrupted
 }
 
-// timeoutError is the reason --timeout gives for the end of a run.
+// timeoutError is the cause of a run ended by --timeout.
 type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return "the run reached its time limit of " + e.limit.String() }
 
-// stopReason is the error of a run that was cancelled: the reason itself,
-// without the faults of the calls that were cancelled with it.
+// stopReason returns the error of a run that was cancelled: the cause itself, without the faults of the calls
+// that were cancelled with it.
 func stopReason(err error) error {
 	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
 		return interrupted

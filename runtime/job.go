@@ -26,14 +26,14 @@ type Job struct {
 	Timeout    time.Duration // of the whole run; 0 is none
 	Grace      time.Duration // after SIGTERM, to finish the items in hand
 	Limits     vm.Limits
-	Strict     bool // what is doubtful is an error
+	Strict     bool // doubts are errors
 	Sandbox    Sandbox
 	DryRun     bool // plan writes instead of sending them
 	Trace      bool // print each request and response
 	Output     Output
 	Version    string                      // of the program, for the User-Agent
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
-	Parts      []Part                      // features that take part in the run
+	Parts      []Part                      // features of the run
 	Backend    Backend                     // answers local connections; one of the process when nil, closed with the run
 
 	policy *sandbox.Policy // nil without a sandbox
@@ -53,7 +53,7 @@ const maxRunID = 100
 // CheckRunID returns an error for what cannot be the name of a run.
 func CheckRunID(id string) error { return CheckName(id, "the ID of a run", maxRunID) }
 
-// CheckName returns an error for what cannot be a name in files and on command lines; what says of what.
+// CheckName returns an error for an invalid name in files and on command lines; what names its kind.
 func CheckName(name, what string, longest int) error {
 	if len(name) <= longest && runIDForm().MatchString(name) {
 		return nil
@@ -69,7 +69,7 @@ type Output struct {
 	JSON    bool // one JSON object per line
 }
 
-// Level is the lowest level that is logged.
+// Level returns the lowest level that is logged.
 func (o Output) Level() slog.Level {
 	switch {
 	case o.Quiet:

@@ -11,9 +11,9 @@ import (
 	"transect/runtime/vm"
 )
 
-// Part is a feature that takes part in a run. It implements what it needs of Preparer, Maker, Beginner, Linker,
-// Checker, Finisher, io.Closer and Ender; one that implements none of them holds settings of another. First those of
-// Process.Parts are called, then those of Job.Parts, in their order.
+// Part is a feature that takes part in a run. It implements what it needs of Preparer, Maker, Beginner,
+// Linker, Checker, Finisher, io.Closer and Ender; one that implements none of them holds settings of another.
+// The parts in Process.Parts are called first, then those in Job.Parts, in order.
 type Part any
 
 // NewPart makes the part of a run, nil when the job does not need it.
@@ -22,10 +22,10 @@ type NewPart func(p *Process, job *Job) Part
 // Preparer completes the options of the interpreter before it is made.
 type Preparer interface{ Prepare(o *vm.Options) }
 
-// Maker sees a run once its interpreter is made.
+// Maker is called with a run once its interpreter exists.
 type Maker interface{ Made(x *Execution) }
 
-// Beginner begins with a run, before its script. done means that there is nothing left to do.
+// Beginner is called before the script runs. done means that there is nothing left to do.
 type Beginner interface {
 	Begin(ctx context.Context) (done bool, err error)
 }
@@ -40,21 +40,21 @@ type Checker interface {
 	Check(ctx context.Context, c *client.Client, address string) error
 }
 
-// Finisher sees the error of a script that has ended, nil for none, and returns the error of the run. Connections are
-// still open.
+// Finisher is called with the error of a script that has ended, nil for none, and returns the error of the
+// run. Connections are still open.
 type Finisher interface {
 	Finish(ctx context.Context, err error) error
 }
 
-// Ender sees the error of a run, nil for none, once everything that the run has opened is closed, and returns the
-// one that is reported.
+// Ender is called with the error of a run, nil for none, once everything that the run has opened is closed,
+// and returns the one that is reported.
 type Ender interface{ End(err error) error }
 
 // Backend answers requests inside the process, in a platform's place.
 type Backend interface {
-	// Address is the address of its connections, which nothing resolves.
+	// Address is the address of its connections, which is never resolved.
 	Address() string
-	// Folder is where it keeps its data: the given folder, else the default.
+	// Folder returns the folder of its data: the given folder, else the default.
 	Folder(dir string) (string, error)
 	// Open returns the login to the platform in a folder, the default when "", and what answers its requests. For
 	// a dry run a platform that is not there is not made: an empty one answers.

@@ -29,8 +29,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Process is what a run may use of the operating system. Nothing below reads
-// the globals of package os, so that runs can be tested in memory.
+// Process is what a run may use of the operating system. Nothing below uses the globals of package os, so
+// that runs can be tested in memory.
 type Process struct {
 	Args           []string // the command line without the program's name
 	Stdin          io.Reader
@@ -77,7 +77,7 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Getenv is the value of an environment variable; "" when it is not set.
+// Getenv returns the value of an environment variable; "" if it is not set.
 func (p *Process) Getenv(name string) string {
 	value, _ := p.Env(name)
 	return value
@@ -91,7 +91,7 @@ func (p *Process) Path(path string) string {
 	return filepath.Join(p.Dir, path)
 }
 
-// StateDir is the folder for what outlives a run.
+// StateDir returns the folder for what outlives a run.
 func (p *Process) StateDir() string { return p.Path(vm.StateDir(p.Env)) }
 
 // colours reports whether messages may be coloured.

@@ -154,12 +154,12 @@ func (x *Execution) Stop(cause error) { x.job.Limits.Exceeded(cause) }
 // Backend returns what answers the local connections of the run.
 func (x *Execution) Backend() Backend { return x.connector.backend }
 
-// Transferred is the number of bytes of files sent and received so far.
+// Transferred returns the bytes of files sent and received so far.
 func (x *Execution) Transferred() (sent, received int64) {
 	return x.connector.stats.Sent(), x.connector.stats.Received()
 }
 
-// OpenTransfers are the files that are uploaded or downloaded at the moment.
+// OpenTransfers returns the files being uploaded or downloaded.
 func (x *Execution) OpenTransfers() []string { return x.connector.stats.Files() }
 
 // run does the work and releases what it used.
@@ -237,8 +237,8 @@ func (x *Execution) script(context.Context) error {
 	return x.complete(values, err)
 }
 
-// complete is the error of a script that has ended: a partial failure when items
-// failed that the script has said nothing of, none after os.exit(0).
+// complete returns the error of a script that has ended: a partial failure when items failed that the script
+// did not report, none after os.exit(0).
 func (x *Execution) complete(values []lua.LValue, err error) error {
 	if err == nil {
 		x.returned = values

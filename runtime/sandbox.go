@@ -18,7 +18,7 @@ import (
 // Sandbox is what a script may access.
 type Sandbox struct {
 	Rules      sandbox.Rules  // of the command line
-	NoManifest bool           // ignore the manifest beside the script
+	NoManifest bool           // ignore the manifest next to the script
 	Learn      bool           // write the manifest from what the script accesses
 	Beside     []string       // folders that stand for that of the manifest
 	Within     *sandbox.Rules // of the worker that runs the job; nil without one
@@ -69,7 +69,7 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 		}
 	case s.Learn:
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "--learn needs a script that is a file"),
-			"the manifest is written beside the script")
+			"the manifest is written next to the script")
 	case file:
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			records.Forget(path)
@@ -102,7 +102,7 @@ func (x *Execution) writeManifest() error {
 	return nil
 }
 
-// checkFiles asks the policy about files named by a script's settings.
+// checkFiles checks files named by a script's settings against the policy.
 func (c *connector) checkFiles(own *client.Settings) error {
 	if c.policy == nil {
 		return nil
@@ -122,9 +122,8 @@ func (c *connector) checkFiles(own *client.Settings) error {
 	return nil
 }
 
-// restrict asks the policy about the connection. The platform named by the user
-// and its storage are allowed unless denied; one named by the script must be
-// allowed.
+// restrict checks the connection against the policy. The platform named by the user and its storage are
+// allowed unless denied; one named by the script must be allowed.
 func (c *connector) restrict(own *client.Settings, s client.Settings, o *client.Options) error {
 	if c.policy == nil || o.RoundTripper != nil {
 		return nil
@@ -167,7 +166,7 @@ func (c *connector) isUsers(own *client.Settings, s client.Settings) bool {
 	return err == nil && hostPort(users.URL) == hostPort(own.URL)
 }
 
-// hostPort is the host:port of a URL.
+// hostPort returns the host:port of a URL.
 func hostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

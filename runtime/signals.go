@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// abandonAfter is how long a cancelled run may take to clean up. A run blocked
-// in something that cannot be cancelled is abandoned then: whatever it does is
-// crash-safe.
+// abandonAfter is how long a cancelled run may take to clean up. A run blocked in something that cannot be
+// cancelled is then abandoned: all its work is crash-safe.
 const abandonAfter = 150 * time.Millisecond
 
-// Relay makes Signals those that come from a channel while something waits for them
-// (AwaitSignals). Otherwise a signal exits the process, whatever it is blocked in.
+// Relay passes signals from a channel to Signals while something waits for them (AwaitSignals). Otherwise a
+// signal exits the process, whatever it is blocked in.
 func (p *Process) Relay(from <-chan os.Signal) {
 	to := make(chan os.Signal, cap(from))
 	p.Signals, p.waiting = to, new(atomic.Int32)
@@ -29,7 +28,7 @@ func (p *Process) Relay(from <-chan os.Signal) {
 	}()
 }
 
-// AwaitSignals says that the caller reads Signals until it calls release.
+// AwaitSignals announces that the caller reads Signals until it calls release.
 func (p *Process) AwaitSignals() (release func()) {
 	if p.waiting == nil {
 		return func() {}

@@ -20,7 +20,7 @@ const (
 	maxSource = 160 // characters of a source line that are printed
 )
 
-// SourceLine is a line of a script, with its text where that can be read.
+// SourceLine is a line of a script, with its text if that can be read.
 type SourceLine struct {
 	File string
 	Line int
@@ -50,7 +50,7 @@ func WithSource(name, code string, err error) error {
 	return &sourceError{err, name, code}
 }
 
-// stack is the stack trace of an error with its source lines.
+// stack returns the stack trace of an error with its source lines.
 func (p *Process) stack(err error) []SourceLine {
 	var stack []SourceLine
 	files := map[string][]string{}
@@ -63,7 +63,7 @@ func (p *Process) stack(err error) []SourceLine {
 			break
 		}
 		if isReady(frame.File) {
-			continue // of the binary: its lines help nobody
+			continue // of the binary: its lines do not help
 		}
 		if len(stack) > 0 && stack[len(stack)-1].String() == at.String() {
 			continue // several calls in one line
@@ -179,8 +179,7 @@ func (p *Process) ReadScript(f ScriptFile) (code []byte, err error) {
 	return code, nil
 }
 
-// Outside returns where a link leads that a folder offers, when that is not below the
-// folder, and else "".
+// Outside returns the target of a link in a folder if it is outside the folder, otherwise "".
 func (p *Process) Outside(f ScriptFile) string {
 	if f.Folder == "" {
 		return ""

@@ -25,7 +25,7 @@ type Transfers struct {
 // parts in flight.
 const maxWorkers = "MAX_REQUESTS_WORKERS"
 
-// complete adds what the environment and the defaults say about connections.
+// complete adds the settings of transfers from the environment, and the defaults.
 func (t *Transfers) complete(p *Process) error {
 	switch value := p.Getenv(maxWorkers); {
 	case t.Connections > 0:

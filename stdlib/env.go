@@ -18,7 +18,7 @@ var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 // envFunc declares a function that reads variables of one type; want names the type in errors.
 func envFunc(name string, typ schema.Type, doc, want string, read func(text string) (v any, ok bool)) module.Func {
 	return module.Func{
-		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
+		Name: name, Doc: doc + " When it is unset or empty, the default is returned; without a default it is a ConfigError.",
 		Params: []module.Param{envName,
 			{Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value",
@@ -87,8 +87,8 @@ func envFuncs() []module.Func {
 		{
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of " +
 				"this run; those set already win. " +
-				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # " +
-				"begins a comment; $ means nothing.",
+				"Programs started by the script do not see them. Values may be quoted: 'literally' or \"with \\n and \\t\"; # " +
+				"begins a comment; $ has no special meaning.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of the file's variables",
 			Call: func(c *module.Call) (any, error) {

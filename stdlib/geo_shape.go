@@ -72,7 +72,7 @@ func box(c *module.Call, name string) orb.Bound {
 		n[i] = float64(v)
 	}
 	if !(n[0] <= n[2] && n[1] <= n[3]) {
-		c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north",
+		c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not be east of east, nor south north of north",
 			name))
 	}
 	return orb.Bound{Min: orb.Point{n[0], n[1]}, Max: orb.Point{n[2], n[3]}}

@@ -67,7 +67,7 @@ var geoCases = map[string]string{
 		refused("ValueError", "has no geometry", geo.bbox, geo.features({}))
 		refused("ParameterError", "must hold a Polygon", geo.contains, geo.point(4, 52), { 4, 52 })
 		refused("ParameterError", "must be a Point", geo.distance, geo.line({ { 4, 52 }, { 5, 52 } }), { 4, 52 })
-		refused("BoundingBoxError", "west must not lie east", geo.bbox_pad, { 5, 51, 4, 52 }, 1)
+		refused("BoundingBoxError", "west must not be east", geo.bbox_pad, { 5, 51, 4, 52 }, 1)
 		refused("ParameterError", "tolerance must be positive", geo.simplify, geo.point(4, 52), 0)
 		refused("ParameterError", "unknown option unti (did you mean unit?)", geo.simplify, geo.point(4, 52), 1, { unti = "metres" })
 		refused("ValueError", "are collinear", geo.hull, geo.line({ { 4, 52 }, { 5, 53 } }))

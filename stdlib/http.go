@@ -41,15 +41,15 @@ var (
 	authOption = module.Param{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }",
 		Optional: true}
 	rootsOption = module.Param{Name: "ca_cert", Type: "string",
-		Doc: "a PEM file of certificates to trust beside the system's", Optional: true}
+		Doc: "a PEM file of certificates to trust besides the system's", Optional: true}
 )
 
 // httpFuncs declares a function for each HTTP method.
 func httpFuncs(url module.Param) []module.Func {
 	var list []module.Func
 	for _, m := range [][2]string{
-		{"get", "Fetches something."}, {"head", "Fetches the headers of an answer only."}, {"post", "Sends something."},
-		{"put", "Stores something at a URL."}, {"patch", "Changes something."}, {"delete", "Removes something."},
+		{"get", "Fetches a URL."}, {"head", "Fetches the headers of an answer only."}, {"post", "Sends data to a URL."},
+		{"put", "Stores data at a URL."}, {"patch", "Changes what is at a URL."}, {"delete", "Removes what is at a URL."},
 	} {
 		list = append(list, module.Func{Name: m[0], Doc: m[1],
 			Params: []module.Param{url, {Name: "options", Fields: httpOptions}}, Returns: "a response",
@@ -60,10 +60,10 @@ func httpFuncs(url module.Param) []module.Func {
 
 var httpModule = &module.Module{
 	Name: "http",
-	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used " +
+	Doc: "Calls web services other than the platform. Certificates are verified, the proxies of the environment used " +
 		"(HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
 		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one " +
-		"that stays silent a TimeoutError. Requests are not repeated: see retry.",
+		"that does not respond a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
 	Lazy:  allHTTPFuncs,
 }
@@ -82,7 +82,7 @@ func allHTTPFuncs() []module.Func {
 
 var responseType = &module.Type{
 	Name: "response",
-	Doc: "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), " +
+	Doc: "The answer to a request: status, ok (status 200-299), url (of the last redirect, without query), " +
 		"headers (by lower-case name).",
 	Get:  func(self any, name string) any { return self.(*response).fields[name] },
 	Text: func(self any) string { return fmt.Sprintf("response (status %v)", self.(*response).fields["status"]) },
@@ -92,7 +92,7 @@ var responseType = &module.Type{
 			Call: func(c *module.Call) (any, error) { return c.Self.(*response).text() },
 		},
 		{
-			Name: "json", Doc: "The body read as JSON; a ValueError when it is none.", Returns: "the value",
+			Name: "json", Doc: "The body parsed as JSON; a ValueError when it is not.", Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				body, err := r.text()

@@ -30,7 +30,7 @@ func httpBody(c *module.Call, r *httpcore.Request) {
 	switch {
 	case len(given) == 0:
 	case len(given) > 1:
-		c.Raise(fault.Of(&fault.ParameterError{}, "options %s exclude each other", strings.Join(given, " and ")))
+		c.Raise(fault.Of(&fault.ParameterError{}, "options %s cannot be combined", strings.Join(given, " and ")))
 	case given[0] == "json":
 		r.Header.Set("Content-Type", "application/json")
 		send(c, r, encodeValue(c, "json"))

@@ -16,7 +16,7 @@ import (
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude " +
 	"(degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, " +
-	"focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
+	"focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not contain is absent"
 
 var scanOptions = module.Param{Name: "options",
 	Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}}

@@ -31,13 +31,13 @@ var viewOptions = []module.Param{
 var footprintFunc = module.Func{
 	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, " +
 		"from position, height, angles and lens. " +
-		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: " +
+		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one with too little metadata: " +
 		"the message names what is missing, and an option can give it.",
 	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"},
 		{Name: "options", Fields: viewOptions}},
 	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), " +
 		"ground_sample_distance (metres of ground a pixel in the middle shows), " +
-		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
+		"cut (whether it shows more, farther away) and assumed (a list of the unknown facts)",
 	Call: footprint,
 }
 
@@ -54,10 +54,10 @@ func footprint(c *module.Call) (any, error) {
 		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name),
 			"write it into the photo's EXIF record, or pass a table with latitude and longitude")
 	case len(assumed) > 0 && c.String("missing") == "error":
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, joinList(assumed)), "%s",
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no %s", name, joinList(assumed)), "%s",
 			viewHint(o.Missing))
 	case o.Ring == nil:
-		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby",
+		return nil, fault.Of(&fault.ValueError{}, "%s shows the sky or the horizon (pitch %v), and no ground nearby",
 			name, *p.Pitch)
 	}
 	properties := map[string]any{"name": name, "area": geodesic.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
@@ -165,7 +165,7 @@ func applyViewOptions(c *module.Call, p *imagery.Photo) {
 	case c.Has("ground"):
 		if p.Altitude == nil {
 			c.Raise(fault.Of(&fault.ValueError{},
-				"the photo does not say its altitude, from which ground would give the height"))
+				"the photo has no altitude to compute the height from"))
 		}
 		p.RelativeAltitude = new(*p.Altitude - c.Number("ground"))
 	default:

@@ -59,19 +59,19 @@ var imageryCases = map[string]string{
 	"a footprint says what is missing": `
 		local photo = { name = "x.jpg", latitude = 52, longitude = 4, width = 4000, height = 3000 }
 		local _, e = try(imagery.footprint, photo)
-		assert(e.name == "ValueError" and e.message:find("x.jpg does not say its height above the ground, angle of view, yaw and pitch", 1, true), tostring(e))
+		assert(e.name == "ValueError" and e.message:find("x.jpg has no height above the ground, angle of view, yaw and pitch", 1, true), tostring(e))
 		assert(e.hint:find("height = metres", 1, true) and e.hint:find("pitch = -90", 1, true), e.hint)
 		local about = imagery.footprint(photo, { missing = "assume" })
 		assert(#about.properties.assumed == 4 and about.properties.height == nil and #about.geometry.coordinates[1] == 17)
 		refused("ValueError", "FLIGHT_0004.JPG has no position", imagery.footprint, "flight/FLIGHT_0004.JPG", { missing = "assume" })
 		refused("FileError", "cut.jpg", imagery.footprint, "flight/cut.jpg")
 		local view = { height = 50, yaw = 0, pitch = 20, focal_length_35 = 24 }
-		refused("ValueError", "looks at the sky or the horizon", imagery.footprint, photo, view)
+		refused("ValueError", "shows the sky or the horizon", imagery.footprint, photo, view)
 		view.pitch = -30
 		assert(imagery.footprint(photo, view).properties.cut)
 		refused("ParameterError", "height above the ground must be positive", imagery.footprint, photo, { height = 0 })
 		refused("ParameterError", "either height or ground", imagery.footprint, photo, { height = 1, ground = 1 })
-		refused("ValueError", "does not say its altitude", imagery.footprint, photo, { ground = 1 })
+		refused("ValueError", "the photo has no altitude to compute", imagery.footprint, photo, { ground = 1 })
 		refused("ParameterError", "did you mean height", imagery.footprint, photo, { hieght = 1 })
 		refused("ParameterError", "latitude must be a number, got a string", imagery.footprint, { latitude = "52", longitude = 4 })
 		refused("ValueError", "are not on the globe", imagery.footprint, { latitude = 152, longitude = 4 })`,

@@ -37,19 +37,19 @@ var (
 
 var inspectModule = &module.Module{
 	Name: "inspect",
-	Doc:  "Shows values to people: as Lua would read them, or as a table with columns.",
+	Doc:  "Formats values for people: as Lua literals, or as a table with columns.",
 	Lazy: inspectFuncs,
 }
 
 func inspectFuncs() []module.Func {
 	return []module.Func{
 		{
-			Name: "value", Doc: "Writes any value as Lua would read it, tables with sorted keys.",
+			Name: "value", Doc: "Formats any value as a Lua literal, tables with sorted keys.",
 			Params: []module.Param{inspectAny, inspectLimits}, Returns: "the text",
 			Call: inspected,
 		},
 		{
-			Name: "print", Doc: "Prints any value as Lua would read it.",
+			Name: "print", Doc: "Prints any value as a Lua literal.",
 			Params: []module.Param{inspectAny, inspectLimits},
 			Call:   printing(inspected),
 		},

@@ -54,7 +54,7 @@ func UseJobs(o *vm.Options, q *Jobs) { o.Set(jobsKey{}, q) }
 func jobFields(more ...module.Param) []module.Param {
 	fields := []module.Param{
 		{Name: "script", Type: "string",
-			Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
+			Doc: "the script: a file, in the running script's folder if not in the current one, or @NAME of a built-in one"},
 		{Name: "on", Type: "string", Doc: "the name of the one worker that runs it, in place of queue", Default: ""},
 		secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
 	}
@@ -103,7 +103,7 @@ var (
 	jobArg     = module.Param{Name: "job", Type: "any", Doc: "the ID of a job, or a list of IDs"}
 	jobTimeout = module.Param{Name: "options", Fields: []module.Param{
 		secondsParam(module.Param{Name: "timeout",
-			Doc: "raise a TimeoutError when it has not ended by then; the job goes on. 0 waits for ever", Default: 0.0}),
+			Doc: "raise a TimeoutError when it has not ended by then; the job continues. 0 waits without limit", Default: 0.0}),
 	}}
 )
 
@@ -115,9 +115,9 @@ var jobsModule = &module.Module{
 	Name: "jobs",
 	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, those of several machines (transect worker). " +
 		"What a script returns at its end is the result of its job, up to 1 MiB as JSON. " +
-		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that " +
-		"failed are tried again. " +
-		"A job that waits for others leaves its slot on its worker to them. " +
+		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and retries those that " +
+		"failed. " +
+		"A job that waits for others frees its worker's slot for them. " +
 		"Under a sandbox submitting needs ops=jobs.submit; the script runs under its own manifest.",
 	Lazy: jobsFuncs,
 }
@@ -136,7 +136,7 @@ func jobsFuncs() []module.Func {
 		},
 		{
 			Name: "map",
-			Doc: "Runs a script for every item, each as a job of its own, and waits for all. One that fails does not stop " +
+			Doc: "Runs a script for every item, each as a separate job, and waits for all. One that fails does not stop " +
 				"the rest.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
@@ -151,7 +151,7 @@ func jobsFuncs() []module.Func {
 			Call:    mapJobs,
 		},
 		{
-			Name: "wait", Doc: "Waits until jobs have ended, well or not.",
+			Name: "wait", Doc: "Waits until jobs have ended, successfully or not.",
 			Params: []module.Param{jobArg, jobTimeout}, Returns: jobOutcome + "; of a list, a list of those in its order",
 			Call: func(c *module.Call) (any, error) {
 				ids, many := jobIDs(c)
@@ -207,7 +207,7 @@ func jobQueue(c *module.Call) *Jobs {
 func submitJob(c *module.Call, args []string) (id int64) {
 	q := jobQueue(c)
 	if c.String("on") != "" && c.String("queue") != "" {
-		c.Raise(fault.Of(&fault.ParameterError{}, "the options queue and on exclude each other"))
+		c.Raise(fault.Of(&fault.ParameterError{}, "the options queue and on cannot be combined"))
 	}
 	c.Must(c.In.Permit(sandbox.Op, "jobs.submit"))
 	r := JobRequest{Script: c.String("script"), Args: args, Delay: c.Seconds("delay"), Settings: jobSettings(c)}

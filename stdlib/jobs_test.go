@@ -94,7 +94,7 @@ func TestWaitingForJobs(t *testing.T) {
 		`jobs.wait({ 1, 1.5 })`:                                                      "must be the ID of a job",
 		`jobs.submit{ script = "s.lua", args = 5 }`:                                  "option args must be a table",
 		`jobs.submit{ script = "s.lua", args = { 5, {} } }`:                          "argument 2 of the script: must be a string, a number or a boolean, got a table",
-		`jobs.submit{ script = "s.lua", queue = "a", on = "b" }`:                     "queue and on exclude each other",
+		`jobs.submit{ script = "s.lua", queue = "a", on = "b" }`:                     "queue and on cannot be combined",
 		`jobs.submit{ args = {} }`:                                                   "option script is missing",
 		`jobs.submit{ script = "s.lua", priority = 9 }`:                              "priority",
 		`jobs.map({ {} }, { script = "s.lua", args = function() return print end })`: "got a function",

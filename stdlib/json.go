@@ -19,7 +19,7 @@ var jsonModule = &module.Module{
 	Name: "json",
 	Doc:  "Reads and writes JSON. Integers a Lua number cannot hold exactly are read as text.",
 	Fields: []module.Field{
-		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: schema.Null{}},
+		{Name: "null", Doc: "JSON null, for a field that must be present and empty", Value: schema.Null{}},
 	},
 	Types: []*module.Type{integerType},
 	Lazy:  jsonFuncs,
@@ -34,7 +34,7 @@ func jsonFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), c.Int("indent")) },
 		},
 		{
-			Name: "pretty", Doc: "Writes a value as JSON for people, two spaces a level.",
+			Name: "pretty", Doc: "Writes a value as indented JSON, two spaces per level.",
 			Params:  []module.Param{jsonValue},
 			Returns: "the text",
 			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), 2) },
@@ -48,7 +48,7 @@ func jsonFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
 		},
 		{
-			Name: "lines", Doc: "Goes through a string with one JSON value a line; empty lines are skipped.",
+			Name: "lines", Doc: "Iterates over a string with one JSON value per line; empty lines are skipped.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "the lines"}},
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
@@ -94,7 +94,7 @@ func jsonFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
+			Name: "write", Doc: "Writes a value to a file atomically, as encode does.",
 			Params: []module.Param{pathParam("the file"), jsonValue, jsonIndent(2)},
 			Call: func(c *module.Call) (any, error) {
 				text, err := encodeJSON(c, c.Go("value"), c.Int("indent"))
@@ -107,7 +107,7 @@ func jsonFuncs() []module.Func {
 		},
 		{
 			Name:   "read_lines",
-			Doc:    "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
+			Doc:    "Iterates over a file of any size with one JSON value per line (JSON Lines); empty lines are skipped.",
 			Params: []module.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
 			Call: func(c *module.Call) (any, error) {
 				name := c.String("path")
@@ -121,12 +121,13 @@ func jsonFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "write_lines", Doc: "Writes values to a file in one step, one a line (JSON Lines).",
+			Name: "write_lines", Doc: "Writes values to a file atomically, one per line (JSON Lines).",
 			Params: []module.Param{pathParam("the file"), rowsParam}, Returns: "how many",
 			Call: writeJSONLines,
 		},
 		{
-			Name: "encode_lines", Doc: "Writes values as a string, one a line (JSON Lines).", Params: []module.Param{rowsParam},
+			Name: "encode_lines", Doc: "Writes values as a string, one per line (JSON Lines).",
+			Params:  []module.Param{rowsParam},
 			Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
 				b := c.In.NewText("json.encode_lines")

@@ -28,13 +28,13 @@ func (l logger) with(more []slog.Attr) logger {
 // logFuncs returns the functions of the module and of a logger.
 func logFuncs() []module.Func {
 	return []module.Func{
-		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
-		logFunc("info", slog.LevelInfo, "Writes a message about the normal course."),
-		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
-		logFunc("error", slog.LevelError, "Writes a message about a failure."),
+		logFunc("debug", slog.LevelDebug, "Writes a debug message; shown with -v."),
+		logFunc("info", slog.LevelInfo, "Writes an informational message."),
+		logFunc("warn", slog.LevelWarn, "Writes a warning."),
+		logFunc("error", slog.LevelError, "Writes an error message."),
 		{
 			Name:    "with",
-			Doc:     "Makes a logger that writes these fields with each of its messages; those of a message go before.",
+			Doc:     "Makes a logger that adds these fields to each of its messages; a message's own take precedence.",
 			Params:  []module.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
 			Returns: "a logger, with the functions of this module as methods",
 			Call: func(c *module.Call) (any, error) {
@@ -62,7 +62,7 @@ func logFunc(name string, level slog.Level, doc string) module.Func {
 }
 
 var loggerType = &module.Type{
-	Name: "logger", Doc: "Writes messages with fields of its own, as those of one flight.",
+	Name: "logger", Doc: "Writes messages with common fields, such as the flight they are about.",
 	Text: func(self any) string {
 		var names []string
 		for _, a := range self.(logger) {

@@ -19,8 +19,8 @@ import (
 
 var notifyModule = &module.Module{
 	Name: "notify",
-	Doc: "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice " +
-		"rather than not at all. Addresses and passwords never stand in an error.",
+	Doc: "Notifies people and monitors of runs. A message is sent again when a connection breaks, so it may arrive " +
+		"twice rather than not at all. Addresses and passwords are never part of an error.",
 	Lazy: notifyFuncs,
 }
 
@@ -28,15 +28,15 @@ func notifyFuncs() []module.Func {
 	return []module.Func{
 		{
 			Name: "ping",
-			Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the " +
+			Doc: "Notifies a monitor (such as healthchecks) that a job started, succeeded or failed: a POST to the " +
 				"address, to address/start or to address/fail.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
 				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success,
 					Choices: []string{notify.Start, notify.Success, notify.Fail}},
 				{Name: "options", Fields: []module.Param{
 					{Name: "body", Type: "string",
-						Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
-					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+						Doc: "text to store with it, such as the end of a log; only the last 100 kB are sent", Default: ""},
+					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to trust besides the system's", Optional: true},
 				}}},
 			Call: func(c *module.Call) (any, error) {
 				client := webClient(c)
@@ -46,13 +46,13 @@ func notifyFuncs() []module.Func {
 		},
 		{
 			Name: "webhook",
-			Doc: "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or " +
+			Doc: "Posts a message to a URL, such as a chat channel's. Give either text, sent as {\"text\": …}, or " +
 				"json.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "text", Type: "string", Doc: "the message", Optional: true},
 					{Name: "json", Type: "any", Doc: "a value to send instead"},
-					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to trust besides the system's", Optional: true},
 				}}},
 			Call: webhook,
 		},
@@ -72,19 +72,19 @@ var emailOptions = []module.Param{
 		Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without " +
 			"credentials", Default: notify.StartTLS,
 		Choices: []string{notify.StartTLS, notify.TLS, notify.None}},
-	{Name: "user", Type: "string", Doc: "who sends, as the server knows it", Optional: true},
+	{Name: "user", Type: "string", Doc: "user to log in to the server as", Optional: true},
 	{Name: "password", Type: "string", Doc: "the user's", Optional: true},
 	{Name: "from", Type: "string", Doc: "the sender: ops@example.com or Ops <ops@example.com>"},
 	{Name: "to", Type: "string|table", Doc: "a receiver, or a list"},
 	{Name: "cc", Type: "string|table", Doc: "who gets a copy", Optional: true},
-	{Name: "bcc", Type: "string|table", Doc: "who gets a copy unseen", Optional: true},
-	{Name: "reply_to", Type: "string", Doc: "where answers go", Optional: true},
+	{Name: "bcc", Type: "string|table", Doc: "who gets a blind copy", Optional: true},
+	{Name: "reply_to", Type: "string", Doc: "address for replies", Optional: true},
 	{Name: "subject", Type: "string", Doc: "one line"},
 	{Name: "body", Type: "string", Doc: "the text", Default: ""},
-	{Name: "html", Type: "string", Doc: "the same as a page", Optional: true},
+	{Name: "html", Type: "string", Doc: "the text as HTML", Optional: true},
 	{Name: "attachments", Type: "table", Doc: "a list of files to send along, 25 MiB together", Optional: true},
-	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all of it", Default: 60}),
-	{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+	secondsParam(module.Param{Name: "timeout", Doc: "limit in seconds for the whole transfer", Default: 60}),
+	{Name: "ca_cert", Type: "string", Doc: "a file of certificates to trust besides the system's", Optional: true},
 }
 
 func webhook(c *module.Call) (any, error) {

@@ -22,7 +22,7 @@ func pathFunc(name, doc, returns string, f func(string) string) module.Func {
 
 var pathModule = &module.Module{
 	Name: "path",
-	Doc:  "Takes file paths apart and joins them, by the rules of the system it runs on.",
+	Doc:  "Splits and joins file paths, by the rules of the operating system.",
 	Lazy: pathFuncs,
 }
 
@@ -50,7 +50,7 @@ func pathFuncs() []module.Func {
 			base := filepath.Base(p)
 			return base[:len(base)-len(filepath.Ext(base))]
 		}),
-		pathFunc("clean", "The shortest path that means the same.", "the path", filepath.Clean),
+		pathFunc("clean", "The shortest equivalent path.", "the path", filepath.Clean),
 		{
 			Name: "abs", Doc: "The path from the root; relative ones start where scripts' paths do.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}},
@@ -59,7 +59,7 @@ func pathFuncs() []module.Func {
 		},
 		{
 			Name: "relative",
-			Doc:  "The relative path from a folder to a path; a ValueError when there is none, as between two drives.",
+			Doc:  "The relative path from a folder to a path; a ValueError when there is none, such as between two drives.",
 			Params: []module.Param{{Name: "path", Type: "string", Doc: "where to"},
 				{Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
 			Returns: "the path from there",

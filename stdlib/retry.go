@@ -37,7 +37,7 @@ var policyOptions = module.Param{Name: "options", Fields: []module.Param{
 	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all attempts together; then a TimeoutError",
 		Optional: true}),
 	{Name: "on", Type: "function|table",
-		Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
+		Doc: "a function that gets the error and returns whether to try again, or a list of error names; " +
 			"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not " +
 			"501, 505, 507)", Optional: true},
 }}

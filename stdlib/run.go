@@ -14,24 +14,24 @@ import (
 )
 
 var (
-	runName = module.Param{Name: "name", Type: "string", Doc: "tells it apart from others in the run"}
+	runName = module.Param{Name: "name", Type: "string", Doc: "name that is unique in the run"}
 	runFunc = module.Param{Name: "f", Type: "function", Doc: "what to call"}
 )
 
 var runModule = &module.Module{
 	Name: "run",
-	Doc: "The run that this is a start of. transect run --run ID names a run; started again under its ID, it takes the " +
-		"writes that it made before from its ledger " +
-		"instead of sending them again. At the prompt, in tests and in dry runs what is kept lasts as long as the program.",
+	Doc: "The current run. transect run --run ID names a run; started again under its ID, it takes its earlier " +
+		"writes from its ledger " +
+		"instead of sending them again. At the prompt, in tests and in dry runs nothing is kept after the program ends.",
 	Fields: []module.Field{
-		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run",
+		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" when there is no run",
 			Read: func(in *vm.Interp) (any, error) {
 				if run := in.Options().InRun; run != nil {
 					return run.ID, nil
 				}
 				return "", nil
 			}},
-		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start",
+		{Name: "started", Doc: "the time of the first start, as from time.now: the same in each start",
 			Read: func(in *vm.Interp) (any, error) {
 				k := runStateOf(in)
 				if run := in.Options().InRun; run != nil && k.started.IsZero() {
@@ -42,7 +42,7 @@ var runModule = &module.Module{
 				}
 				return float64(k.started.UnixMilli()) / 1000, nil
 			}},
-		{Name: "dir", Doc: "a folder for files that stay as long as the run, made when it is read first", Read: runDir},
+		{Name: "dir", Doc: "a folder for files that are kept as long as the run, created on first use", Read: runDir},
 	},
 	Lazy: runFuncs,
 }
@@ -50,24 +50,24 @@ var runModule = &module.Module{
 func runFuncs() []module.Func {
 	return []module.Func{
 		{
-			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the " +
-				"first start that comes so far: " +
-				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is " +
-				"called again. What f raises is not noted.",
+			Name: "once", Doc: "Calls a function with effects outside the platform, such as a message to people, in the " +
+				"first start that reaches it: " +
+				"its result is recorded, and returned from then on. When a start dies while f runs, nothing is recorded: f is " +
+				"called again. Errors are not recorded.",
 			Params: []module.Param{runName,
 				runFunc}, Returns: "what f returned: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "once ") },
 		},
 		{
 			Name: "fixed",
-			Doc: "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of " +
-				"the first time is kept for the run.",
+			Doc: "Fixes a value that would differ from start to start, such as one from the clock or from data read: the " +
+				"first value is kept for the run.",
 			Params: []module.Param{runName, runFunc}, Returns: "the value: text, number, boolean, nil, or a table of those",
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "fixed ") },
 		},
 		{
-			Name: "scope", Doc: "Calls a function whose writes are told apart from equal ones outside of it by the name, also " +
-				"of tasks it spawns; it waits for those. " +
+			Name: "scope", Doc: "Calls a function whose writes, and those of tasks it spawns, are kept apart by the name from " +
+				"equal ones outside of it; it waits for the tasks. " +
 				"For equal writes whose results must not be exchanged between starts.",
 			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
@@ -80,7 +80,7 @@ func runFuncs() []module.Func {
 		},
 		{
 			Name: "again",
-			Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it " +
+			Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, as are those of tasks it " +
 				"spawns; it waits for those.",
 			Params: []module.Param{runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
@@ -152,7 +152,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 			break
 		}
 		if other.by == vm.CurrentTask(c.L) {
-			return nil, fault.Of(&fault.ParameterError{}, "%q is being computed: f cannot ask for it", c.String("name"))
+			return nil, fault.Of(&fault.ParameterError{}, "%q is being computed: f cannot use it", c.String("name"))
 		}
 		if _, err := vm.Wait(c.L, other.done); err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 
 var scriptModule = &module.Module{
 	Name: "script",
-	Doc:  "The script itself: its arguments and how it ends.",
+	Doc:  "The script itself: its arguments and its exit code.",
 	Lazy: scriptFuncs,
 }
 
@@ -33,7 +33,7 @@ func scriptFuncs() []module.Func {
 				"products, files, folders). " +
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
 			Params: []module.Param{{Name: "declared", Type: "table",
-				Doc: "the arguments; _doc says what the script does, _example gives command lines"}},
+				Doc: "the arguments; _doc describes the script, _example has command lines"}},
 			Returns: "a table of the values",
 			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
@@ -66,8 +66,8 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "fail_items",
-			Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when " +
-				"all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
+			Doc: "Ends a run that finished although some items failed: exit code 3, after a line with their number; 5 when " +
+				"all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script continues.",
 			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed", Min: new(0.0)},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -91,7 +91,7 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "usage_error",
-			Doc: "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The " +
+			Doc: "Ends the run because of a user error, such as a name that does not exist: exit code 2. The " +
 				"message is printed without the script's source.",
 			Params: []module.Param{{Name: "message", Type: "string", Doc: "what is wrong"},
 				{Name: "hint", Type: "string", Doc: "what to do", Optional: true}},
@@ -102,10 +102,10 @@ func scriptFuncs() []module.Func {
 		},
 		{
 			Name: "confirm",
-			Doc: "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is " +
+			Doc: "Asks a yes/no question on the terminal; the default is no. In a rehearsal (--dry-run) the answer is " +
 				"yes. Without a terminal it is a UsageError.",
 			Params: []module.Param{{Name: "question", Type: "string", Doc: "what is asked"},
-				{Name: "hint", Type: "string", Doc: "what to do where there is no terminal, such as give --yes", Optional: true}},
+				{Name: "hint", Type: "string", Doc: "what to do when there is no terminal, such as give --yes", Optional: true}},
 			Returns: "whether the answer was yes",
 			Call:    confirm,
 		},
@@ -115,10 +115,10 @@ func scriptFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return c.In.Options().DryRun, nil },
 		},
 		{
-			Name: "nearest", Doc: "Finds the name most like a misspelt one, for a message that asks whether it was meant.",
+			Name: "nearest", Doc: "Finds the name most like a misspelt one, for a message such as did you mean.",
 			Params: []module.Param{{Name: "name", Type: "string", Doc: "what was given"},
-				{Name: "known", Type: "table", Doc: "list of the names there are"}},
-			Returns: "the name; nil when none is like it",
+				{Name: "known", Type: "table", Doc: "list of the known names"}},
+			Returns: "the name; nil when none is similar",
 			Call: func(c *module.Call) (any, error) {
 				var known []string
 				for t, i := c.Table("known"), 1; i <= table.Length(t); i++ {
@@ -131,15 +131,15 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "checkpoint", Doc: "Marks a point between two pieces of work. A run that is to end (SIGTERM, with --grace) " +
-				"ends here and not in the middle of the next piece. " +
-				"task.map and the loops over a search do it by themselves, each time round.",
+			Name: "checkpoint", Doc: "Marks a point between two pieces of work. A run that is being terminated (SIGTERM, with " +
+				"--grace) ends here and not in the middle of the next piece. " +
+				"task.map and loops over a search do this by themselves, before each item.",
 			Call: func(c *module.Call) (any, error) { vm.Checkpoint(c.L); return nil, nil },
 		},
 		{
 			Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name. It is released when " +
 				"the run ends. " +
-				"A LockedError, exit code 6, says that another run has it.",
+				"When another run holds it, it is a LockedError, exit code 6.",
 			Params: []module.Param{{Name: "name", Type: "string",
 				Doc: "what must not be done twice at once, such as the folder that is ingested"}},
 			Call: func(c *module.Call) (any, error) {
@@ -173,7 +173,7 @@ func scriptFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.",
+			Name: "dir", Doc: "The folder of the script's file, for files next to it: templates, lists.",
 			Returns: "its path; at the prompt the current folder",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)

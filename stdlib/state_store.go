@@ -22,7 +22,7 @@ func stateValue(c *module.Call, e *keyvalue.Entry) lua.LValue {
 	}
 	v, err := vm.DecodeJSON([]byte(e.Text), false)
 	if err != nil {
-		c.Raise(fault.Of(&fault.FileError{}, "a value in the database of state is damaged: %w", err))
+		c.Raise(fault.Of(&fault.FileError{}, "a value in the state database is damaged: %w", err))
 	}
 	return vm.ToLua(c.L, v)
 }

@@ -102,7 +102,7 @@ func taskFuncs() []module.Func {
 			},
 		},
 		{
-			Name: "sleep", Doc: "Waits; other tasks go on.", Params: []module.Param{sleepArg}, Call: sleepCall,
+			Name: "sleep", Doc: "Waits; other tasks continue.", Params: []module.Param{sleepArg}, Call: sleepCall,
 		},
 		{
 			Name: "scope",

@@ -41,8 +41,8 @@ var templateCases = map[string]string{
 	"mistakes have their line": `
 		refused("KeyError", "line 2: {{nmae}} has no value (did you mean name?)", "\n{{nmae}}", { name = 1 })
 		refused("ValueError", "line 3: {{#a}} has no {{/a}}", "\n\n{{#a}}\n", {})
-		refused("ValueError", "line 2: {{/b}} stands where {{/a}} should, of line 1", "{{#a}}\nx{{/b}}", {})
-		refused("ValueError", "{{/a}} ends what did not begin", "{{/a}}", {})
+		refused("ValueError", "line 2: found {{/b}} instead of {{/a}}, which closes line 1", "{{#a}}\nx{{/b}}", {})
+		refused("ValueError", "{{/a}} closes a section that was not opened", "{{/a}}", {})
 		refused("ValueError", "line 1: {{ has no }}", "{{a", {})
 		refused("ValueError", '"a b" is not a name', "{{a b}}", {})
 		refused("ValueError", "is not a format", "{{a|%.2y}}", {})

@@ -109,7 +109,7 @@ func testFuncs() []module.Func {
 		},
 		{
 			Name: "run",
-			Doc:  "Runs a script as transect run would, in an interpreter of its own, on the local platform of the test.",
+			Doc:  "Runs a script as transect run would, in a separate interpreter, on the local platform of the test.",
 			Params: []module.Param{
 				{Name: "script", Type: "string", Doc: "its path, from the folder of the test file"},
 				{Name: "...", Type: "string|number|boolean", Doc: "its arguments", Optional: true},

@@ -76,7 +76,7 @@ func timeFuncs() []module.Func {
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},
 				{Name: "options", Fields: []module.Param{zoneOption,
 					{Name: "relative", Type: "boolean",
-						Doc:     "also read what people give to a flag: today, yesterday, 06:00, or how long ago, such as 12h or 7d",
+						Doc:     "also accept what people type: today, yesterday, 06:00, or how long ago, such as 12h or 7d",
 						Default: false}}}},
 			Returns: "seconds since 1970",
 			Call: func(c *module.Call) (any, error) {
@@ -94,7 +94,7 @@ func timeFuncs() []module.Func {
 				return since1970(calendar.Read(c.String("text"), c.String("layout"), zone(c)))
 			},
 		},
-		{Name: "sleep", Doc: "Waits; other tasks go on.", Params: []module.Param{sleepArg}, Call: sleepCall},
+		{Name: "sleep", Doc: "Waits; other tasks continue.", Params: []module.Param{sleepArg}, Call: sleepCall},
 		{
 			Name: "date", Doc: "Splits a time into its fields.", Params: []module.Param{timeArg, zoneOnly},
 			Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear " +
@@ -102,8 +102,8 @@ func timeFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) { return dateTable(zonedTime(c, "time")), nil },
 		},
 		{
-			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change counts on from " +
-				"the change; of an ambiguous one the first is taken.",
+			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change moves forward " +
+				"by the change; of an ambiguous one the first is used.",
 			Params: []module.Param{{Name: "date", Fields: []module.Param{
 				{Name: "year", Type: "integer", Doc: "1 to 9999"},
 				{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true, Min: new(1.0), Max: new(12.0)},
@@ -129,7 +129,7 @@ func timeFuncs() []module.Func {
 			Call:    func(c *module.Call) (any, error) { return since1970(step(c).From(zonedTime(c, "time"), 1)) },
 		},
 		{
-			Name: "start_of", Doc: "The start of the minute, hour, day, week (Monday), month or year that a time lies in.",
+			Name: "start_of", Doc: "The start of the minute, hour, day, week (Monday), month or year that contains a time.",
 			Params: []module.Param{{Name: "unit", Type: "string", Doc: "of what",
 				Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
 			Returns: "seconds since 1970",

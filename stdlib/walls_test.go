@@ -82,7 +82,7 @@ var outsideCalls = []string{
 	"web/web.go net.Dialer",                      // each hop asks before
 	"notify/mail.go net.Dialer",                  // asks before
 	"notify/mail.go os.Hostname",                 // of the greeting
-	"run.go os.MkdirTemp", "run.go os.RemoveAll", // run.dir where there is no run: a new folder, which scripts reach as any other
+	"run.go os.MkdirTemp", "run.go os.RemoveAll", // run.dir without a run: a new folder, which scripts reach as any other
 }
 
 // TestModulesReachTheWorldThroughTheInterpreter finds new code that opens files,

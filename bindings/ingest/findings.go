@@ -9,21 +9,20 @@ import (
 	"transect/client/preflight"
 )
 
-// Bounds of what a summary says of the findings of a check: lines in all, lines of one
-// kind of finding, and characters of names in a line.
+// Limits of the findings in a summary: lines, lines per kind of finding, and characters of names per line.
 const (
 	maxFindings = 20
 	maxOfKind   = 5
 	maxNames    = 400
 )
 
-// finding is what the check found about some files, or about the survey.
+// finding is a problem of some files, or of the survey.
 type finding struct {
 	preflight.Problem
 	names []string
 }
 
-// found is what is worth knowing about files that were sent, and about the survey.
+// found lists notes on files that were sent, and problems of the survey.
 func (s summary) found() string {
 	var b strings.Builder
 	if s.list(&b, s.Notes, 0); s.Preflight != nil {
@@ -32,8 +31,8 @@ func (s summary) found() string {
 	return b.String()
 }
 
-// writeFindings writes what a check found that decides about no file, errors first.
-// Files with the same finding share it.
+// writeFindings writes findings that do not affect the verdict of a file, errors first. Files with the same
+// finding share it.
 func writeFindings(b *strings.Builder, report *preflight.Report) {
 	kinds, written := findings(report), 0
 	for _, kind := range kinds {

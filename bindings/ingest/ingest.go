@@ -29,24 +29,23 @@ var exampleFiles embed.FS
 var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
 const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a list or an iterator of them.
-Files become datasets, created in bulk and filled side by side; files that belong together, such as a
+Files become datasets, created in bulk and filled in parallel; files that belong together, such as a
 shapefile, become one.
 
 It can be killed and run again at any moment, and run twice at once: what is there is found and skipped, what
-was begun is completed, nothing is doubled. Should a request that was given up reach the platform late and
-leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in
-properties.transect: kind, name, size and samples of the content. The same card in another folder gives the
-same keys; a file that is no image is known by its name within source, and by its bytes where source now
-begins at a folder above or below. A file that changed since is a new file: it gets a dataset of its own, and
-the earlier one stays, unless replace says otherwise. Images made by other means are recognised by name and
+was begun is completed, nothing is duplicated. If a request that was given up reaches the platform late and
+leaves an empty duplicate of a dataset, the next run deletes it. Each dataset has the key of its file in
+properties.transect: kind, name, size and samples of the content. The same card in another folder has the
+same keys; files other than images are identified by their names within source, and by their bytes when
+source is now a folder above or below. A file that changed since is a new file: it gets a dataset of its own,
+and the earlier one is kept unless replace is true. Images created by other means are recognised by name and
 acquisition date.
 
 A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need
-attention: refused, damaged, incomplete, failed. A run that ends without saying otherwise ends with exit code
-3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed on the error
-stream: where the files went, how many have which verdict, what is wrong, and the line to try again. What
-concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes
-on from there.
+attention: refused, damaged, incomplete, failed. The run then ends with exit code 3, unless the script decides
+otherwise, as with script.fail_items(0, result.total). A summary for people is printed on the error stream:
+target, number of files by verdict, problems, and the command to try again. Failures that concern all files do
+stop it: credentials refused, platform unreachable, its disk full. Running again continues from there.
 
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through
 the platform, which is not recommended.`
@@ -66,7 +65,7 @@ func Declaration() *module.Module { return Module(new(bindings.Binding)).Declare
 func ingestFuncs(b *bindings.Binding) []module.Func {
 	return []module.Func{
 		{
-			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
+			Name: "run", Doc: "Ingests files. It returns the outcomes when everything is sent.",
 			Params: options[runOptions](),
 			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, " +
 				"failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed, and errors of the check " +
@@ -77,9 +76,9 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 			Call: func(c *module.Call) (any, error) { return runIngest(c, b) },
 		},
 		{
-			Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
+			Name: "check", Doc: "Checks the files as a run would, and sends nothing. It needs no platform.",
 			Params: options[checkOptions](),
-			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files looked at, those of them " +
+			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files checked, those of them " +
 				"whose pixels were decoded), by_kind, skipped, first, last, footprint, area, problems " +
 				"{code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, " +
 				"left_out, failed (numbers of files by verdict)",
@@ -87,7 +86,7 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 		},
 		{
 			Name: "fits",
-			Doc: "Raises a LimitError when the files are more than the run's budget of bytes leaves: called before a " +
+			Doc: "Raises a LimitError when the files exceed what the run's budget of bytes leaves: called before a " +
 				"project or mission is made for them. ingest.run does so itself, less what is there. Files that a run would " +
 				"leave out do not count.",
 			Params: options[fitsOptions](),
@@ -111,7 +110,7 @@ func options[T any]() []module.Param {
 	return []module.Param{{Name: "options", Fields: schema.TableOf[T]("options", "").Fields}}
 }
 
-// givenName is the name of a resource that was given as an option, "" of an id.
+// givenName returns the name of a resource given as an option, "" for an id.
 func givenName(c *module.Call, option string) string {
 	r, _ := bindings.RecordOf(c.Value(option))
 	return gjson.GetBytes(r.JSON, "name").String()
@@ -178,7 +177,7 @@ func countFiles(in *vm.Interp, r *ingest.Result) {
 	}
 }
 
-// reading is how far an ingest has come.
+// reading counts the progress of an ingest.
 func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	stats := c.TransferStats()
 	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(),
@@ -223,7 +222,7 @@ func ingestFits(c *module.Call, b *bindings.Binding) error {
 	}
 	o, err := in.read(c, s)
 	c.Must(err)
-	if o.Items != nil { // an iterator gives its files once
+	if o.Items != nil { // an iterator yields its files once
 		return nil
 	}
 	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)

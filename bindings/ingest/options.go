@@ -30,28 +30,27 @@ import (
 
 // sourceOptions say what to ingest; check, run and verify share them.
 type sourceOptions struct {
-	Source      any            `arg:"source" type:"string|function" doc:"folder, pattern such as flight/**/*.jpg, or file; or an iterator function that gives paths"`
-	Paths       []string       `arg:"paths" doc:"list of files, folders and patterns, instead of source; relative ones lie in source when that is a folder"`
-	Kind        string         `arg:"kind" choices:"image|raster|vector|mesh|pcl|file" doc:"type of dataset for all files; found out from their contents when absent"`
-	Include     schema.Strings `arg:"include" doc:"pattern, or list of patterns, of names to take"`
+	Source      any            `arg:"source" type:"string|function" doc:"folder, pattern such as flight/**/*.jpg, or file; or an iterator function that returns paths"`
+	Paths       []string       `arg:"paths" doc:"list of files, folders and patterns, instead of source; relative ones start at source when that is a folder"`
+	Kind        string         `arg:"kind" choices:"image|raster|vector|mesh|pcl|file" doc:"type of dataset for all files; detected from their contents when absent"`
+	Include     schema.Strings `arg:"include" doc:"pattern, or list of patterns, of names to include"`
 	Exclude     schema.Strings `arg:"exclude" doc:"pattern, or list of patterns, of names to leave out"`
-	MinSize     int64          `arg:"min_size" min:"0" doc:"least bytes of a file"`
-	MaxSize     int64          `arg:"max_size" min:"0" doc:"most bytes of a file"`
-	NewerThan   string         `arg:"newer_than" doc:"only files changed after that moment: 2026-05-31 or RFC 3339"`
-	FollowLinks bool           `arg:"follow_links" default:"false" doc:"read what symbolic links point at"`
+	MinSize     int64          `arg:"min_size" min:"0" doc:"minimum size of a file in bytes"`
+	MaxSize     int64          `arg:"max_size" min:"0" doc:"maximum size of a file in bytes"`
+	NewerThan   string         `arg:"newer_than" doc:"only files changed after this time: 2026-05-31 or RFC 3339"`
+	FollowLinks bool           `arg:"follow_links" default:"false" doc:"follow symbolic links"`
 	Filter      *lua.LFunction `arg:"filter" type:"function" doc:"called with each file {name, path, size, modified}; false leaves it out"`
-	Expected    int            `arg:"expected" min:"0" doc:"how many images there should be; the check tells when there are not"`
+	Expected    int            `arg:"expected" min:"0" doc:"expected number of images; the check reports any other number"`
 }
 
-// targetOptions say where the datasets belong.
+// targetOptions select the target of the datasets.
 type targetOptions struct {
-	Project schema.ID `arg:"project" doc:"project the datasets belong to; that of the mission when absent"`
+	Project schema.ID `arg:"project" doc:"project the datasets belong to; the mission's when absent"`
 	Mission schema.ID `arg:"mission" doc:"mission they belong to"`
 	Company schema.ID `arg:"company" doc:"company they belong to, where there is no project"`
 }
 
-// target is where the files belong. Names in place of ids are looked up here, before
-// each file fails for one.
+// target returns the target of the files. Names in place of ids are looked up here, once for all files.
 func (t targetOptions) target(c *module.Call, connection *client.Client) (target ingest.Target, err error) {
 	names := lookup.NewNames(connection, c.In.Options().Logger)
 	err = c.Blocking(func(ctx context.Context) (err error) {
@@ -75,19 +74,19 @@ type runOptions struct {
 	Published   *bool          `arg:"published" doc:"true when they are ready for delivery"`
 	Hidden      *bool          `arg:"hidden" doc:"true keeps them from end users"`
 	Extra       schema.Object  `arg:"extra" doc:"further keys of each dataset, sent as they are"`
-	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each file {name, path, size, verdict, kind, dataset, component, md5, cause, hint} as its verdict comes"`
-	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports in result.preflight what is wrong with the files by their headers and ends, \"deep\" decodes all pictures and rasters too, \"strict\" checks all files first and sends none when one is wrong, \"strict deep\" does both, false does not check"`
+	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each file {name, path, size, verdict, kind, dataset, component, md5, cause, hint} once it has a verdict"`
+	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports problems found in headers and ends of the files in result.preflight, \"deep\" decodes all pictures and rasters too, \"strict\" checks all files first and sends none when one is bad, \"strict deep\" does both, false does not check"`
 	Replace     bool           `arg:"replace" default:"false" doc:"a changed file replaces its earlier state: that dataset is deleted once the new one is complete, and can be restored"`
-	DryRun      bool           `arg:"dry_run" default:"false" doc:"only find out what would be done; nothing is sent"`
-	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files in the end"`
-	Damaged     string         `arg:"damaged" choices:"skip|send" default:"skip" doc:"what becomes of files that the check finds damaged or incomplete; their verdict is a bad one either way"`
-	Duplicates  string         `arg:"duplicates" choices:"skip|send" default:"skip" doc:"what becomes of files whose content is sent, or on the platform, under another name"`
+	DryRun      bool           `arg:"dry_run" default:"false" doc:"only report what would be done; nothing is sent"`
+	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files at the end"`
+	Damaged     string         `arg:"damaged" choices:"skip|send" default:"skip" doc:"what to do with files that the check finds damaged or incomplete; they count as bad either way"`
+	Duplicates  string         `arg:"duplicates" choices:"skip|send" default:"skip" doc:"what to do with files whose content is sent, or on the platform, under another name"`
 	Wait        bool           `arg:"wait" default:"true" doc:"wait until the platform has read every file, as long as it makes progress; one it cannot read is refused"`
 	Report      string         `arg:"report" doc:"file for the verdict on each file, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is not UTF-8"`
-	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder"`
-	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
-	Batch       int            `arg:"batch" min:"1" default:"200" doc:"most datasets created by one request, up to 500"`
-	Progress    bool           `arg:"progress" default:"true" doc:"show how far it has come, on the error stream"`
+	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it start at the current folder"`
+	Workers     *int           `arg:"workers" min:"1" doc:"maximum number of files sent at a time; adapted to the connection below that"`
+	Batch       int            `arg:"batch" min:"1" default:"200" doc:"maximum number of datasets created by one request, up to 500"`
+	Progress    bool           `arg:"progress" default:"true" doc:"show progress on the error stream"`
 }
 
 type checkOptions struct {
@@ -105,7 +104,7 @@ type verifyOptions struct {
 	sourceOptions
 	targetOptions
 	Ingest *string        `arg:"ingest" doc:"id of an earlier run on this machine, or its report; instead of source"`
-	OnFile *lua.LFunction `arg:"on_file" type:"function" doc:"called with each verdict {name, path, size, verdict, dataset, cause} as it comes"`
+	OnFile *lua.LFunction `arg:"on_file" type:"function" doc:"called with each verdict {name, path, size, verdict, dataset, cause}"`
 }
 
 // filesGiven reports whether the options name files.
@@ -113,7 +112,7 @@ func (in sourceOptions) filesGiven() bool {
 	return in.Source != nil && in.Source != "" || in.Paths != nil
 }
 
-// read gives the options that say what is to be ingested.
+// read returns the options that select the files.
 func (in sourceOptions) read(c *module.Call, s *bindings.Callbacks) (o ingest.Options, err error) {
 	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected,
 		Logger: c.In.Options().Logger, Now: c.In.Options().Now,
@@ -145,11 +144,11 @@ func (in sourceOptions) read(c *module.Call, s *bindings.Callbacks) (o ingest.Op
 	return o, in.locate(c, s, &o)
 }
 
-// locate reads where the files are.
+// locate reads the options for the location of the files.
 func (in sourceOptions) locate(c *module.Call, s *bindings.Callbacks, o *ingest.Options) error {
 	if each, ok := in.Source.(*lua.LFunction); ok {
 		if in.Paths != nil {
-			return fault.Of(&fault.ParameterError{}, "source and paths exclude each other, where source is a function")
+			return fault.Of(&fault.ParameterError{}, "source and paths cannot be combined when source is a function")
 		}
 		o.Items = items(s, each, o.Source)
 		return nil
@@ -185,22 +184,22 @@ func (in sourceOptions) locate(c *module.Call, s *bindings.Callbacks, o *ingest.
 	return nil
 }
 
-// noSource is the error of a call that names no files, with what it can name.
+// noSource returns the error of a call without files, with the possible options.
 func noSource(function string) error {
-	what, hint := "what is to be ingested?",
+	what, hint := "the files to ingest",
 		`give source = "folder", a pattern, or an iterator function; paths = { … }; or retry_failed = the report of an earlier run`
 	switch function {
 	case "ingest.check":
-		what, hint = "which files are to be looked at?",
+		what, hint = "the files to check",
 			`give source = "folder", a pattern, or an iterator function; or paths = { … }`
 	case "ingest.verify":
-		what = "which files are to be compared with what the platform holds?"
+		what = "the files to compare with the platform"
 		hint = `give source = "folder" or paths = { … }, and the project or mission they went to; or ingest = the id of an earlier run, or its report`
 	}
 	return fault.Hinted(fault.Of(&fault.ParameterError{}, "source is missing: %s", what), "%s", hint)
 }
 
-// read gives the options of a run.
+// read returns the options of a run.
 func (in runOptions) read(c *module.Call, s *bindings.Callbacks, connection *client.Client) (o ingest.Options,
 	err error) {
 	if !in.filesGiven() && in.RetryFailed == "" {
@@ -243,7 +242,7 @@ func (in runOptions) read(c *module.Call, s *bindings.Callbacks, connection *cli
 	return o, in.retry(c, &o)
 }
 
-// retry takes the files that failed in an earlier run.
+// retry selects the files that failed in an earlier run.
 func (in runOptions) retry(c *module.Call, o *ingest.Options) error {
 	if in.RetryFailed == "" {
 		return nil
@@ -261,24 +260,24 @@ func (in runOptions) retry(c *module.Call, o *ingest.Options) error {
 	return nil
 }
 
-// sourceName is how a message calls what was to be ingested.
+// sourceName names the source in messages.
 func (in runOptions) sourceName() string {
 	switch source := in.Source.(type) {
 	case *lua.LFunction:
-		return "what the iterator gave"
+		return "the iterator's files"
 	case string:
 		return source
 	}
 	if in.RetryFailed != "" {
-		return "what failed in " + in.RetryFailed
+		return "failed files of " + in.RetryFailed
 	}
 	return "the files given"
 }
 
-// nameWords are what a name can be made of.
+// nameWords are the placeholders of dataset names.
 var nameWords = []string{"name", "base", "stem"}
 
-// naming is how datasets are named; nil for the names of their files.
+// naming returns the function that names datasets; nil to use file names.
 func naming(name any, s *bindings.Callbacks) (func(scan.File) (string, error), error) {
 	if f, ok := name.(*lua.LFunction); ok {
 		return func(file scan.File) (name string, err error) {
@@ -318,7 +317,7 @@ func naming(name any, s *bindings.Callbacks) (func(scan.File) (string, error), e
 	}, nil
 }
 
-// forEach makes a Go callback of a Lua function that takes a table; nil of none.
+// forEach wraps a Lua function that takes a table as a Go callback; nil for none.
 func forEach[T any](s *bindings.Callbacks, f *lua.LFunction, table func(*lua.LState, T) lua.LValue) func(T) error {
 	if f == nil {
 		return nil
@@ -328,11 +327,11 @@ func forEach[T any](s *bindings.Callbacks, f *lua.LFunction, table func(*lua.LSt
 	}
 }
 
-// pathsAtOnce is how many paths are taken off an iterator before they are
-// gathered: files that belong together are found among those.
+// pathsAtOnce is how many paths are read from an iterator before they are grouped: files of one dataset are
+// found within these.
 const pathsAtOnce = 1000
 
-// items gathers the paths that a Lua iterator gives.
+// items groups the paths of a Lua iterator.
 func items(s *bindings.Callbacks, each *lua.LFunction, source scan.Source) iter.Seq2[scan.Item, error] {
 	return func(yield func(scan.Item, error) bool) {
 		for more := true; more; {
@@ -348,7 +347,7 @@ func items(s *bindings.Callbacks, each *lua.LFunction, source scan.Source) iter.
 						paths = append(paths, path)
 						return vm.Of(s.L).Permit(sandbox.Read, path)
 					}
-					return fault.Of(&fault.ParameterError{}, "the iterator source must give paths, got a %s", v.Type())
+					return fault.Of(&fault.ParameterError{}, "the iterator source must return paths, got a %s", v.Type())
 				})
 				if err != nil {
 					yield(scan.Item{}, err)

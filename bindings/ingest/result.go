@@ -68,7 +68,7 @@ func verificationTable(v *ingest.Verification) map[string]any {
 	}
 	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(),
 		"findings": findings}
-	for _, of := range verdict.All[1:] { // nothing is uploaded
+	for _, of := range verdict.All[1:] { // without uploaded
 		t[string(of)] = *v.Of(of)
 	}
 	bad := v.Bad() + v.Different + v.Missing
@@ -76,7 +76,7 @@ func verificationTable(v *ingest.Verification) map[string]any {
 	return t
 }
 
-// resultTable is what ingest.run returns.
+// resultTable builds the result of ingest.run.
 func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
 	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": r.Bad(), "bytes": n.Bytes,
@@ -122,13 +122,13 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	return t
 }
 
-// plainJSON gives a Go value the form its JSON has.
+// plainJSON converts a Go value to the form its JSON decodes to.
 func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
-// earlierOutcomes opens those of an earlier run, by its id or its report.
+// earlierOutcomes opens the outcomes of an earlier run, by its id or report.
 func earlierOutcomes(c *module.Call, name string) (iter.Seq2[ingest.Outcome, error], error) {
 	if name == "" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"),
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: it must name a run"),
 			"give the id of an earlier run (result.id), or its report")
 	}
 	switch strings.ToLower(filepath.Ext(name)) {

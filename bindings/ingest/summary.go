@@ -31,7 +31,7 @@ type summary struct {
 	dryRun  bool
 	stopped bool   // before its end
 	report  string // its file, or ""
-	command string // that does the same once more, or ""
+	command string // repeats the ingest, or ""
 }
 
 // print writes the summary to the error stream, unless it is to be quiet.
@@ -49,11 +49,10 @@ func (s summary) print(o vm.Options) {
 			text = s.text()
 		}
 	}
-	_, _ = io.WriteString(o.Stderr, text) // a summary that cannot be shown is no failure of the ingest
+	_, _ = io.WriteString(o.Stderr, text) // a summary that cannot be printed does not fail the ingest
 }
 
-// text is empty for an ingest that found no file before an error ended it: the
-// error says all.
+// text formats the summary; "" for an ingest that failed before it found a file: the error is enough.
 func (s summary) text() string {
 	if s.stopped && s.Counts == (verdict.Counts{}) && s.NotReached == 0 {
 		return ""
@@ -90,8 +89,7 @@ func (s summary) text() string {
 	return b.String()
 }
 
-// whole reports whether every file has its verdict: what failed came later, such as
-// writing the report.
+// whole reports whether every file has its verdict, so that a later step failed, such as writing the report.
 func (s summary) whole() bool {
 	return s.NotReached == 0 && s.Pending == 0 && s.Counts.Total() > 0
 }
@@ -111,7 +109,7 @@ func (s summary) target() string {
 	return target
 }
 
-// figures are the counts by verdict, bytes, duration and rate.
+// figures formats the counts by verdict, bytes, duration and rate.
 func (s summary) figures() string {
 	var parts []string
 	for _, v := range verdict.All {
@@ -147,7 +145,7 @@ func (s summary) figures() string {
 	return text
 }
 
-// check says how the files were checked that were not there already.
+// check describes how the files that were not already there were checked.
 func (s summary) check() string {
 	p := s.Preflight
 	switch {
@@ -178,8 +176,8 @@ func (s summary) left() string {
 	return "  left out: " + strings.Join(parts, ", ") + "\n"
 }
 
-// list writes the first of some files, and where the others stand: total counts
-// them, unless it is 0. What helps stands below the files that it helps.
+// list writes the first of some files, and where the rest is listed; total is their number unless 0. A hint
+// follows the files it applies to.
 func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 	shown := slices.Clone(list[:min(len(list), maxListed)])
 	first := map[string]int{}
@@ -204,7 +202,7 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 	}
 }
 
-// hintOf is what helps a file that failed.
+// hintOf returns the hint for a file that failed.
 func hintOf(o ingest.Outcome) string {
 	if !o.Verdict.Bad() {
 		return ""
@@ -212,7 +210,7 @@ func hintOf(o ingest.Outcome) string {
 	return fault.WithoutAttempts(o.Hint)
 }
 
-// json is the summary as one line, where the log is in JSON.
+// json formats the summary as one JSON line.
 func (s summary) json() string {
 	var (
 		check            string

@@ -24,9 +24,9 @@ var Examples = sync.OnceValue(func() map[string]module.Example { return module.R
 var (
 	lookupText = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}
 	missingOK  = module.Param{Name: "missing_ok", Type: "boolean",
-		Doc: "true makes it no error that it does not exist", Default: false}
+		Doc: "true returns nil when it does not exist, instead of an error", Default: false}
 	lookupOtherwise = module.Param{Name: "otherwise", Type: "string",
-		Doc: "what else can be done, for the hint of the error", Default: ""}
+		Doc: "hint of the error: what else can be done", Default: ""}
 )
 
 func lookupOptions(c *module.Call) lookup.Options {
@@ -38,8 +38,8 @@ func Module(b *bindings.Binding) *module.Module {
 	b.Before = append(b.Before, new(resolver).resolve)
 	return &module.Module{
 		Name: "lookup",
-		Doc: "Finds what people name by its id, its name or a path such as PROJECT/MISSION, as the commands do. " +
-			"Nothing of that name, or several things, are a UsageError that lists the candidates.",
+		Doc: "Finds records by id, name or a path such as PROJECT/MISSION, as the commands do. " +
+			"None or several of that name are a UsageError that lists the candidates.",
 		Lazy: func() []module.Func { return lookupFuncs(b) },
 	}
 }
@@ -62,7 +62,7 @@ func (r *resolver) resolve(ctx context.Context, call bindings.Call) (context.Con
 func lookupFuncs(b *bindings.Binding) []module.Func {
 	return []module.Func{
 		{
-			Name: "project", Doc: "Finds a project.", Returns: "the project; nil where there is none and missing_ok is set",
+			Name: "project", Doc: "Finds a project.", Returns: "the project; nil when there is none and missing_ok is set",
 			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{missingOK, lookupOtherwise}}},
 			Call: found(b, func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
 				return f.Project(ctx, c.String("text"), lookupOptions(c))
@@ -110,7 +110,7 @@ func lookupFuncs(b *bindings.Binding) []module.Func {
 	}
 }
 
-// found makes a function that returns a record, and its kind where any may be found.
+// found declares a function that returns a record, and its kind if any kind may be found.
 func found(b *bindings.Binding, find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record,
 	error)) func(*module.Call) (any, error) {
 	return func(c *module.Call) (any, error) {
@@ -129,7 +129,7 @@ func found(b *bindings.Binding, find func(context.Context, lookup.Finder, *modul
 	}
 }
 
-// with calls a finder. Its errors are about what the user wrote, so that they do not name this module.
+// with calls a finder. Its errors concern what the user typed and do not name this module.
 func with(b *bindings.Binding, c *module.Call, find func(context.Context, lookup.Finder) error) {
 	finder := lookup.In(b.Command(c.L))
 	vm.Must(c.L, c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }))

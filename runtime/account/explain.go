@@ -8,16 +8,15 @@ import (
 	"transect/runtime"
 )
 
-// Setting is a setting in force: its value, without secrets, and where it is
-// from.
+// Setting is a setting in force: its value, without secrets, and its source.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	From  string `json:"from"`
 }
 
-// Explain lists the settings of the connection that is in force, and the files
-// and folders that are used. The error says why it cannot connect.
+// Explain lists the connection settings in force, and the files and folders used. The error is the reason why
+// it cannot connect.
 func Explain(p *runtime.Process, flags runtime.Connection) (settings, files []Setting, err error) {
 	named, err := runtime.ResolveConnection(p, flags)
 	if err != nil {
@@ -103,7 +102,7 @@ func settingName(o runtime.Option) string {
 		"TRANSECT_ACCESS_TOKEN": "access-token"}[o.Env]
 }
 
-// shown is a value without secrets.
+// shown hides secret values.
 func shown(secret bool, value string) string {
 	if secret {
 		return "(set)"
@@ -111,7 +110,7 @@ func shown(secret bool, value string) string {
 	return transport.Redact(value)
 }
 
-// exists is a path, and whether it is there.
+// exists formats a path and whether it exists.
 func exists(read, path string) string {
 	if read != "" {
 		return read

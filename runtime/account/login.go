@@ -13,11 +13,11 @@ import (
 	"transect/runtime"
 )
 
-// longestName is the most of what a login keeps without secrets, in bytes.
+// longestName limits the parts of a login other than secrets, in bytes.
 const longestName = 1000
 
-// Login asks for what a login lacks, tries it and keeps it. kind says what to
-// ask for: "user", "client" or "token"; "" takes it from what is given.
+// Login asks for what a login lacks, tries it and saves it. kind is what to ask for: "user", "client" or
+// "token"; "" derives it from the given settings.
 func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string) error {
 	if job.Connection.Local {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "the local platform needs no login"),
@@ -64,7 +64,7 @@ func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string
 	})
 }
 
-// account is who a login is, without secrets.
+// account names the user or client of a login, without secrets.
 func account(s client.Settings) string {
 	switch {
 	case s.User != "":
@@ -75,7 +75,7 @@ func account(s client.Settings) string {
 	return "the holder of a token"
 }
 
-// ask asks for what is missing on the terminal.
+// ask asks for missing settings on the terminal.
 func ask(ctx context.Context, x *runtime.Execution, s *client.Settings, kind string) error {
 	p := x.Process()
 	terminal := p.IsTerminal(p.Stdin) && p.IsTerminal(p.Stderr)
@@ -117,8 +117,7 @@ func ask(ctx context.Context, x *runtime.Execution, s *client.Settings, kind str
 	return ask("Password", "--password-file FILE", &s.Password, true)
 }
 
-// try logs in. A platform that lets the login in but does not describe its
-// user, such as a client's, has accepted it.
+// try logs in. A login is valid even if the platform does not describe its user, as for a client.
 func try(ctx context.Context, x *runtime.Execution, s client.Settings) error {
 	cl, err := x.Connect(ctx, s)
 	if err != nil {

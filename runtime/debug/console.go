@@ -43,10 +43,10 @@ const help = `c, continue        go on to the next breakpoint       s, step     
 n, next            to the next line of the function   o, out        to the end of the function
 b, break LINE [if CONDITION]                          b FILE:LINE   in another file
 breaks             list the breakpoints               delete N      remove a breakpoint
-w, where           the stack                          up, down      look at another function of it
+w, where           the stack                          up, down      another function of it
 l, locals          variables of the function          upvalues      of the functions around it
 globals            global variables of the script     list          the source around
-tasks              what runs                          task N        look at another task
+tasks              what runs                          task N        another task
 catch MODE         stop at errors that nothing catches (uncaught), at all of them (all), at none (off)
 q, quit            end the run                        p EXPRESSION  or any Lua: evaluate it here
 An empty line repeats step, next and out. Ctrl-C stops a script that runs.`

@@ -46,7 +46,7 @@ func FromWorker(p *runtime.Process, job *runtime.Job) error {
 // worker is the part of a job with the worker that started the process.
 type worker struct{ link *link.Child }
 
-// Link returns the link of a job with the worker that started the process, nil for other runs.
+// Link returns the link of a job with its worker, nil for other runs.
 func Link(job *runtime.Job) *link.Child { return runtime.PartOf[worker](job.Parts).link }
 
 // Settings are the part of a job whose script submits jobs.
@@ -66,7 +66,7 @@ func New(p *runtime.Process, job *runtime.Job) runtime.Part {
 	return q
 }
 
-// Prepare lets scripts submit jobs.
+// Prepare enables scripts to submit jobs.
 func (q *part) Prepare(o *vm.Options) {
 	if stdlib.UseJobs(o, q.forScripts()); q.link != nil {
 		o.Leased = q.leased
@@ -109,7 +109,7 @@ func (t gatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// Finish keeps what the script of a job returned as the job's result.
+// Finish stores the values returned by a job's script as the job's result.
 func (q *part) Finish(ctx context.Context, err error) error {
 	if failed := q.keepResult(ctx); err == nil {
 		return failed

@@ -11,8 +11,8 @@ import (
 	"transect/runtime/runledger"
 )
 
-// ReadLedger calls f with the ledger of a run, which is that of a job in the
-// database of jobs. It fails with fs.ErrNotExist when the run has none.
+// ReadLedger calls f with the ledger of a run, from the jobs database for jobs. It fails with fs.ErrNotExist
+// when the run has none.
 func ReadLedger(ctx context.Context, p *runtime.Process, jobsURL, run string, f func(*ledger.Ledger) error) error {
 	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) {
 		_, err := s.Get(ctx, job)
@@ -26,8 +26,7 @@ func ReadLedger(ctx context.Context, p *runtime.Process, jobsURL, run string, f 
 	})
 }
 
-// EditLedger is ReadLedger for decisions about writes of a run that is not in
-// progress.
+// EditLedger is ReadLedger for decisions about writes of a run that is not in progress.
 func EditLedger(ctx context.Context, p *runtime.Process, jobsURL, run string, f func(*ledger.Ledger) error) error {
 	records := func(s *jobs.Store, job int64) (*jobs.Ledger, error) { return s.EditLedger(ctx, job) }
 	return withLedger(ctx, p, jobsURL, run, ledger.OpenToEdit, records, f)
@@ -60,8 +59,7 @@ func withLedger(ctx context.Context, p *runtime.Process, jobsURL, run string,
 	return f(l)
 }
 
-// OpenJobs opens the database of jobs at an address, else that of TRANSECT_JOBS or
-// of this user.
+// OpenJobs opens the jobs database at an address, by default that of TRANSECT_JOBS or the user's own.
 func OpenJobs(ctx context.Context, p *runtime.Process, url string) (*jobs.Store, error) {
 	return jobs.Open(ctx, jobs.Config{URL: cmp.Or(url, p.Getenv("TRANSECT_JOBS")), StateDir: p.StateDir()})
 }

@@ -43,7 +43,7 @@ type packed struct {
 	sent bool
 }
 
-// forScripts is what the module jobs needs.
+// forScripts implements the module jobs.
 func (q *part) forScripts() *stdlib.Jobs {
 	last := atomic.Int64{}
 	return &stdlib.Jobs{
@@ -139,9 +139,8 @@ func (q *part) has(script *packed) bool {
 	return script.sent
 }
 
-// key tells a submission from all others of the run, the same in each start: by
-// what it says, and how many said the same before. The text of the script is no
-// part of it: a mended script is the same job.
+// key identifies a submission within the run, the same in each start, by its content and the number of equal
+// ones before. The text of the script is not part of it: a corrected script is the same job.
 func (q *part) key(p jobs.Part) (string, error) {
 	own := runledger.Of(q.x)
 	if own == nil {
@@ -190,8 +189,8 @@ func (q *part) pack(name string) (*packed, error) {
 	return q.packed[file], nil
 }
 
-// find is the path of a script: from the current folder, or beside the running
-// script, with which it has travelled.
+// find returns the path of a script, from the current folder or next to the running script, with which it was
+// packed.
 func (q *part) find(name string) string {
 	path := q.process.AbsPath(name)
 	if _, err := os.Stat(path); err == nil || filepath.IsAbs(name) || q.job.Script == "" || q.job.Script == "-" ||

@@ -13,8 +13,8 @@ import (
 	"transect/client/fault"
 )
 
-// Cancel cancels a job: at once when it is not running, otherwise its worker stops it within about a second.
-// For a job that has ended it returns a *fault.ValueError.
+// Cancel cancels a job: immediately if it is not running, otherwise its worker stops it within about a
+// second. For a job that has ended it returns a *fault.ValueError.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
 	return s.Tx(ctx, func(tx *Tx) error { return s.CancelTx(ctx, tx, id) })
 }

@@ -11,7 +11,7 @@ import (
 
 func badURL(format string, args ...any) error {
 	err := fault.Of(&fault.ConfigError{}, "the address of the jobs: "+format, args...)
-	return fault.Hinted(err, "such as postgres://user@host/database; the password may stand in ~/.pgpass")
+	return fault.Hinted(err, "such as postgres://user@host/database; the password can be in ~/.pgpass")
 }
 
 // remote reports whether a server is on another machine.

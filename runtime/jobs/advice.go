@@ -25,8 +25,8 @@ func (j *Job) Next() string {
 	case j.State == DoneFailures:
 		return "see which items failed and why, then " + again + ": finished work is not repeated"
 	case j.State == NeedsDecision:
-		return fmt.Sprintf("look at what the output names, say what became of it with transect runs "+
-			"settle %s WRITE, then %s", RunID(j.ID), again)
+		return fmt.Sprintf("check the writes that the output names, decide about them with transect "+
+			"runs settle %s WRITE, then %s", RunID(j.ID), again)
 	case j.State == Stopped && code == 4:
 		return "check user, password or profile on the worker, then " + again
 	case j.State == Stopped:
@@ -36,9 +36,9 @@ func (j *Job) Next() string {
 	case j.State == Failed && code == 10:
 		return "submit it again with a longer --timeout, or " + again + ": it resumes"
 	case j.State == Failed:
-		return "read the error; when its cause is gone, " + again + "; when the script was mended, submit it again"
+		return "read the error; when its cause is gone, " + again + "; after correcting the script, submit it again"
 	case j.State == Cancelled:
-		return again + " goes on where it stopped"
+		return again + " resumes it"
 	}
 	return ""
 }

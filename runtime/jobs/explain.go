@@ -37,7 +37,7 @@ func explainSQLite(path string, err error) error {
 	}
 	if code := cause.Code(); code == sqlitelib.SQLITE_FULL || code == sqlitelib.SQLITE_IOERR_SHMSIZE {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC),
-			"make room on that disk; workers go on by themselves then")
+			"make room on that disk; workers then continue by themselves")
 	}
 	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
 	switch cause.Code() & 0xff {
@@ -97,7 +97,7 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	case "53100": // disk full
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
-			"make room on the disk of the server; workers go on by themselves then")
+			"make room on the disk of the server; workers then continue by themselves")
 	}
 	switch refused.Code[:2] {
 	case "28": // invalid authorization
@@ -120,10 +120,10 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 // lackedRight suggests how to get a right that the server refused.
 func lackedRight(message string) string {
 	if strings.Contains(message, "schema") {
-		return "let the owner of the database make the tables, with transect jobs, and the roles, with transect jobs roles " +
-			"| psql"
+		return "let the owner of the database create the tables, with transect jobs, and the roles, with transect jobs " +
+			"roles | psql"
 	}
-	return "roles, which the owner grants (transect jobs roles): transect_viewer looks; transect_submitter submits, " +
+	return "roles, which the owner grants (transect jobs roles): transect_viewer reads; transect_submitter submits, " +
 		"cancels and retries its own jobs, keeps schedules; transect_worker works, removes jobs, settles writes"
 }
 

@@ -16,8 +16,8 @@ import (
 	"transect/client/fault"
 )
 
-// schema holds one file a version, in order. What was released is never changed;
-// a new version of River's tables gets a file as well, be it empty.
+// schema holds one file per version, in order. Released ones never change; a new version of River's tables
+// gets a file as well, even an empty one.
 //
 //go:embed schema/*.sql
 var schema embed.FS

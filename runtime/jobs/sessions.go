@@ -70,7 +70,7 @@ func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
 		}
 		if moved {
 			return fault.Hinted(fault.Of(&fault.ConfigError{},
-				"the jobs need sessions of PostgreSQL, and a connection pooler in transaction mode stands before it"),
+				"the jobs need PostgreSQL sessions, but the connection goes through a pooler in transaction mode"),
 				"name the server itself in TRANSECT_JOBS, or set pool_mode = session in the pooler")
 		}
 		first, second = second, first

@@ -24,7 +24,7 @@ func TestConnectionPooler(t *testing.T) {
 			if err == nil {
 				s.Close()
 			}
-			if err == nil || !strings.Contains(err.Error(), "a connection pooler in transaction mode") {
+			if err == nil || !strings.Contains(err.Error(), "the connection goes through a pooler in transaction mode") {
 				t.Error(err)
 			}
 		})

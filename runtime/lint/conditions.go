@@ -102,7 +102,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	}
 	if right.constant == lua.LString("complete") && equality && isField(e.Lhs, "ingestion", "status") {
 		w.report(at, SameAlways, "an ingestion status is never \"complete\"",
-			"the platform says \"completed\"; filters take both")
+			"the platform uses \"completed\"; filters accept both")
 		return
 	}
 	switch {

@@ -87,7 +87,7 @@ func (w *walk) namedArguments(s *declare.Spec, table *ast.TableExpr, given map[s
 			if f := fault.Find(s.Undeclared(name)); f != nil {
 				w.report(v.at, UnknownArgument, s.FullName()+": "+f.Facts().Message, f.Facts().Hint)
 			} else if unnamed := s.Unnamed(map[string]any{name: true}); len(unnamed) > 0 {
-				w.report(v.at, UnknownArgument, unnamed[0], "extra = { … } says that it is meant")
+				w.report(v.at, UnknownArgument, unnamed[0], "extra = { … } marks it as intended")
 			}
 			continue
 		}
@@ -201,7 +201,7 @@ func (w *walk) conditions(s *declare.Spec, filter *ast.TableExpr) {
 			w.conditions(s, inner)
 		} else if named && w.facts[f.Value].kind == "nil" {
 			w.report(w.positionOf(key, w.at(key)), WrongValue, s.FullName()+": filter: "+key.Value+
-				" is nil, which is no condition", "the search finds what it would find without it")
+				" is nil, which is not a condition", "the search ignores it")
 		}
 	}
 }

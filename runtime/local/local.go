@@ -20,8 +20,8 @@ import (
 	"transect/runtime"
 )
 
-// Dir is the folder of the local platform: the given one, else TRANSECT_LOCAL_DIR, else one in the user's data
-// folder.
+// Dir returns the folder of the local platform: the given one, else TRANSECT_LOCAL_DIR, else one in the
+// user's data folder.
 func Dir(p *runtime.Process, dir string) (string, error) {
 	if dir = cmp.Or(dir, p.Getenv("TRANSECT_LOCAL_DIR")); dir != "" {
 		return p.Path(dir), nil
@@ -34,8 +34,8 @@ func Dir(p *runtime.Process, dir string) (string, error) {
 	return filepath.Join(xdg.DataHome, "transect", "local"), nil
 }
 
-// KeepDeleted is how long the local platform keeps deleted datasets for
-// restoring: TRANSECT_KEEP_DELETED, or 0 for its default.
+// KeepDeleted returns how long the local platform keeps deleted datasets for restoring:
+// TRANSECT_KEEP_DELETED, or 0 for its default.
 func KeepDeleted(p *runtime.Process) (time.Duration, error) {
 	text := p.Getenv("TRANSECT_KEEP_DELETED")
 	if text == "" {

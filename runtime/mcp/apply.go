@@ -32,7 +32,7 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	if err != nil {
 		return "", result{}, err
 	}
-	byHand := fmt.Sprintf("a person can do it in a shell: transect apply %s", s.fileOf(p.Name()))
+	byHand := fmt.Sprintf("a person can apply it in a shell: transect apply %s", s.fileOf(p.Name()))
 	if !s.Apply {
 		return "", result{}, fmt.Errorf("this server was started without --allow apply: %s", byHand)
 	}

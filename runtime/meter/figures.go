@@ -9,9 +9,8 @@ import (
 	"transect/client/human"
 )
 
-// rate is how fast work went lately. The rate since the beginning would say
-// little after a pause, and nothing right after a resumed run has found what
-// is done already.
+// rate is the recent speed of the work. An average since the beginning would mislead after a pause, and after
+// a resumed run has found what is already done.
 type rate struct {
 	at           time.Time
 	moved, files int64
@@ -80,8 +79,8 @@ func (m *Meter) figures(last bool) figures {
 	return f
 }
 
-// text is "3 of 10 files, 1.2 MB of 5.0 MB (24%), 600 kB/s, 6s left, network,
-// 2 retries, 1 failed, 2s".
+// text formats the figures, such as "3 of 10 files, 1.2 MB of 5.0 MB (24%), 600 kB/s, 6s left, waits for the
+// network, 2 retries, 1 failed, 2s".
 func (f figures) text() string {
 	var parts []string
 	waits := f.RetryAfter > 0 && !f.last
@@ -127,14 +126,13 @@ func (f figures) text() string {
 	return strings.Join(append(parts, human.Duration(f.elapsed)), ", ")
 }
 
-// limiters say what holds work up.
+// limiters describe what slows the work down.
 var limiters = map[string]string{
 	"disk": "waits for the disk", "cpu": "waits for the processor", "network": "waits for the network",
 	"server": "waits for the platform", "limit": "held back by the bandwidth limit",
 }
 
-// unanswered reports whether all bytes have arrived while something is not done yet:
-// nobody knows how long that takes.
+// unanswered reports whether all bytes have arrived while something is not done yet, for an unknown time.
 func (f figures) unanswered() bool {
 	return !f.last && f.TotalBytes > 0 && f.Bytes >= f.TotalBytes && f.Files+f.Failed < max(f.TotalFiles, 1)
 }
@@ -151,7 +149,7 @@ func (f figures) percent() (int64, bool) {
 	return 0, false
 }
 
-// fields are the figures for JSON.
+// fields returns the figures for JSON.
 func (f figures) fields(label string) map[string]any {
 	line := map[string]any{"type": "progress", "label": label, "files": f.Files, "bytes": f.Bytes, "failed": f.Failed,
 		"retries": f.Retries, "bytes_per_second": int64(f.rate), "seconds": f.elapsed.Seconds(), "finished": f.last}

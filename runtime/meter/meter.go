@@ -1,6 +1,5 @@
-// Package meter shows how far a long piece of work has come, on the error
-// stream: a line on a terminal that is redrawn, elsewhere a line a minute, or
-// JSON lines.
+// Package meter shows the progress of a long piece of work on the error stream: on a terminal as a line that
+// is redrawn, elsewhere as a line per minute, or as JSON lines.
 package meter
 
 import (
@@ -20,16 +19,16 @@ const (
 	report = time.Minute
 )
 
-// Reading is how far work has come.
+// Reading is the progress of work.
 type Reading struct {
 	Files, Bytes           int64 // done, by earlier runs as well
 	TotalFiles, TotalBytes int64 // of all the work; 0 when not known
 	FoundFiles             int64 // while the total is not known
-	Transferred            int64 // bytes moved by this run: what the rate is of
+	Transferred            int64 // bytes moved by this run, for the rate
 	Failed, Retries        int64
-	Unread                 int64  // files sent, that the platform has yet to read; work waits for that alone
+	Unread                 int64  // files sent that the platform has yet to read; work waits only for them
 	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
-	// how long requests are held back because the platform asked for it (Retry-After); 0 when not
+	// delay requested by the platform (Retry-After); 0 for none
 	RetryAfter time.Duration
 }
 
@@ -38,13 +37,11 @@ type Options struct {
 	Label                  string
 	TotalFiles, TotalBytes int64
 	Brief                  bool // no line at the end, as the caller prints a summary
-	// Read gives the reading in place of the meter's own counters. Any
-	// goroutine may call it.
+	// Read returns the reading in place of the meter's own counters. It may be called on any goroutine.
 	Read func() Reading
 }
 
-// Meter counts work and shows it. Work only adds to counters, which any
-// goroutine may do; a ticker of its own reads them.
+// Meter counts work and shows it. Any goroutine may add to its counters, which its ticker reads.
 type Meter struct {
 	label                              string
 	total                              Reading
@@ -69,7 +66,7 @@ type Meter struct {
 	over    chan struct{}
 }
 
-// Start starts a display, as the interpreter's options want it.
+// Start starts a display in the form that the interpreter's options select.
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
 	m := &Meter{label: human.Line(o.Label),
@@ -125,7 +122,7 @@ func (m *Meter) Add(files, bytes, failed, retries int64) {
 	m.report(files, failed)
 }
 
-// own is the reading of the meter's own counters.
+// own returns the reading of the meter's own counters.
 func (m *Meter) own() Reading {
 	r := m.total
 	r.Files, r.Bytes, r.Failed, r.Retries = m.files.Load(), m.bytes.Load(), m.failedItems.Load(), m.retries.Load()
@@ -183,6 +180,6 @@ func (m *Meter) draw(last bool) {
 		if last && m.brief {
 			return
 		}
-		fmt.Fprintln(m.out, m.label+": "+f.text()) // progress that cannot be shown is no failure of the work
+		fmt.Fprintln(m.out, m.label+": "+f.text()) // progress that cannot be shown does not fail the work
 	}
 }

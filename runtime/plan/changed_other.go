@@ -4,5 +4,5 @@ package plan
 
 import "time"
 
-// changeTime is not known: the file is read.
+// changeTime is not available: the file is read.
 func changeTime(string) time.Time { return time.Time{} }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changeTime is when a file was last changed, or what is known of it.
+// changeTime identifies the last change of a file, by its inode's change time.
 func changeTime(path string) time.Time {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {

@@ -42,15 +42,15 @@ func (h *Head) check() error {
 	script := h.Script
 	switch {
 	case !planID().MatchString(h.ID):
-		return errors.New("its id is not one of a plan")
+		return errors.New("its id is invalid")
 	case script == "" || script == "-" || strings.ContainsRune(script, 0):
 		return errors.New("it names no script that can be run again")
 	case scripts.IsRef(script) && !known(script):
 		return fmt.Errorf("there is no script %s in this transect", human.Line(script))
 	case !filepath.IsAbs(h.Folder):
-		return errors.New("its folder is not one of this machine")
+		return errors.New("its folder is not an absolute path")
 	case slices.ContainsFunc(h.Options, func(o string) bool { return !optionForm().MatchString(o) }):
-		return errors.New("an option of it is not one")
+		return errors.New("one of its options is invalid")
 	}
 	return nil
 }
@@ -60,11 +60,11 @@ func known(script string) bool {
 	return found
 }
 
-// check refuses a plan that this program does not write. Of one that is not the user's
-// own, it also finds whether the lines say what they stand for.
+// check refuses a plan that this program would not write. For another user's plan it also verifies that the
+// keys of writes match their lines.
 func (p *Plan) check(own bool) error {
 	if len(p.Reads) > mostReads {
-		return fmt.Errorf("it rests on more than %s", human.Count(mostReads, "lookup"))
+		return fmt.Errorf("it depends on more than %s", human.Count(mostReads, "lookup"))
 	}
 	for i, c := range p.Code {
 		if c.File == "" || !isHex(c.Sum, 64) {
@@ -83,7 +83,7 @@ func (p *Plan) check(own bool) error {
 	}
 	for i, e := range p.Effects {
 		if sandbox.Unknown(e.Kind) || e.After < 0 || e.After > len(p.Writes) {
-			return fmt.Errorf("its effect %d is not one", i+1)
+			return fmt.Errorf("its effect %d is invalid", i+1)
 		}
 	}
 	for i, w := range p.Writes {
@@ -106,15 +106,15 @@ func (w *Write) check(number int) error {
 	s := operations()[w.Operation]
 	switch {
 	case w.Number != number:
-		return errors.New("it has another number")
+		return errors.New("its number is wrong")
 	case s == nil || s.Effect == declare.Read:
 		return fmt.Errorf("%q is not an operation that writes", human.Line(w.Operation))
 	case w.Kind != kindOf(s) || w.Things != thingsOf(s):
-		return fmt.Errorf("%s does something else than it says", w.Operation)
+		return fmt.Errorf("its description does not match %s", w.Operation)
 	case !gjson.ParseBytes(w.Arguments).IsObject():
-		return errors.New("its arguments are no object")
+		return errors.New("its arguments are not an object")
 	case w.Bytes < 0 || w.Bytes > 1<<50 || w.MD5 != "" && !isHex(w.MD5, 32) || !isHex(w.Key, 24):
-		return errors.New("its size, checksum or key is not one")
+		return errors.New("its size, checksum or key is invalid")
 	case w.Before != nil && !declare.IsIdentifier(w.Before.ID):
 		return errors.New("what it changes has no id")
 	case slices.ContainsFunc(w.After, func(n int) bool { return n < 1 || n >= number }):
@@ -125,7 +125,7 @@ func (w *Write) check(number int) error {
 	return nil
 }
 
-// plainPath reports whether a path for gjson names a value, and does nothing with it.
+// plainPath reports whether a gjson path only names a value, without modifiers or queries.
 func plainPath(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if path[i] == '\\' {
@@ -137,7 +137,7 @@ func plainPath(path string) bool {
 	return true
 }
 
-// checkKeys finds whether each write stands for what its line says: a gate compares keys.
+// checkKeys verifies that the key of each write follows from its line: a gate compares keys.
 func (p *Plan) checkKeys() error {
 	known := ids{present: map[string]bool{}}
 	for _, date := range p.Present {
@@ -159,7 +159,7 @@ func (p *Plan) checkKeys() error {
 	return nil
 }
 
-// call finds the declared operation of a lookup, and its arguments as it takes them.
+// call returns the declared operation of a lookup, with parsed arguments.
 func (r *Read) call() (*declare.Spec, declare.Args, error) {
 	s := operations()[r.Operation]
 	if s == nil || !repeatable(s) {

@@ -22,7 +22,7 @@ import (
 	"transect/scripts"
 )
 
-// Drift is what has changed since a plan was made: nothing is sent.
+// Drift lists changes since a plan was made, so that nothing is sent.
 type Drift struct {
 	fault.PlanError
 	Changes []string // the first ones
@@ -31,7 +31,7 @@ type Drift struct {
 // ExitCodeOfRun returns the exit code of a run that ends with the error; see runtime.ExitDrift.
 func (d *Drift) ExitCodeOfRun() int { return 9 }
 
-// drifted makes the error of a plan that no longer holds.
+// drifted returns the error for a plan that no longer holds.
 func (p *Plan) drifted(changes []string) error {
 	if len(changes) == 0 {
 		return nil
@@ -48,12 +48,12 @@ func (p *Plan) drifted(changes []string) error {
 	}
 	d := &Drift{Changes: text}
 	d.Message = "the plan no longer holds, and nothing was sent:\n  " + strings.Join(text, "\n  ")
-	d.Hint = p.Refresh() + " plans anew and shows the difference"
+	d.Hint = p.Refresh() + " plans again and shows the difference"
 	return d
 }
 
-// CheckFiles compares the script, its modules and the files that are yet to be sent with
-// what they were. code reads a module that is no file.
+// CheckFiles compares the script, its modules and the files yet to be sent with the plan. code reads a module
+// that is not a file.
 func (g *Gate) CheckFiles(code func(name string) ([]byte, error)) error {
 	p := g.Plan
 	changes := p.codeChanges(code)
@@ -104,7 +104,7 @@ func sumOf(tree files.Tree, path string) (string, error) {
 	return checksum.Hex(hash), err
 }
 
-// path is a path of the plan, which is relative to its folder.
+// path resolves a path of the plan relative to its folder.
 func (p *Plan) path(name string) string {
 	if filepath.IsAbs(name) || scripts.IsRef(name) {
 		return name
@@ -123,8 +123,8 @@ func (p *Plan) codeChanges(code func(name string) ([]byte, error)) (changes []st
 	return changes
 }
 
-// Check compares what the plan rests on with a platform: lookups find what they found,
-// and records that are changed or deleted are as they were.
+// Check compares the plan with a platform: lookups return what they returned, and records to be changed or
+// deleted are unchanged.
 func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) error {
 	const atOnce = 8
 	var mu sync.Mutex
@@ -162,7 +162,7 @@ func (p *Plan) Check(ctx context.Context, c *client.Client, platform string) err
 	return p.drifted(changes)
 }
 
-// compare says what a lookup finds that it did not find before.
+// compare describes what a lookup finds now and did not find before.
 func (r *Read) compare(ctx context.Context, c *client.Client) (string, error) {
 	_, args, err := r.call()
 	if err != nil {
@@ -195,19 +195,19 @@ func (r *Read) compare(ctx context.Context, c *client.Client) (string, error) {
 	return fmt.Sprintf("%s (%s) %s", r.Operation, place(r.Position), strings.Join(parts, ", and ")), nil
 }
 
-// without lists what is in a and not in b.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// changes reports whether the plan makes or deletes things of some kinds before a write.
+// changes reports whether the plan creates or deletes records of some managers before a write.
 func (p *Plan) changes(kinds []string, before *Write) bool {
 	return slices.ContainsFunc(p.Writes[:min(before.Number-1, len(p.Writes))], func(w *Write) bool {
 		return slices.Contains(kinds, w.Things) && w.Kind != Change
 	})
 }
 
-// compare says what became of the record that a write changes or deletes.
+// compare describes changes of the record that a write changes or deletes.
 func (p *Plan) compare(ctx context.Context, c *client.Client, w *Write) (string, error) {
 	manager, _, _ := strings.Cut(w.Operation, ".")
 	m := c.Manager(manager)
@@ -234,7 +234,7 @@ func (p *Plan) compare(ctx context.Context, c *client.Client, w *Write) (string,
 	return "", nil
 }
 
-// differs reports whether a record was changed: by its modification date where it has one.
+// differs reports whether a record was changed, by its modification date if it has one.
 func (b *Before) differs(earlier *Before) bool {
 	if b.Modified != "" || earlier.Modified != "" {
 		return b.Modified != earlier.Modified

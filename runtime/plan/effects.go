@@ -13,11 +13,11 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Effect is what a script does outside of the platform.
+// Effect is a side effect of a script outside the platform.
 type Effect struct {
 	Kind     sandbox.EffectKind `json:"effect"`
 	What     string             `json:"what"`
-	To       string             `json:"to,omitempty"` // the new path of what is moved
+	To       string             `json:"to,omitempty"` // new path, for moves
 	Position string             `json:"at,omitempty"`
 	After    int                `json:"after,omitempty"` // number of the last write before it
 	Guess    bool               `json:"guess,omitempty"`
@@ -37,16 +37,15 @@ func (e *Effect) ofFile() bool {
 	return true
 }
 
-// lasting reports whether further effects of the kind add nothing: what has been created
-// may be written again, what is kept may be kept again.
+// lasting reports whether repeating an effect of the kind changes nothing more, as for creating or keeping
+// something.
 func (e *Effect) lasting() bool {
 	return slices.Contains([]sandbox.EffectKind{sandbox.CreateFile, sandbox.ChangeFile, sandbox.CreateFolder,
 		sandbox.KeepState,
 		sandbox.Download}, e.Kind)
 }
 
-// effectOf returns an effect as a plan has it: its paths start from a folder where they
-// lie below it.
+// effectOf returns an effect with paths relative to a folder, where they are below it.
 func effectOf(ctx context.Context, of sandbox.Effect, folder string) Effect {
 	e := Effect{Kind: of.Kind, What: of.What, To: of.To, Position: declare.Position(ctx)}
 	if e.ofFile() {
@@ -55,7 +54,7 @@ func effectOf(ctx context.Context, of sandbox.Effect, folder string) Effect {
 	return e
 }
 
-// under returns a path relative to a folder, if it lies below it.
+// under returns a path relative to a folder if it is below it.
 func under(folder, path string) string {
 	if rel, err := filepath.Rel(folder, path); path != "" && err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -63,10 +62,10 @@ func under(folder, path string) string {
 	return path
 }
 
-// touched knows the files that effects have made or changed, which may be written again.
+// touched holds the files that effects have created or changed, which may be written again.
 type touched map[string]bool
 
-// again reports whether an effect adds nothing to earlier ones, and notes it.
+// again reports whether an effect is covered by earlier ones, and records it.
 func (t touched) again(e *Effect) bool {
 	key := e.What
 	if !e.ofFile() {
@@ -85,7 +84,7 @@ func (t touched) again(e *Effect) bool {
 	return known
 }
 
-// Effect notes what the script would do outside of the platform. It does not happen.
+// Effect records a side effect of the script, which does not happen.
 func (r *Recorder) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err error) {
 	if of.Kind == sandbox.Download && r.Private(of.What) {
 		return false, nil
@@ -104,8 +103,8 @@ func (r *Recorder) Effect(ctx context.Context, of sandbox.Effect) (happens bool,
 	return false, nil
 }
 
-// Effect decides about what a script does outside of the platform: what the plan lists
-// happens where that is allowed, once, after the writes before it.
+// Effect decides about a side effect of the script: one that the plan lists happens if allowed, once, after
+// the writes that precede it.
 func (g *Gate) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +131,7 @@ func (g *Gate) Effect(ctx context.Context, of sandbox.Effect) (happens bool, err
 		if g.state[w.Number] != done && (failed || unsent) {
 			return false, g.refuse(fault.Hinted(fault.Of(&fault.PlanError{},
 				"%s is not done, as write %d of the plan, before it, "+
-					"has not succeeded: %s", e.text(), w.Number, w.text()), "transect apply again goes on with what is missing"))
+					"has not succeeded: %s", e.text(), w.Number, w.text()), "transect apply again does what is missing"))
 		}
 	}
 	g.effects = slices.Delete(g.effects, n, n+1)
@@ -164,7 +163,7 @@ func (g *Gate) unlisted(ctx context.Context, of sandbox.Effect) error {
 	return g.beyond(fault.Of(&fault.PlanError{}, "%s is not in the plan, and was not done", e.text()))
 }
 
-// text says what an effect does, for people.
+// text describes an effect for people.
 func (e *Effect) text() string {
 	switch kind, what, _ := strings.Cut(string(e.Kind), " "); {
 	case e.Kind == sandbox.MoveFile:
@@ -189,8 +188,8 @@ func (e *Effect) text() string {
 	return "! " + string(e.Kind) + " " + e.What
 }
 
-// effectLines returns effects for people, those of a kind at a line of the script together;
-// more counts what goes beyond most lines.
+// effectLines formats effects for people, joining those of a kind at one line of the script; more counts what
+// exceeds most lines.
 func effectLines(effects []Effect, most int) (lines []Line, more int) {
 	at, counts := map[string]int{}, []int{}
 	for _, e := range effects {

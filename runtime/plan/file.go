@@ -33,9 +33,8 @@ const (
 	mostHead  = 1 << 20
 )
 
-// Write writes a plan: JSON, one thing a line. The last one holds the digest of the others
-// with a key of the user: it tells the user's own plans from those of others, and from
-// those that were changed.
+// Write writes a plan as JSON, one object per line. The last line holds a digest of the others with the
+// user's key, which distinguishes the user's own, unchanged plans.
 func (p *Plan) Write(out io.Writer, key []byte) error {
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)
@@ -81,14 +80,14 @@ type trailer struct {
 	Digest string `json:"digest"`
 }
 
-// digestOf begins the digest of a plan with a key that has other uses.
+// digestOf starts the digest of a plan, with a key derived from one that has other uses.
 func digestOf(key []byte) hash.Hash {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte("transect plan\n"))
 	return h
 }
 
-// Folder is the folder in a state folder that holds the plans of programs.
+// Folder returns the folder for plans of programs within a state folder.
 func Folder(state string) string { return filepath.Join(state, "plans") }
 
 // Save writes a plan into a file that only its owner can read.
@@ -107,9 +106,8 @@ func (p *Plan) Save(path string, key []byte) error {
 	return err
 }
 
-// Load reads a plan from a file, which may be anybody's: it says what it holds, and
-// nothing in it is used as anything else. key tells whether it is the user's own; none is
-// when it is nil.
+// Load reads a plan of any origin. Its content is only described, not acted on. key, which may be nil, tells
+// whether the plan is the user's own.
 func Load(path string, key []byte) (*Plan, error) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -130,8 +128,7 @@ func Load(path string, key []byte) (*Plan, error) {
 	return p, nil
 }
 
-// LoadHead reads what is said of the plan in a file as a whole, and whether it is the
-// user's own.
+// LoadHead reads the head of a plan file and whether the plan is the user's own.
 func LoadHead(path string, key []byte) (h Head, own bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -149,7 +146,7 @@ func LoadHead(path string, key []byte) (h Head, own bool, err error) {
 	return h, l.own, err
 }
 
-// lines reads the lines of a plan, but for the last one, which holds their digest.
+// lines reads the lines of a plan, except the last one with their digest.
 type lines struct {
 	in          *bufio.Reader
 	key         []byte
@@ -206,24 +203,24 @@ func (l *lines) next() (line []byte, err error) {
 	}
 }
 
-// end takes the last line.
+// end reads the last line.
 func (l *lines) end(line []byte) error {
 	var t trailer
 	if err := strict(line, &t); err != nil {
 		return err
 	}
 	if _, err := l.in.ReadByte(); err == nil {
-		return errors.New("there is something behind its end")
+		return errors.New("there is data after its end")
 	}
-	said, err := hex.DecodeString(t.Digest)
-	if err != nil || len(said) != sha256.Size {
-		return errors.New("its digest is not one")
+	stated, err := hex.DecodeString(t.Digest)
+	if err != nil || len(stated) != sha256.Size {
+		return errors.New("its digest is invalid")
 	}
-	l.own = len(l.key) > 0 && hmac.Equal(said, l.digest.Sum(nil))
+	l.own = len(l.key) > 0 && hmac.Equal(stated, l.digest.Sum(nil))
 	return nil
 }
 
-// firstKey is the first key of an object: it tells the kind of a line.
+// firstKey returns the first key of an object, which gives the kind of a line.
 func firstKey(line []byte) (key string) {
 	if of := gjson.ParseBytes(line); of.IsObject() {
 		of.ForEach(func(k, _ gjson.Result) bool { key = k.Str; return false })
@@ -231,7 +228,7 @@ func firstKey(line []byte) (key string) {
 	return key
 }
 
-// strict decodes a line that has nothing but the fields of what it is decoded into.
+// strict decodes a line that has only the fields of its target.
 func strict(line []byte, into any) error {
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
@@ -239,7 +236,7 @@ func strict(line []byte, into any) error {
 		return errors.New(human.Line(human.Shorten(err.Error(), 200)))
 	}
 	if rest := line[in.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
-		return errors.New("a line of it has something behind its end")
+		return errors.New("one of its lines has data after its end")
 	}
 	return nil
 }
@@ -257,7 +254,7 @@ func (h *Head) read(line []byte) error {
 	return h.check()
 }
 
-// add takes one line.
+// add decodes one line.
 func (p *Plan) add(line []byte) error {
 	if p.Format == 0 {
 		return p.Head.read(line)

@@ -51,8 +51,8 @@ func TestPlansThatCannotBeUsed(t *testing.T) {
 		text   func(text []byte) []byte
 		want   string
 	}{
-		{change: func(p *plan.Plan) { p.ID = "../../etc/passwd" }, want: "its id is not one of a plan"},
-		{change: func(p *plan.Plan) { p.ID = "plan-20260501-100000-0a1b2c/../x" }, want: "its id is not one of a plan"},
+		{change: func(p *plan.Plan) { p.ID = "../../etc/passwd" }, want: "its id is invalid"},
+		{change: func(p *plan.Plan) { p.ID = "plan-20260501-100000-0a1b2c/../x" }, want: "its id is invalid"},
 		{text: func(text []byte) []byte { return bytes.Replace(text, []byte(`_plan":2`), []byte(`_plan":9`), 1) }, want: "another version"},
 		{text: func(text []byte) []byte {
 			return bytes.Replace(text, []byte(`"name":"North"}`), []byte(`"name":"South"}`), 1)

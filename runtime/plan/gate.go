@@ -21,21 +21,20 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Notes keep what became of the writes of a plan beyond the death of the process: the
-// ledger of the run.
+// Notes keep the state of a plan's writes across processes: the ledger of the run.
 type Notes interface {
 	Kept(name string) []byte
 	Put(name string, value []byte) error
 }
 
-// Gate lets a run send what stands in a plan.
+// Gate lets a run send only the writes of a plan.
 type Gate struct {
 	Plan *Plan
-	File string     // that holds the plan; "" for none
-	Tree files.Tree // as the script sees it
-	// Private reports whether a path is that of a temporary file of the script.
+	File string     // file of the plan; "" for none
+	Tree files.Tree // as seen by the script
+	// Private reports whether a path is a temporary file of the script.
 	Private func(path string) bool
-	// Allow lets the effects happen that the plan lists.
+	// Allow permits the side effects that the plan lists.
 	Allow bool
 
 	mu      sync.Mutex
@@ -45,12 +44,12 @@ type Gate struct {
 	state   map[int]state       // by number of the write
 	failed  map[int]bool        // numbers of writes that were refused or lost
 	later   map[string]*Write   // records that hold further ids, by id
-	taken   map[string]bool     // records that came about by writes, and were found
+	taken   map[string]bool     // implicit records that were found
 	folder  string              // of the plan, without links
 	effects []Effect            // that have not happened
 	touched touched
 	refused error // the first refusal
-	closed  bool  // nothing passes
+	closed  bool  // refuse everything
 	opened  bool  // the plan was compared with what earlier starts did
 	before  bool  // earlier starts have carried it out
 	rest    bool  // what comes next depends on a guess, and is not in the plan
@@ -64,8 +63,8 @@ const (
 	done
 )
 
-// Open prepares the gate for a start of the run; notes hold what earlier starts did, and
-// another plan with the same id is none of them.
+// Open prepares the gate for a start of the run; notes hold the state of earlier starts. It fails when they
+// belong to another plan with the same id.
 func (g *Gate) Open(notes Notes) (first bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,7 +84,7 @@ func (g *Gate) Open(notes Notes) (first bool, err error) {
 		path = g.Plan.path(path)
 		f, planned := files[path]
 		if changed, err := f.changed(path); !planned || changed || err != nil {
-			f.MD5, _ = sumOf(g.Tree, path) // one that cannot be read is not in the plan
+			f.MD5, _ = sumOf(g.Tree, path) // a file that cannot be read is not in the plan
 		}
 		return filepath.Base(path) + " " + f.MD5
 	}
@@ -105,7 +104,7 @@ func (g *Gate) Open(notes Notes) (first bool, err error) {
 		}
 		g.waiting[w.Key] = append(g.waiting[w.Key], w)
 	}
-	// What was done stands last: it is taken when the ledger gives its answer once more.
+	// Done writes come last: they match when the ledger answers them again.
 	for _, list := range g.waiting {
 		slices.SortStableFunc(list, func(a, b *Write) int { return int(g.state[a.Number] - g.state[b.Number]) })
 	}
@@ -132,17 +131,17 @@ func (g *Gate) Complete() bool {
 	return g.before
 }
 
-// Opened reports whether the run came so far that the plan was compared.
+// Opened reports whether the run reached the comparison with the plan.
 func (g *Gate) Opened() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.opened
 }
 
-// name tells a plan from others of the same id.
+// name distinguishes plans with the same id.
 func (p *Plan) name() []byte { return []byte(cmp.Or(p.Sum, p.ID)) }
 
-// endOf returns what is noted of a plan that was carried out, with its effects or without.
+// endOf returns the note for a completed plan, with or without its effects.
 func endOf(effects bool) string { return fmt.Sprint("effects ", effects) }
 
 // End notes that the run ended well with all of the plan that may happen.
@@ -155,13 +154,13 @@ func (g *Gate) End() error {
 	return g.notes.Put(g.note(noteOfEnd), []byte(endOf(g.Allow || len(g.leftOut) == 0)))
 }
 
-// Begin notes that the plan holds, and that sending begins.
+// Begin records that the plan holds and that sending begins.
 func (g *Gate) Begin() error { return g.notes.Put(g.note(noteOfStart), g.Plan.name()) }
 
-// note names what is noted of this stage of the plan.
+// note returns the name of a note at this stage of the plan.
 func (g *Gate) note(what any) string { return fmt.Sprint("plan ", g.Plan.Stage, " ", what) }
 
-// Link is the last one of the calls to a platform.
+// Link returns the innermost interceptor of calls to a platform.
 func (g *Gate) Link(platform string) declare.Interceptor {
 	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 		switch {
@@ -182,14 +181,14 @@ func (g *Gate) Link(platform string) declare.Interceptor {
 		}
 		v, err := next(ctx, call)
 		if err != nil {
-			g.giveBack(writes)
+			g.release(writes)
 			return v, err
 		}
 		return v, g.finish(writes, all, records(v))
 	}
 }
 
-// take finds the planned writes of a call, all or none.
+// take claims the planned writes of a call, all or none.
 func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, all []part) ([]*Write, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -206,7 +205,7 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 		if w == nil {
 			w = g.adopt(platform, call, p)
 		}
-		if w == nil && !call.Answered { // what the ledger answers is not sent
+		if w == nil && !call.Answered { // a call answered by the ledger is not sent
 			g.restore(writes)
 			return nil, g.unplanned(ctx, call, p)
 		}
@@ -223,8 +222,8 @@ func (g *Gate) take(ctx context.Context, platform string, call *declare.Call, al
 	return writes, nil
 }
 
-// next takes a write of a key. One that is done is taken for the ledger's answer, and when the ledger sends it again:
-// the start that sent it died after the gate had recorded it, and before the ledger had.
+// next claims a write by key. A done write matches when the ledger answers the call, and when the ledger
+// sends it again: the start that sent it died after the gate had recorded it, and before the ledger had.
 func (g *Gate) next(key string, call *declare.Call) *Write {
 	list := g.waiting[key]
 	at := 0
@@ -269,7 +268,7 @@ func (g *Gate) adopt(platform string, call *declare.Call, p part) *Write {
 	return nil
 }
 
-// identifiers are the ids in arguments.
+// identifiers returns the ids in arguments.
 func identifiers(v any) (list []string) {
 	text, err := declare.Encode(v)
 	if err != nil {
@@ -312,7 +311,7 @@ func (g *Gate) finish(writes []*Write, all []part, answered [][]byte) error {
 	return nil
 }
 
-// recall takes the ids that a write made.
+// recall adds the ids that a write created.
 func (g *Gate) recall(w *Write, noted []byte) {
 	var real map[string]string
 	_ = json.Unmarshal(noted, &real) // it is of our own making
@@ -324,7 +323,7 @@ func (g *Gate) recall(w *Write, noted []byte) {
 	}
 }
 
-// learn takes further ids from records that the plan's writes made.
+// learn adds further ids from records that the plan's writes created.
 func (g *Gate) learn(things string, v declare.Value) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -347,7 +346,7 @@ func (g *Gate) learn(things string, v declare.Value) {
 	}
 }
 
-// finds takes the id of a record that came about by a planned write.
+// finds adds the id of a record created implicitly by a planned write.
 func (g *Gate) finds(things, id string, record []byte) {
 	text, write := g.ids.related(things, record)
 	if _, known := g.ids.find(id); known || write == 0 {
@@ -363,8 +362,8 @@ func (g *Gate) finds(things, id string, record []byte) {
 	}
 }
 
-// giveBack makes writes that failed available again: they are not done.
-func (g *Gate) giveBack(writes []*Write) {
+// release makes writes that failed available again: they are not done.
+func (g *Gate) release(writes []*Write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, w := range writes {

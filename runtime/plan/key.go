@@ -22,11 +22,11 @@ import (
 // A part is one write of a call.
 type part struct {
 	arguments map[string]any // as they may be shown
-	subject   string         // id of the existing thing that it changes or deletes
-	result    int            // index of its record among those of the answer
+	subject   string         // id of the existing record that it changes or deletes
+	result    int            // index of its record in the response
 }
 
-// parts are the writes of a call: one for each thing that it creates or deletes.
+// parts splits a call into its writes: one for each record that it creates or deletes.
 func parts(call *declare.Call) []part {
 	shown := arguments(call)
 	for _, p := range call.Spec.Params {
@@ -55,7 +55,7 @@ func split[T any](arguments map[string]any, name string, list []T, subject func(
 	return all
 }
 
-// subject is the id of the thing that a call changes or deletes.
+// subject returns the id of the record that a call changes or deletes.
 func subject(call *declare.Call) string {
 	s := call.Spec
 	if s.Effect == declare.Create || len(s.Params) == 0 {
@@ -64,7 +64,7 @@ func subject(call *declare.Call) string {
 	return call.Args.Text(s.Params[0].Name)
 }
 
-// arguments are those of a call as they may be shown.
+// arguments returns the arguments of a call, with secrets redacted.
 func arguments(call *declare.Call) map[string]any {
 	shown := map[string]any{}
 	maps.Copy(shown, call.Args.Extra)
@@ -79,8 +79,8 @@ func arguments(call *declare.Call) map[string]any {
 	return shown
 }
 
-// ids knows where the ids come from that writes have made: in a plan the planned ones,
-// while it is carried out those of the platform. Both have the same origin.
+// ids maps ids to the write that created them: planned ids in a plan, the platform's ids when it is carried
+// out. Both map to the same origin.
 type ids struct {
 	file    func(path string) string // identifies a file
 	mu      sync.Mutex
@@ -109,9 +109,8 @@ func (s *ids) find(id string) (origin, bool) {
 	return o, known
 }
 
-// related tells a record that came about by itself when others were made, such as the
-// estimations of a trial: by what it is, and the made things that it refers to. write is one
-// that made them; 0 when there is none.
+// related identifies a record that was created implicitly with others, such as the estimations of a trial, by
+// its manager and the created records that it refers to. write is one that created them; 0 for none.
 func (s *ids) related(things string, record []byte) (text string, write int) {
 	var parts []string
 	gjson.ParseBytes(record).ForEach(func(key, v gjson.Result) bool {
@@ -124,8 +123,8 @@ func (s *ids) related(things string, record []byte) (text string, write int) {
 	return things + " " + strings.Join(parts, " "), write
 }
 
-// key identifies a write by what it says. Ids of what other writes make are replaced by
-// their origin; uses lists those writes.
+// key identifies a write by its content. Ids created by other writes are replaced by their origin; uses lists
+// those writes.
 func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses []int, err error) {
 	text, err := declare.Encode(p.arguments)
 	if err != nil {
@@ -134,16 +133,16 @@ func (s *ids) key(platform string, call *declare.Call, p part) (key string, uses
 	return s.keyOf(platform, call.Spec.FullName(), text)
 }
 
-// keyOf is the key of a write with arguments as a plan keeps them.
+// keyOf returns the key of a write, with arguments as a plan stores them.
 func (s *ids) keyOf(platform, operation string, arguments []byte) (key string, uses []int, err error) {
-	var said map[string]any
-	if err := json.Unmarshal(arguments, &said); err != nil {
+	var values map[string]any
+	if err := json.Unmarshal(arguments, &values); err != nil {
 		return "", nil, err
 	}
-	if file, ok := said["file_path"].(string); ok {
-		said["file_path"] = s.file(file)
+	if file, ok := values["file_path"].(string); ok {
+		values["file_path"] = s.file(file)
 	}
-	text, err := json.Marshal([]any{platform, operation, s.normal(said, &uses)})
+	text, err := json.Marshal([]any{platform, operation, s.normal(values, &uses)})
 	sum := sha256.Sum256(text)
 	slices.Sort(uses)
 	return hex.EncodeToString(sum[:12]), slices.Compact(uses), err
@@ -158,16 +157,16 @@ var ofOneRun = []string{"run", "part_of", "modified"}
 func (s *ids) normal(v any, uses *[]int) any {
 	switch v := v.(type) {
 	case map[string]any:
-		said := make(map[string]any, len(v))
+		values := make(map[string]any, len(v))
 		for key, inner := range v {
 			if key == ingest.PropertyName {
 				if of, ok := inner.(map[string]any); ok {
 					maps.DeleteFunc(of, func(key string, _ any) bool { return slices.Contains(ofOneRun, key) })
 				}
 			}
-			said[s.replaced(key, uses)] = s.normal(inner, uses)
+			values[s.replaced(key, uses)] = s.normal(inner, uses)
 		}
-		return said
+		return values
 	case []any:
 		for i := range v {
 			v[i] = s.normal(v[i], uses)
@@ -184,7 +183,7 @@ var identifier = sync.OnceValue(func() *regexp.Regexp {
 
 const shortestID = 12 // a date with a time is longer
 
-// present is how far from now a time may be that stands for the present.
+// present is how close to now a time must be to count as the present.
 const present = 10 * time.Second
 
 // isPresent reports whether a text is the present time, which a script writes in place of
@@ -205,7 +204,7 @@ func (s *ids) isPresent(text string) bool {
 	return s.present[text]
 }
 
-// replaced is a text with the ids in it replaced.
+// replaced returns a text with the ids in it replaced.
 func (s *ids) replaced(text string, uses *[]int) string {
 	if o, known := s.find(text); known {
 		*uses = append(*uses, o.write)
@@ -250,7 +249,7 @@ func planned(record []byte, visit func(path, id string)) {
 	within("", gjson.ParseBytes(record))
 }
 
-// records are those of an answer.
+// records returns the records of a response.
 func records(v declare.Value) [][]byte {
 	if list := v.Records(); list != nil || v.Go == nil {
 		return list

@@ -1,11 +1,9 @@
-// Package plan says what a script would write to the platform, and lets exactly that
-// happen.
+// Package plan records what a script would write to the platform, and lets exactly that happen.
 //
-// A Recorder follows a run whose writes are carried out in memory (platform/overlay)
-// and notes each of them, with what the run read and which files it used. The Plan it
-// makes is kept in a file. A Gate lets a run send what stands in a plan, once each, and
-// refuses everything else before it is sent; Check finds what has changed since the plan
-// was made. Begin reading at record.go and gate.go.
+// A Recorder follows a run whose writes are carried out in memory (platform/overlay), and records each of
+// them, with what the run read and which files it used. The resulting Plan is kept in a file. A Gate lets a
+// run send the writes of a plan, once each, and refuses everything else before it is sent; Check finds what
+// has changed since the plan was made. Begin reading at record.go and gate.go.
 package plan
 
 import (
@@ -29,20 +27,20 @@ type Plan struct {
 	Code    []Code   // script and modules
 	Effects []Effect // outside of the platform: not done
 	Own     bool     // the file was written by this user on this machine
-	file    string   // that it was read from; "" for none
+	file    string   // file it was read from; "" for none
 }
 
-// Refresh is the command that makes the plan anew.
+// Refresh returns the command that makes the plan again.
 func (p *Plan) Refresh() string {
 	return "transect apply --refresh " + human.Line(cmp.Or(p.file, "FILE"))
 }
 
-// Head is what is said of a plan as a whole.
+// Head describes a plan as a whole.
 type Head struct {
 	Format    int       `json:"transect_plan"`
 	ID        string    `json:"id"` // of the run that carries it out
 	Made      time.Time `json:"made"`
-	By        string    `json:"by,omitempty"` // user@machine, as the file says
+	By        string    `json:"by,omitempty"` // user@machine, as stated in the file
 	Version   string    `json:"version"`
 	Folder    string    `json:"folder"`            // in which the script runs
 	Stage     int       `json:"stage,omitempty"`   // of the rest of a plan whose earlier stages were carried out
@@ -51,12 +49,12 @@ type Head struct {
 	Options   []string  `json:"options,omitempty"` // of transect run, --name=value: those without an effect of their own
 	Platforms []Login   `json:"platforms"`
 	Guess     string    `json:"guess,omitempty"`   // line from which on it is one
-	Present   []string  `json:"present,omitempty"` // dates in arguments that stand for the present time
+	Present   []string  `json:"present,omitempty"` // dates in arguments that mean the present time
 	Totals    Totals    `json:"totals"`
 	Sum       string    `json:"-"` // SHA-256 of the file it was read from
 }
 
-// Words are those of the command line that a plan is of, such as transect run.
+// Words returns the words of the planned command, such as transect run.
 func (h *Head) Words(command string) []string {
 	return slices.Concat([]string{"transect", command}, h.Options, []string{h.Script}, h.Arguments)
 }
@@ -72,13 +70,13 @@ func (h *Head) Name() string {
 // Rest names the plan of what follows this one.
 func (h *Head) Rest() string { return fmt.Sprintf("%s-%d", h.ID, h.Stage+2) }
 
-// Login is a platform, and who the plan was made for there.
+// Login is a platform and the user that the plan was made for.
 type Login struct {
 	URL  string `json:"url"`
 	User string `json:"user,omitempty"` // id; "" when the platform does not say
 }
 
-// Totals counts writes by what they do.
+// Totals counts writes by kind.
 type Totals struct {
 	Create int   `json:"create"`
 	Change int   `json:"change"`
@@ -88,7 +86,7 @@ type Totals struct {
 	Bytes  int64 `json:"bytes"`
 }
 
-// Kind is what a write does.
+// Kind is the kind of a write.
 type Kind string
 
 // The kinds.
@@ -100,30 +98,30 @@ const (
 	Order  Kind = "order"
 )
 
-// Write is one change of the platform. A call that creates or deletes several things
-// is several writes: batches may be composed otherwise when it is carried out.
+// Write is one change of the platform. A call that creates or deletes several records counts as several
+// writes: batches may differ when the plan is carried out.
 type Write struct {
 	Number    int             `json:"write"`
 	Operation string          `json:"operation"`
 	Kind      Kind            `json:"kind"`
 	Platform  string          `json:"platform"`
 	Position  string          `json:"at,omitempty"`    // in the script
-	Things    string          `json:"things"`          // manager of what it changes
-	Name      string          `json:"name,omitempty"`  // of the thing
-	In        string          `json:"in,omitempty"`    // what holds the thing, in words
+	Things    string          `json:"things"`          // manager of the changed records
+	Name      string          `json:"name,omitempty"`  // of the record
+	In        string          `json:"in,omitempty"`    // container of the record, as text
 	Arguments json.RawMessage `json:"arguments"`       // without secrets
 	After     []int           `json:"after,omitempty"` // writes whose results it uses
 	Makes     []Made          `json:"makes,omitempty"`
-	Before    *Before         `json:"before,omitempty"` // the thing when the plan was made
+	Before    *Before         `json:"before,omitempty"` // the record when the plan was made
 	File      string          `json:"file,omitempty"`
 	Bytes     int64           `json:"bytes,omitempty"`
 	MD5       string          `json:"md5,omitempty"`   // of the file
-	Guess     bool            `json:"guess,omitempty"` // what it depends on is not known before
+	Guess     bool            `json:"guess,omitempty"` // depends on something unknown at planning time
 	Key       string          `json:"key"`             // the same for equal writes
 }
 
-// Fields are those of the record that a write creates: its arguments, or the one among
-// them that is the record.
+// Fields returns the fields of the record that a write creates: its arguments, or the argument that is the
+// record.
 func (w *Write) Fields() gjson.Result {
 	all := gjson.ParseBytes(w.Arguments)
 	fields := all
@@ -141,21 +139,21 @@ type Made struct {
 	Path  string `json:"path,omitempty"` // in the record, for gjson
 	ID    string `json:"id"`
 	Later bool   `json:"later,omitempty"` // it was not in the answer, but read afterwards
-	Found string `json:"found,omitempty"` // of a record that came about by the write: what tells it, in place of a path
+	Found string `json:"found,omitempty"` // of an implicitly created record: its identity, in place of a path
 }
 
-// Before is a record as it was when the plan was made.
+// Before is a record when the plan was made.
 type Before struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"name,omitempty"`
 	Modified string          `json:"modified,omitempty"` // its modification date
-	Sum      string          `json:"sum"`                // of all of it
+	Sum      string          `json:"sum"`                // of the whole record
 	Fields   json.RawMessage `json:"fields,omitempty"`   // those the write sets
-	Others   string          `json:"by,omitempty"`       // who created it, when that is somebody else
-	Holds    []Held          `json:"holds,omitempty"`    // what is deleted with it
+	Others   string          `json:"by,omitempty"`       // creator, if it is another user
+	Holds    []Held          `json:"holds,omitempty"`    // deleted along with it
 }
 
-// Held counts the things of a kind that a record holds.
+// Held counts records of a manager that another record contains.
 type Held struct {
 	Things string `json:"things"` // their manager
 	Count  int64  `json:"count"`
@@ -170,7 +168,7 @@ type Read struct {
 	Position  string          `json:"at,omitempty"`
 }
 
-// File is a file that is sent, as it was.
+// File is the state of a file to be sent.
 type File struct {
 	Path     string    `json:"file"`
 	Size     int64     `json:"size"`

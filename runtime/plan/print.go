@@ -16,10 +16,10 @@ import (
 	"transect/scripts"
 )
 
-// mostGroups is how many lines are printed of what a plan does; the rest is counted.
+// mostGroups limits the printed lines of a plan; the rest is counted.
 const mostGroups = 20
 
-// mostNames is how many things of a line are named.
+// mostNames limits the names in a line.
 const mostNames = 100
 
 // group is what one line shows: writes of a kind from one line of the script.
@@ -31,16 +31,16 @@ type group struct {
 	held  []Held // deleted with them
 }
 
-// Line is what a plan does at a line of the script.
+// Line is what a plan does at one line of the script.
 type Line struct {
 	Write    int // the first, 0 for an effect
 	Text     string
 	Position string
-	Names    []string // of the things, when there are several
-	count    int      // of the things
+	Names    []string // of the records, if several
+	count    int      // of the records
 }
 
-// Lines are what a plan does, for people; more counts what goes beyond most lines.
+// Lines returns the actions of a plan for people; more counts what exceeds most lines.
 func (p *Plan) Lines(most int) (lines []Line, more int) {
 	groups := p.groups()
 	for _, g := range groups[:min(most, len(groups))] {
@@ -59,8 +59,8 @@ func (p *Plan) Lines(most int) (lines []Line, more int) {
 	return append(lines, outside...), max(0, len(groups)-most) + beyond
 }
 
-// someNames returns the names that fit a line of a screen, "" for a single thing and for
-// files that are sent.
+// someNames joins as many names as fit a line of a screen; "" for a single record and for files that are
+// sent.
 func (l *Line) someNames() string {
 	const width = 80
 	if len(l.Names) == 0 || l.Names[0] == "" || strings.HasPrefix(l.Text, signs[Send]) {
@@ -76,7 +76,7 @@ func (l *Line) someNames() string {
 	return text
 }
 
-// Doubt says from where on a plan is a guess; "" when it is none.
+// Doubt says from where on a plan is a guess; "" if it is none.
 func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
@@ -86,7 +86,7 @@ func (h *Head) Doubt() string {
 		"anything else"
 }
 
-// Summary says in a line how much a plan does.
+// Summary describes in one line how much a plan does.
 func (p *Plan) Summary() string {
 	downloads := 0
 	for _, e := range p.Effects {
@@ -104,7 +104,7 @@ func (p *Plan) Summary() string {
 	return p.Totals.text(outside, downloads)
 }
 
-// Print writes a plan for people, at most a screen of it.
+// Print writes a plan for people, at most one screen.
 func (p *Plan) Print(out io.Writer) {
 	lines, more := p.Lines(mostGroups)
 	for _, line := range lines {
@@ -122,16 +122,16 @@ func (p *Plan) Print(out io.Writer) {
 	fmt.Fprintln(out, p.Summary())
 }
 
-// place is a position in a script as a line shows it.
+// place formats a position in a script.
 func place(position string) string { return human.Line(path.Base(position)) }
 
-// pad fills a text so that positions stand below one another.
+// pad pads a text so that positions align.
 func pad(text string) string {
 	const width = 64
 	return human.Line(text) + strings.Repeat(" ", max(0, width-len([]rune(text))))
 }
 
-// groups joins writes of a kind, thing, place and line.
+// groups joins writes of the same kind, manager, place and line.
 func (p *Plan) groups() (list []*group) {
 	known := map[string]*group{}
 	for _, w := range p.Writes {
@@ -174,7 +174,7 @@ func (g *group) hold(more []Held) {
 
 var signs = map[Kind]string{Create: "+", Change: "~", Delete: "-", Send: "↑", Order: "▶"}
 
-// text is the line of a group.
+// text formats a group as a line.
 func (g *group) text() string {
 	w := g.first
 	sign := signs[w.Kind]
@@ -212,7 +212,7 @@ func (g *group) text() string {
 	return strings.TrimSuffix(text, ",")
 }
 
-// holds counts what is deleted with the things of a group.
+// holds describes what is deleted along with the records of a group.
 func (g *group) holds() string {
 	var parts []string
 	for _, h := range g.held {
@@ -221,7 +221,7 @@ func (g *group) holds() string {
 	return strings.Join(parts, ", ")
 }
 
-// change says what a write changes: fields with their values before and after.
+// change describes what a write changes: fields with their values before and after.
 func (g *group) change() string {
 	w := g.first
 	if g.n > 1 {
@@ -229,7 +229,7 @@ func (g *group) change() string {
 	}
 	before := w.Before
 	if before == nil {
-		before = &Before{} // what it changes is planned itself
+		before = &Before{} // the changed record is planned itself
 	}
 	const most = 3
 	var list []string
@@ -253,10 +253,10 @@ func (g *group) change() string {
 	return strings.Join(list, ", ")
 }
 
-// shortName is a name as a line shows it.
+// shortName shortens a name for a line.
 func shortName(name string) string { return human.Shorten(name, 100) }
 
-// shortValue is a JSON value as a message shows it.
+// shortValue shortens a JSON value for a message.
 func shortValue(v gjson.Result) string {
 	if !v.Exists() {
 		return "absent"
@@ -285,8 +285,7 @@ func (t Totals) text(outside string, downloads int) string {
 	return strings.Join(parts, ", ")
 }
 
-// PrintDifference prints what a plan does that an earlier one does not, and what it no
-// longer does.
+// PrintDifference prints what a plan does that an earlier one does not, and what it no longer does.
 func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 	differ := false
 	tell := func(title string, of, others *Plan) {

@@ -13,14 +13,13 @@ import (
 	"transect/client/schema"
 )
 
-// mostFound is how many records an answer may hold that a plan rests on. A larger one is
-// a survey: what is in it may change, and the records that are written are compared
-// anyhow.
+// mostFound limits the records of a response that a plan depends on. Larger ones are surveys: their content
+// may change, and the records that are written are compared anyway.
 const mostFound = 100
 
-// read notes a lookup and what it finds on the platform, once.
+// read records a lookup and what it finds on the platform, once.
 func (r *Recorder) read(ctx context.Context, platform string, call *declare.Call, v declare.Value, err error) {
-	if !repeatable(once(call.Spec)) || tellsSecret(call) {
+	if !repeatable(once(call.Spec)) || hasSecret(call) {
 		return
 	}
 	one := Read{Operation: once(call.Spec).FullName(), Platform: platform, Position: declare.Position(ctx),
@@ -31,7 +30,7 @@ func (r *Recorder) read(ctx context.Context, platform string, call *declare.Call
 	}
 	text, failed := readArguments(call)
 	if one.Arguments = text; failed != nil || err != nil && !refused || len(one.Found) > mostFound ||
-		call.Spec.Param("filter") != nil && !filters(text) || // it asks for everything
+		call.Spec.Param("filter") != nil && !filters(text) || // no condition
 		slices.ContainsFunc(identifier().FindAllString(string(text), -1), schema.IsPlannedID) {
 		return
 	}
@@ -48,8 +47,8 @@ func (r *Recorder) read(ctx context.Context, platform string, call *declare.Call
 	r.plan.Reads = append(r.plan.Reads, &one)
 }
 
-// alone leaves out of what a lookup found what is planned. It reports whether the rest is
-// what the platform finds by itself.
+// alone removes planned records from what a lookup found. It reports whether the rest is what the platform
+// finds on its own.
 func (r *Recorder) alone(call *declare.Call, v declare.Value, one *Read, err error) bool {
 	n := len(one.Found)
 	one.Found = slices.DeleteFunc(one.Found, schema.IsPlannedID)
@@ -58,24 +57,24 @@ func (r *Recorder) alone(call *declare.Call, v declare.Value, one *Read, err err
 	}
 	_, later := call.Args.Values["page"]
 	whole := !later && v.Total == int64(len(v.Items))
-	return !r.changed[call.Spec.Manager] && !r.changed[anything] && (whole || !later && n == len(one.Found))
+	return !r.changed[call.Spec.Manager] && !r.changed[anyManager] && (whole || !later && n == len(one.Found))
 }
 
-// anything stands for all managers: with a record others may go.
-const anything = ""
+// anyManager means all managers: deleting a record may delete others.
+const anyManager = ""
 
 // touches notes that a write changes or deletes an existing record.
 func (r *Recorder) touches(s *declare.Spec, id string) {
 	switch {
 	case id == "" || schema.IsPlannedID(id):
 	case s.Effect == declare.Delete:
-		r.changed[anything] = true
+		r.changed[anyManager] = true
 	default:
 		r.changed[s.Manager] = true
 	}
 }
 
-// once is the operation that makes one page of a search_generator.
+// once returns the operation for one page of a search_generator.
 func once(s *declare.Spec) *declare.Spec {
 	if search := s.Siblings().Op("search"); s == s.Siblings().Walk() && search != nil {
 		return search
@@ -83,7 +82,7 @@ func once(s *declare.Spec) *declare.Spec {
 	return s
 }
 
-// readArguments are the arguments of a lookup as JSON, in the form that is parsed again.
+// readArguments encodes the arguments of a lookup as JSON that can be parsed again.
 func readArguments(call *declare.Call) ([]byte, error) {
 	values, s := maps.Clone(call.Args.Values), once(call.Spec)
 	maps.DeleteFunc(values, func(name string, _ any) bool { return s.Param(name) == nil })
@@ -100,9 +99,9 @@ func readArguments(call *declare.Call) ([]byte, error) {
 	return declare.Encode(values)
 }
 
-// tellsSecret reports whether a read has a secret among its arguments, which a plan does
+// hasSecret reports whether a read has a secret among its arguments, which a plan does
 // not keep.
-func tellsSecret(call *declare.Call) bool {
+func hasSecret(call *declare.Call) bool {
 	for _, p := range call.Spec.Params {
 		if _, given := call.Args.Values[p.Name]; given && p.Secret {
 			return true
@@ -111,7 +110,7 @@ func tellsSecret(call *declare.Call) bool {
 	return false
 }
 
-// filters reports whether a search asks for particular records.
+// filters reports whether a search has conditions.
 func filters(arguments []byte) bool {
 	for _, key := range []string{"filter", "search", "extra.filter", "extra.search"} {
 		if v := gjson.GetBytes(arguments, key); v.IsObject() && len(v.Map()) > 0 {
@@ -121,7 +120,7 @@ func filters(arguments []byte) bool {
 	return false
 }
 
-// found are the ids of the records in an answer, sorted.
+// found returns the sorted ids of the records in a response.
 func found(v declare.Value) []string {
 	all := []string{}
 	var within func(_, v gjson.Result) bool
@@ -129,7 +128,7 @@ func found(v declare.Value) []string {
 		switch id := v.Get("_id"); {
 		case v.IsObject() && id.Exists():
 			all = append(all, id.String())
-		case v.IsObject(), v.IsArray(): // groups of them
+		case v.IsObject(), v.IsArray(): // groups of records
 			v.ForEach(within)
 		}
 		return true

@@ -27,11 +27,11 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Recorder notes what a run would write. Its writes must reach nothing but memory.
+// Recorder records what a run would write. Writes of the run must only reach memory.
 type Recorder struct {
 	Folder string     // that paths of effects are shown relative to
-	Tree   files.Tree // as the script sees it
-	// Private reports whether a path is that of a temporary file of the script.
+	Tree   files.Tree // as seen by the script
+	// Private reports whether a path is a temporary file of the script.
 	Private func(path string) bool
 
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ type Recorder struct {
 	clients map[string]*client.Client // by platform
 	files   map[string]File           // that were sent or downloaded, by path
 	code    map[string]string
-	found   map[string]int // records that came about by writes, see finds
+	found   map[string]int // implicitly created records, see finds
 	touched
 }
 
@@ -59,7 +59,7 @@ func NewRecorder() *Recorder {
 	return r
 }
 
-// Plan is what was noted so far.
+// Plan returns what was recorded so far.
 func (r *Recorder) Plan() *Plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,10 +101,10 @@ func (r *Recorder) client(platform string) *client.Client {
 	return r.clients[platform]
 }
 
-// mostCounted is how many things of a call are looked into that are deleted.
+// mostCounted limits the deleted records of a call whose contents are counted.
 const mostCounted = 50
 
-// holdings counts what is deleted with a thing.
+// holdings counts what is deleted along with a record.
 func holdings(ctx context.Context, c *client.Client, manager, id string) (list []Held) {
 	for _, kind := range c.Manager(manager).Holds {
 		within := map[string]any{"filter": map[string]any{declare.Singular(manager): map[string]any{"$eq": id}}, "limit": 1,
@@ -117,17 +117,17 @@ func holdings(ctx context.Context, c *client.Client, manager, id string) (list [
 	return list
 }
 
-// Upload takes a file of a size and an MD5 for that of a component, without sending it.
+// Upload sets a component's file, by size and MD5, without sending it.
 type Upload func(ctx context.Context, dataset, component, path, sum string, size int64) error
 
-// Link is the last one of the calls to a platform.
+// Link returns the innermost interceptor of calls to a platform.
 func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 		s := call.Spec
 		switch {
 		case s.Composed && s.Effect == declare.Read && s.Param("target_path") != nil:
 			v, err := next(ctx, call)
-			if err == nil && r.guesses() { // of what is made by then, nobody knows the names
+			if err == nil && r.guesses() { // names of files made by then are unknown
 				_, err = r.Effect(ctx, sandbox.Effect{Kind: sandbox.Download,
 					What: filepath.Join(call.Args.Text("target_path"), anyName)})
 			}
@@ -164,7 +164,7 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 	}
 }
 
-// file is a file that is sent: what is on the disk, or would be after a download.
+// file returns a file to be sent, from disk or from a planned download.
 func (r *Recorder) file(path string) (f File, err error) {
 	info, err := r.Tree.Stat(path)
 	r.mu.Lock()
@@ -188,7 +188,7 @@ func (r *Recorder) file(path string) (f File, err error) {
 	return f, nil
 }
 
-// learn takes names from records that were read, and ids that only they hold.
+// learn records the names in records that were read, and further ids.
 func (r *Recorder) learn(ctx context.Context, things string, v declare.Value) {
 	list := records(v)
 	for _, record := range list {
@@ -215,7 +215,7 @@ func (r *Recorder) learn(ctx context.Context, things string, v declare.Value) {
 	}
 }
 
-// finds notes a record that came about by a write, when it is read for the first time.
+// finds records an implicitly created record when it is first read.
 func (r *Recorder) finds(things, id string, record []byte) {
 	if r.made[id] != nil || !schema.IsPlannedID(id) {
 		return
@@ -232,8 +232,7 @@ func (r *Recorder) finds(things, id string, record []byte) {
 	w.Makes = append(w.Makes, Made{ID: id, Later: true, Found: text})
 }
 
-// makes notes the ids in a record that a write made. The thing that it creates has its
-// name from then on, read or not.
+// makes records the ids in a record that a write created. The record is known by its name from then on.
 func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
 	planned(record, func(path, found string) {
 		if _, known := r.ids.find(found); known {
@@ -249,7 +248,7 @@ func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
 	})
 }
 
-// guess notes that what follows depends on what nobody knows before it ran.
+// guess records that what follows depends on unknown results.
 func (r *Recorder) guess(position string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,7 +261,7 @@ func (r *Recorder) guesses() bool {
 	return r.plan.Guess != ""
 }
 
-// anyName stands for the names of files that are not known before they are made.
+// anyName replaces the names of files that are unknown before they are made.
 const anyName = "*"
 
 // existing reads the records that a call changes or deletes, as they are.
@@ -282,7 +281,7 @@ func (r *Recorder) existing(ctx context.Context, platform string, call *declare.
 		}
 		record, known, err := call.Spec.Siblings().Read(ctx, p.subject, nil)
 		if err != nil || !known || record == nil {
-			continue // the write itself says what is wrong
+			continue // the write itself reports the error
 		}
 		list[i] = stateOf(record, p)
 		if c := r.client(platform); c != nil && call.Spec.Effect == declare.Delete && i < mostCounted {
@@ -292,7 +291,7 @@ func (r *Recorder) existing(ctx context.Context, platform string, call *declare.
 	return list
 }
 
-// stateOf is a record as it is before a write.
+// stateOf returns the state of a record before a write.
 func stateOf(record []byte, p part) *Before {
 	b := &Before{ID: p.subject, Name: gjson.GetBytes(record, "name").Str,
 		Modified: gjson.GetBytes(record, "modification_date").Str, Sum: sum(record)}
@@ -339,7 +338,7 @@ func (r *Recorder) note(ctx context.Context, platform string, call *declare.Call
 	return nil
 }
 
-// describe names the thing of a write, and what holds it.
+// describe sets the name of a write's record and of its container.
 func (r *Recorder) describe(w *Write, p part) {
 	text := func(v any) string { return declare.Args{Values: map[string]any{"": v}}.Text("") }
 	fields := p.arguments
@@ -380,7 +379,7 @@ func (r *Recorder) sends(w *Write, path string) {
 	}
 }
 
-// kindOf is what an operation does.
+// kindOf returns the kind of an operation.
 func kindOf(s *declare.Spec) Kind {
 	switch {
 	case s.FullName() == "analytics.order":
@@ -395,7 +394,7 @@ func kindOf(s *declare.Spec) Kind {
 	return Change
 }
 
-// thingsOf is the manager of what an operation creates, changes or deletes.
+// thingsOf returns the manager of what an operation creates, changes or deletes.
 func thingsOf(s *declare.Spec) string { return cmp.Or(s.Makes, s.Manager) }
 
 // download answers with the path of a file that would be written.

@@ -16,14 +16,14 @@ import (
 	"transect/client/schema"
 )
 
-// Refused is the first write that the gate refused, nil when there was none.
+// Refused returns the error of the first write that the gate refused, or nil.
 func (g *Gate) Refused() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.refused
 }
 
-// Refuse lets nothing pass any more.
+// Refuse makes the gate refuse everything from now on.
 func (g *Gate) Refuse(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -38,7 +38,7 @@ func (g *Gate) refuse(err error) error {
 	return err
 }
 
-// unplanned refuses a write, and says which planned one is most like it.
+// unplanned refuses a write, and names the most similar planned one.
 func (g *Gate) unplanned(ctx context.Context, call *declare.Call, p part) error {
 	op := call.Spec.FullName()
 	f := fault.Of(&fault.PlanError{}, "this write is not in the plan, and was not sent")
@@ -49,8 +49,8 @@ func (g *Gate) unplanned(ctx context.Context, call *declare.Call, p part) error 
 	return g.beyond(f)
 }
 
-// beyond refuses what is not in the plan. Where the plan is a guess, nothing passes any
-// more: what comes next is planned once the rest is known.
+// beyond refuses what is not in the plan. Where the plan is a guess, the gate closes: what follows is planned
+// once the rest is known.
 func (g *Gate) beyond(f fault.Fault) error {
 	if g.Plan.Guess != "" {
 		g.closed, g.rest = true, true
@@ -60,15 +60,14 @@ func (g *Gate) beyond(f fault.Fault) error {
 		"a random number) is better an argument of the script", g.Plan.Refresh()))
 }
 
-// Rest reports whether the run ended where the plan was a guess, with more to be done.
+// Rest reports whether the run ended where the plan was a guess, with more to do.
 func (g *Gate) Rest() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rest
 }
 
-// nearest is the planned write, not yet sent, that is most like an operation at a
-// position.
+// nearest returns the planned, unsent write most similar to an operation at a position.
 func (g *Gate) nearest(op, position string) (best *Write) {
 	for _, w := range g.Plan.Writes {
 		if w.Operation != op || g.state[w.Number] != 0 {
@@ -84,7 +83,7 @@ func (g *Gate) nearest(op, position string) (best *Write) {
 	return best
 }
 
-// difference says in which arguments a planned write differs from one that is made.
+// difference describes the arguments in which a planned write differs from an actual one.
 func difference(planned []byte, now map[string]any) string {
 	const most = 3
 	text, err := declare.Encode(now)

@@ -8,7 +8,7 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Result is what became of a plan when it was carried out.
+// Result is the outcome of carrying out a plan.
 type Result struct {
 	Done    int      `json:"done"`
 	Missing []*Write `json:"missing"` // planned and not done
@@ -16,10 +16,10 @@ type Result struct {
 	LeftOut []Effect `json:"left_out"`
 	Undone  []Effect `json:"undone"` // outside of the platform, allowed, and did not happen
 	Before  bool     `json:"before"` // it was carried out by earlier starts
-	Rest    bool     `json:"rest"`   // what a guess has hidden is yet to be planned
+	Rest    bool     `json:"rest"`   // what follows a guess is yet to be planned
 }
 
-// Result says what became of the plan so far.
+// Result returns the outcome so far.
 func (g *Gate) Result() Result {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -42,7 +42,7 @@ func (g *Gate) Result() Result {
 	return r
 }
 
-// Text is the result for people.
+// Text formats the result for people.
 func (r Result) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "applied: %d of %s", r.Done, human.Count(r.Done+len(r.Missing)+len(r.Lost), "planned write"))

@@ -1,4 +1,4 @@
-// Package planrun plans the writes of a run instead of sending them, and lets a run send only what stands in a
+// Package planrun plans the writes of a run instead of sending them, and restricts a run to the writes of a
 // plan. Both are parts of a run: Rehearsal and Carrying. Package plan holds the plan itself.
 package planrun
 
@@ -102,13 +102,14 @@ func Unplanned(job runtime.Job) runtime.Job {
 	return runtime.Without[*Carrying](runtime.Without[*Rehearsal](job))
 }
 
-// Prepare lets the recorder see the code that runs and its effects, which stay in a copy of the machine.
+// Prepare gives the recorder the code that runs, and the side effects, which stay in a copy of the file
+// system.
 func (r *Rehearsal) Prepare(o *vm.Options) {
 	o.Located, o.Code = declare.At, r.recorder.Ran
 	o.Effects = &sandbox.Effects{Happens: r.recorder.Effect, None: true, Shadow: shadow.New()}
 }
 
-// Made shows the recorder the files as the script sees them.
+// Made gives the recorder the files as seen by the script.
 func (r *Rehearsal) Made(x *runtime.Execution) {
 	r.x, r.recorder.Private = x, x.Interp.IsPrivate
 	r.recorder.Tree, r.recorder.Folder = files.Tree{View: x.Interp}, sandbox.Canonical(x.Process().AbsPath("."))
@@ -166,7 +167,7 @@ func (r *Rehearsal) Close() error {
 // End prints what the run would have written, unless its caller does.
 func (r *Rehearsal) End(err error) error {
 	p, out := r.recorder.Plan(), r.x.Interp.Options()
-	// An error says enough of a run that did nothing.
+	// A run that did nothing has only its error.
 	if _, exit := errors.AsType[*vm.Exit](err); !r.prints || err != nil && !exit && p.Empty() {
 		return err
 	}
@@ -200,20 +201,20 @@ func CarryOut(job runtime.Job, g *plan.Gate) runtime.Job {
 	return Unplanned(job).With(&Carrying{Gate: g})
 }
 
-// Prepare lets the gate decide about effects.
+// Prepare lets the gate decide about side effects.
 func (c *Carrying) Prepare(o *vm.Options) {
 	o.Agreed, o.Located = true, declare.At
 	o.Effects = &sandbox.Effects{Happens: c.Gate.Effect, None: !c.Gate.Allow, Shadow: shadow.New()}
-	o.Command = "" // its end says what to do next
+	o.Command = "" // printed at the end
 }
 
-// Made shows the gate the files as the script sees them.
+// Made gives the gate the files as seen by the script.
 func (c *Carrying) Made(x *runtime.Execution) {
 	c.x, c.Gate.Tree, c.Gate.Private = x, files.Tree{View: x.Interp}, x.Interp.IsPrivate
 }
 
-// Begin compares script and files that are yet to be sent with those of the plan.
-// done reports that an earlier start has carried out all of it, and ended well.
+// Begin compares the script and the files yet to be sent with the plan. done reports that an earlier start
+// has carried out all of it successfully.
 func (c *Carrying) Begin(context.Context) (done bool, err error) {
 	notes, err := runledger.Of(c.x).Open()
 	if err != nil {
@@ -244,12 +245,12 @@ func (c *Carrying) code(name string) ([]byte, error) {
 	return c.x.Process().ScriptCode(name)
 }
 
-// Link lets writes pass the gate only.
+// Link lets only planned writes pass.
 func (c *Carrying) Link(address string, o *client.Options) {
 	o.Links = append(o.Links, client.At(client.PlacePlan, c.Gate.Link(address)))
 }
 
-// Check finds whether the plan still holds on a platform.
+// Check verifies that the plan still holds on a platform.
 func (c *Carrying) Check(ctx context.Context, connection *client.Client, address string) error {
 	return c.logins.once(ctx, connection, address, func(login plan.Login) error {
 		if !slices.Contains(c.Gate.Plan.Platforms, login) {
@@ -257,7 +258,7 @@ func (c *Carrying) Check(ctx context.Context, connection *client.Client, address
 				"the plan was not made for the platform %s as the user that is logged in now", login.URL),
 				"log in as the user it was made for, or plan again"))
 		}
-		if !c.first { // what it has done itself is no drift
+		if !c.first { // its own changes are not drift
 			return nil
 		}
 		if err := c.Gate.Plan.Check(ctx, connection, login.URL); err != nil {
@@ -270,7 +271,7 @@ func (c *Carrying) Check(ctx context.Context, connection *client.Client, address
 	})
 }
 
-// Finish reports what was planned and not asked for by the script.
+// Finish reports planned writes that the script did not request.
 func (c *Carrying) Finish(_ context.Context, err error) error {
 	if err != nil {
 		return err

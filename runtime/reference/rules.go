@@ -4,14 +4,14 @@ import "transect/runtime/lint"
 
 func newRulesPage() *Page {
 	return &Page{Name: "check", Title: "check: the rules of transect check", Rules: lint.Rules(), Text: `
-transect check finds mistakes without running a script. Nothing is reported unless it is certain. What is meant is
-allowed for a line by a comment behind it, for a script by one on a line of its own, for a call of the command by a flag:
+transect check finds mistakes without running a script. Nothing is reported unless it is certain. Exceptions
+are allowed for a line by a comment at its end, for a script by one on a line of its own, for a command by a flag:
 
     total = 0 -- check: allow assigned-global
     -- check: allow unused-variable, undeclared-global
     transect check --allow own-module src/
 
-"-- check: ignore" behind a line allows everything in it.`[1:]}
+"-- check: ignore" at the end of a line allows everything in it.`[1:]}
 }
 
 func rulesSection(rules []lint.Rule) section {

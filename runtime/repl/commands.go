@@ -36,7 +36,7 @@ func commands() []command {
 		{"load", "FILE", "run a script in this session; its locals are kept", (*Session).load},
 		{"save", "FILE", "save the session as a script; -f FILE replaces a file", (*Session).save},
 		{"record", "FILE", "keep the session as a script from now on, with what ran before; off ends it", (*Session).record},
-		{"attach", "[RUN]", "look into a running script of this machine: by its ID, process ID or name, else the newest",
+		{"attach", "[RUN]", "inspect a running script of this machine: by its ID, process ID or name, else the newest",
 			(*Session).attach},
 		{"trace", "on|off", "print each request and response, without secrets", (*Session).trace},
 		{"profile", "[NAME]", "switch to another profile of the configuration file; - for the first one", (*Session).profile},

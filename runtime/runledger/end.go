@@ -15,37 +15,37 @@ import (
 	"transect/client/ledger"
 )
 
-// Finish searches again for writes that were sent again, unless the run may go on.
+// Finish checks writes that were sent again for duplicates, unless the run may be resumed.
 func (r *Part) Finish(ctx context.Context, err error) error {
 	if ctx.Err() == nil && !fault.Transient(err) {
-		r.lookAgain(ctx)
+		r.findDuplicates(ctx)
 	}
 	return err
 }
 
-// lookAgain tells which writes that were sent again have been done twice: their
-// first request arrived after all.
-func (r *Part) lookAgain(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, longestLookAgain)
+// findDuplicates warns of writes that were done twice: they were sent again, and their first request arrived
+// after all.
+func (r *Part) findDuplicates(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, duplicatesTimeout)
 	defer stop()
 	duplicates, err := r.stats.Duplicates(ctx)
 	if err != nil {
-		r.log.Warn(fmt.Sprintf("it could not be looked up whether writes that were sent again have been done twice: %v", err))
+		r.log.Warn(fmt.Sprintf("cannot check whether writes that were sent again were done twice: %v", err))
 	}
 	for _, d := range duplicates {
 		there := strings.Join(d.Others, " and ")
 		if len(d.IDs) > 0 {
-			there = fmt.Sprintf("%s, which the run goes on with, and %s", strings.Join(d.IDs, ", "),
+			there = fmt.Sprintf("%s, which the run uses, and %s", strings.Join(d.IDs, ", "),
 				strings.Join(d.Others, ", "))
 		}
 		r.log.Warn(fmt.Sprintf("%s: write %d was done twice: it was sent again, and the request that was taken for lost "+
-			"has arrived after all. There are %s: delete what is too much",
+			"has arrived after all. There are %s: delete the surplus",
 			d.Operation, d.Write, there))
 	}
 }
 
-// longestLookAgain bounds the look at the end of a run.
-const longestLookAgain = 30 * time.Second
+// duplicatesTimeout limits the check at the end of a run.
+const duplicatesTimeout = 30 * time.Second
 
 // End reports the outcomes of the writes and closes the ledger.
 func (r *Part) End(err error) error {
@@ -107,7 +107,7 @@ func (r *Part) summarize(l *ledger.Ledger) {
 	}
 	r.log.Info(text)
 	if c.Unused > 0 {
-		r.log.Info(fmt.Sprintf("%d noted writes were not asked for by this start", c.Unused))
+		r.log.Info(fmt.Sprintf("%d recorded writes were not requested by this start", c.Unused))
 	}
 	for _, i := range unknown[:min(len(unknown), 5)] {
 		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to "+

@@ -1,5 +1,5 @@
-// Package runledger keeps the ledger of a run: writes are recorded, and a further start takes their results from it.
-// Its part hangs the interceptor of client/recovery on each connection.
+// Package runledger keeps the ledger of a run: writes are recorded, and a later start takes their results
+// from it. Its part adds the interceptor of client/recovery to each connection.
 package runledger
 
 import (
@@ -29,20 +29,19 @@ import (
 	"transect/runtime/vm"
 )
 
-// settleAfter is how long after it was sent a request of a dead process may still
-// arrive at a platform, unless the user says otherwise.
+// settleAfter is how long a request of a dead process may still arrive at a platform, unless the user says
+// otherwise.
 const settleAfter = Settle(30 * time.Second)
 
-// madeUpRunID is the form of an ID that nobody chose: of a time and a random number, it
-// is there once.
+// madeUpRunID matches generated IDs: a time and a random number, which make them unique.
 var madeUpRunID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{8}-\d{6}\.\d{3}-[0-9a-f]{6}$`)
 })
 
-// noteOfIngests is what the ledger of a run with another ID keeps the IDs of its ingests under.
+// noteOfIngests is the note in the ledger that holds the IDs of ingests, for a run whose ID was chosen.
 const noteOfIngests = "ingests"
 
-// MadeUp reports whether nobody chose an ID.
+// MadeUp reports whether an ID was generated.
 func MadeUp(id string) bool { return madeUpRunID().MatchString(id) }
 
 // Ingests lists the ingests of a run whose ID was chosen.
@@ -58,7 +57,7 @@ type Settle time.Duration
 type Elsewhere struct {
 	Remote    ledger.Remote
 	TakenOver bool   // from a start whose end was not seen
-	Files     string // folder of the run's files, "" for that of a ledger on this machine
+	Files     string // folder of the run's files, "" to use that of a local ledger
 }
 
 // Part keeps the ledger of a run, which is opened at the first write.
@@ -71,17 +70,17 @@ type Part struct {
 	stats     recovery.WriteStats
 	log       *slog.Logger
 	settle    time.Duration
-	taken     func(operation string) // sees writes whose result the ledger gives; nil for none
+	taken     func(operation string) // called for writes answered by the ledger; nil for none
 	began     time.Time
 	folder    string // of files that stay as long as the run
 	dry       bool   // a dry run: the ledger is only read
-	takenOver bool   // over from a start whose end nobody saw
-	plan      bool   // is carried out; its result lists what was not done
+	takenOver bool   // from a start whose end was not recorded
+	plan      bool   // carries out a plan, whose result lists what was not done
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
 	counts recovery.Counts // at the end
-	noted  bool            // it holds writes, at the end
+	noted  bool            // whether it holds writes, at the end
 }
 
 // Of returns the ledger of a run, nil when it keeps none.
@@ -129,7 +128,7 @@ func (r *Part) Open() (*ledger.Ledger, error) {
 	return r.open()
 }
 
-// Prepare lets scripts keep values in the ledger.
+// Prepare enables scripts to keep values in the ledger.
 func (r *Part) Prepare(o *vm.Options) { o.InRun = r.forScripts(r.job.Run.ID, r.job.Run.Known) }
 
 // Made completes the part once the interpreter is made.
@@ -173,7 +172,7 @@ func codeHash(p *runtime.Process, job *runtime.Job) string {
 	if job.Script != "" && job.Script != "-" {
 		var err error
 		if code, err = p.ScriptCode(job.Script); err != nil {
-			return "" // the run says so
+			return "" // the run reports it
 		}
 	}
 	sum := sha256.Sum256(code)
@@ -207,12 +206,12 @@ func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
 	})
 }
 
-// announce says what is different in a further start.
+// announce reports what is special about a later start.
 func (r *Part) announce(l *ledger.Ledger) {
 	starts := l.Starts()
 	n := len(starts)
 	if r.dry {
-		r.log.Info(fmt.Sprintf("dry run of start %d of the run %s: its ledger is read, and nothing is noted", n+1, l.Run()))
+		r.log.Info(fmt.Sprintf("dry run of start %d of the run %s: its ledger is read, nothing is recorded", n+1, l.Run()))
 		return
 	}
 	if n < 2 {
@@ -223,7 +222,7 @@ func (r *Part) announce(l *ledger.Ledger) {
 		r.log.Info(fmt.Sprintf("start %d of the run %s: writes of earlier starts are taken from its ledger", n, l.Run()))
 	case !r.plan:
 		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again "+
-			"begins a new one", l.Run(), at.Local().Format(time.DateTime)))
+			"starts a new one", l.Run(), at.Local().Format(time.DateTime)))
 	}
 	if before := starts[n-2].CodeHash; !r.plan && before != "" && before != starts[n-1].CodeHash {
 		r.log.Info("the script was changed since the last start: what is new in it is sent")
@@ -257,8 +256,8 @@ func exists(p *runtime.Process, run string) bool {
 	return err == nil
 }
 
-// ownKey is the key of the ledgers on this machine. A ledger that was written with
-// another one would know none of its writes.
+// ownKey returns the key of the ledgers on this machine. It refuses a ledger written with another one, whose
+// writes it would not recognise.
 func (r *Part) ownKey(folder string) ([]byte, error) {
 	key, err := ledger.Key(folder)
 	if err != nil {
@@ -273,13 +272,12 @@ func (r *Part) ownKey(folder string) ([]byte, error) {
 	if err == nil && !bytes.Equal(noted, sum[:8]) {
 		err = fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run %s was written with another key than %s",
 			l.Run(), filepath.Join(folder, "ledger.key")),
-			"without its key no write in it is known again: copy ledger.key along with the ledger, or start another run")
+			"without its key its writes are not recognised: copy ledger.key along with the ledger, or start another run")
 	}
 	return key, err
 }
 
-// sharedKey is the key of a run that may go on on another machine: its ledger
-// holds it.
+// sharedKey returns the key of a run that may continue on another machine; its ledger holds it.
 func (r *Part) sharedKey() ([]byte, error) {
 	l, err := r.open()
 	if err != nil {
@@ -292,7 +290,7 @@ func (r *Part) sharedKey() ([]byte, error) {
 	})
 }
 
-// forScripts is what scripts know of the run.
+// forScripts implements the module run.
 func (r *Part) forScripts(id string, known bool) *vm.Run {
 	return &vm.Run{
 		ID: id,

@@ -26,9 +26,9 @@ func Check(p *runtime.Process, job runtime.Job) error {
 	return err
 }
 
-// MisplacedFlag refuses a flag of the command, such as transect run, that stands after a script which
-// has no argument of that name: it would do nothing, and the script would run
-// against another platform, or in earnest.
+// MisplacedFlag refuses a flag of the command, such as transect run, after a script that has no argument of
+// that name: it would have no effect, and the script would run against another platform, or without
+// --dry-run.
 func MisplacedFlag(p *runtime.Process, script string, args []string, command string,
 	isFlag func(name string) bool) error {
 	if len(args) == 0 || script == "-" {
@@ -49,7 +49,7 @@ func MisplacedFlag(p *runtime.Process, script string, args []string, command str
 		}
 		name, _, _ = strings.Cut(name, "=")
 		if isLong && isFlag(name) && !takesFlag(spec, code, name) {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s stands after the script, which has no such argument", name),
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s comes after the script, which has no such argument", name),
 				"flags of %[1]s go before the script: %[1]s --%[2]s … %[3]s", command, name, script)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"transect/stdlib"
 )
 
-// Job says how test files are run.
+// Job configures how test files are run.
 type Job struct {
 	runtime.Job
 	Only    *regexp.Regexp // names of the tests to run; nil for all
@@ -64,8 +64,8 @@ func Run(ctx context.Context, p *runtime.Process, job Job) error {
 	return nil
 }
 
-// ending is the reason why no further test is run: ctx has ended, or a signal came, which
-// the run of the test took.
+// ending returns the reason why no further test is run: ctx has ended, or a signal came, which the run of the
+// test received.
 func ending(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -120,7 +120,7 @@ func (job Job) runTest(ctx context.Context, p *runtime.Process, n int) (result R
 	return result, err
 }
 
-// reportText is the error as Report prints it.
+// reportText formats the error as Report prints it.
 func reportText(p *runtime.Process, err error) string {
 	var out bytes.Buffer
 	buffered := *p
@@ -142,13 +142,13 @@ func runPart(x *runtime.Execution, part string, n int) error {
 	return runtime.WithoutSuccess(err)
 }
 
-// isolated gives work an interpreter, a platform and a state folder of its own.
+// isolated calls work with its own interpreter, platform and state folder.
 func (job Job) isolated(ctx context.Context, p *runtime.Process, work func(*runtime.Execution) error) error {
 	state, err := os.MkdirTemp("", "transect-state-")
 	if err != nil {
 		return fault.Of(&fault.FileError{}, "cannot create a folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(state) }() // a leftover lies among the temporary files
+	defer func() { _ = os.RemoveAll(state) }() // a leftover remains among the temporary files
 	isolated, own := *p, job.Job
 	isolated.Env = testEnvironment(p.Env, state)
 	own.Connection = runtime.Connection{Local: true}
@@ -160,7 +160,7 @@ func (job Job) isolated(ctx context.Context, p *runtime.Process, work func(*runt
 	})
 }
 
-// other returns how a test runs a script on its platform, in an interpreter of its own.
+// other returns how a test runs a script on its platform, in a separate interpreter.
 func (job Job) other(x *runtime.Execution) func(ctx context.Context, script string, args []string) stdlib.Outcome {
 	plans := 0
 	return func(ctx context.Context, script string, args []string) stdlib.Outcome {

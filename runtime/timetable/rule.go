@@ -19,7 +19,7 @@ const onTime = 5 * time.Minute
 type Rule struct {
 	Expr    string `flag:"when" kind:"EXPR" doc:"the new times, a cron expression"`
 	Zone    string `flag:"zone" kind:"ZONE" doc:"the time zone of the expression, such as Europe/Paris; this machine's if left out"`
-	CatchUp string `flag:"catch-up" kind:"none|last|all" start:"last" check:"choice" doc:"what is fired of the slots that passed while no worker was there: all are 1000 at most"`
+	CatchUp string `flag:"catch-up" kind:"none|last|all" start:"last" check:"choice" doc:"which slots that passed while no worker was running are fired; all fires at most 1000"`
 	Overlap string `flag:"overlap" kind:"skip|queue|cancel" start:"skip" check:"choice" doc:"when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"`
 }
 

@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package tty changes the mode of a terminal before a prompt is printed, because
-// the reader of the answer does so only afterwards, too late for somebody who
-// types fast. It also detaches processes from the terminal.
+// Package tty changes the mode of a terminal before a prompt is printed: readers of the answer do so only
+// afterwards, too late for fast typists. It also detaches processes from the terminal.
 package tty
 
 import (

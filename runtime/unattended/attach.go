@@ -115,8 +115,8 @@ func Attach(p *runtime.Process, name string) (*View, error) {
 	}
 	switch {
 	case len(running) == 0:
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no script runs on this machine that can be looked into"),
-			"a run can from its second second on; transect runs lists runs")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no running script on this machine to inspect"),
+			"a run can be inspected one second after its start; transect runs lists the runs")
 	case len(found) != 1:
 		what := "is ambiguous"
 		if len(found) == 0 {
@@ -132,7 +132,7 @@ func Attach(p *runtime.Process, name string) (*View, error) {
 	v := &View{}
 	if err := found[0].in.Decode(v); err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.TimeoutError{}, "the run %s does not answer", found[0].run.ID),
-			"it ends just now, or is stopped, in a debugger or inside one long call; try again")
+			"it is ending, or is stopped in a debugger or inside one long call; try again")
 	}
 	v.Summary = &found[0].run
 	return v, nil

@@ -160,7 +160,7 @@ func (r *run) offerResumption(code int) {
 			}
 			again += human.Line(g.File)
 		}
-		r.warn("go on with: " + again)
+		r.warn("resume it with: " + again)
 	}
 }
 
@@ -226,8 +226,8 @@ func (r *run) close() {
 	// failures are retried the next day
 	soon, _ := History(r.process).SweepLedgers(r.process.Now(), recovery.Readable(client.Declarations))
 	for _, f := range soon {
-		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go "+
-			"on with it by transect run --resume=%s\n",
+		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d recorded writes: "+
+			"resume it with transect run --resume=%s\n",
 			f.Run, f.Gone.Local().Format(time.DateOnly), f.Writes, f.Run)
 	}
 	if r.lock != nil {

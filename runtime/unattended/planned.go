@@ -53,7 +53,7 @@ func (a Agreed) load(p *runtime.Process) (*plan.Plan, error) {
 	kept, err := plan.Load(p.Path(a.File), key)
 	if err == nil && kept.Sum != a.Sum {
 		err = fault.Hinted(fault.Of(&fault.PlanError{}, "the plan %s was changed since it was agreed to: nothing was sent",
-			human.Line(a.File)), "look at it, and apply it again: transect plan show %s", human.Line(a.File))
+			human.Line(a.File)), "review it, and apply it again: transect plan show %s", human.Line(a.File))
 	}
 	return kept, err
 }
@@ -88,7 +88,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 	case made.Empty():
 		return failed
 	case o.Ask && !p.IsTerminal(p.Stdin):
-		fmt.Fprintf(p.Stderr, "transect: nothing was sent, as there is no terminal to ask whether the plan is agreed to\n"+
+		fmt.Fprintf(p.Stderr, "transect: nothing was sent: there is no terminal to confirm the plan\n"+
 			"  hint: transect plan %s … -o FILE keeps the plan, transect apply FILE carries it out\n", job.Script)
 	case o.Ask:
 		if yes, err := agreed(ctx, p); err != nil {

@@ -1,4 +1,4 @@
-// Package undo deletes what a run created and restores what it deleted, and verifies that it is still there.
+// Package undo deletes what a run created and restores what it deleted, and verifies what remains.
 package undo
 
 import (
@@ -22,8 +22,7 @@ import (
 	"transect/runtime/runledger"
 )
 
-// Finding is what became of one thing that a run wrote, when the run is undone or
-// verified.
+// Finding is the outcome for one record that a run wrote, when the run is undone or verified.
 type Finding struct {
 	Write     uint32 `json:"write,omitempty"` // number in the run; 0 for datasets of an ingest
 	Operation string `json:"operation"`
@@ -54,7 +53,7 @@ type written struct {
 // Undo deletes what a run created, newest first, and restores what it deleted.
 func Undo(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string, report func(Finding)) error {
 	dry := job.DryRun
-	job.DryRun, job.Parts = false, nil // it asks the platform, and sends nothing
+	job.DryRun, job.Parts = false, nil // it sends nothing
 	return overWrites(ctx, p, job, jobsURL, run, func(ctx context.Context, c *client.Client, rows []written,
 		ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})
@@ -172,18 +171,17 @@ func createdBy(rows []written) map[string]bool {
 type undo struct {
 	c       *client.Client
 	dry     bool
-	me      string // the user who undoes
+	me      string // the current user
 	created map[string]bool
 	outputs map[string]bool   // of its products
-	seen    map[string]bool   // what was deleted, or would be
-	names   map[string]string // of things that were read, by ID
+	seen    map[string]bool   // what was or would be deleted
+	names   map[string]string // of records that were read, by ID
 	report  func(Finding)
 }
 
-// ingested lists the datasets of the run's ingests, which are not in the ledger: they
-// carry the ID of the run. When that was chosen by somebody, there may be others of it, on
-// other machines and of other job databases: then those of the ingests that the ledger
-// notes are meant.
+// ingested lists the datasets of the run's ingests, which are not in the ledger but carry the ID of the run.
+// An ID chosen by a user may also be in use on other machines and in other job databases: then the ingests
+// noted in the ledger decide.
 func ingested(ctx context.Context, c *client.Client, run string, ingests []string) (ids []string, err error) {
 	filter := client.Filter{"properties.transect.part_of": map[string]any{"$eq": run}}
 	if !runledger.MadeUp(run) {
@@ -201,7 +199,7 @@ func ingested(ctx context.Context, c *client.Client, run string, ingests []strin
 	return ids, nil
 }
 
-// outputsOf are the datasets that the products of a run have made.
+// outputsOf returns the datasets created by the products of a run.
 func outputsOf(ctx context.Context, c *client.Client, rows []written) (map[string]bool, error) {
 	outputs := map[string]bool{}
 	for _, w := range rows {
@@ -230,7 +228,7 @@ func (u *undo) write(ctx context.Context, w written) error {
 			if err := u.remove(ctx, w, id); err != nil {
 				return err
 			}
-		case u.created[id]: // it goes with what it belongs to
+		case u.created[id]: // deleted with its container
 		case w.spec.Effect == declare.Delete && restore != nil:
 			if err := u.bringBack(ctx, w, restore, id); err != nil {
 				return err
@@ -242,11 +240,11 @@ func (u *undo) write(ctx context.Context, w written) error {
 				return err
 			}
 		default:
-			u.keep(w, id, "its former state is not noted")
+			u.keep(w, id, "its former state is not recorded")
 		}
 	}
 	if len(w.ids) == 0 && w.Parent == 0 && !w.spec.Composed { // the steps of a composed one are undone
-		u.keep(w, "", "what it changed is not noted")
+		u.keep(w, "", "what it changed is not recorded")
 	}
 	return nil
 }
@@ -262,7 +260,7 @@ func (u *undo) found(w written, id, outcome, reason string) {
 	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Name: u.names[id], Outcome: outcome, Reason: reason})
 }
 
-// remove deletes a thing that the run made.
+// remove deletes a record that the run created.
 func (u *undo) remove(ctx context.Context, w written, id string) error {
 	if u.seen[id] { // as a step of another write
 		return nil
@@ -288,7 +286,7 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 	return u.done(ctx, w, id, remove, OutcomeDeleted)
 }
 
-// bringBack restores a thing that the run deleted.
+// bringBack restores a record that the run deleted.
 func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, id string) error {
 	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && there {
 		if err == nil {
@@ -299,7 +297,7 @@ func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, 
 	return u.done(ctx, w, id, restore, OutcomeRestored)
 }
 
-// done calls an operation with the ID, and reports what came of it.
+// done calls an operation with the ID, and reports the outcome.
 func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec, outcome string) error {
 	if u.dry {
 		u.found(w, id, outcome, "")
@@ -320,15 +318,13 @@ func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec
 	return nil
 }
 
-// there reports whether a thing exists and is not deleted; known is false when no
-// operation tells.
+// there reports whether a record exists and is not deleted; known is false when no operation can tell.
 func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, known bool, err error) {
 	record, known, err := u.record(ctx, s, id)
 	return record != nil, known, err
 }
 
-// record reads a thing that is not deleted; known is false when no operation
-// reads it.
+// record reads a record that is not deleted; known is false when no operation reads it.
 func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, known bool, err error) {
 	record, known, err = u.c.Manager(s.Makes).Read(ctx, id, nil)
 	u.names[id] = gjson.GetBytes(record, "name").String()
@@ -338,9 +334,8 @@ func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record [
 	return record, known, err
 }
 
-// ofOthers says what others, people or runs, have done to a thing that the run made, or
-// put into it: what is deleted would take that along. It is "" when nothing is known of
-// others.
+// ofOthers describes changes by others, users or runs, to a record that the run created, or what they put
+// into it, which a deletion would remove as well; "" if none are known.
 func (u *undo) ofOthers(ctx context.Context, w written, id string) (string, error) {
 	record, _, err := u.record(ctx, w.spec, id)
 	if err != nil || record == nil {
@@ -358,8 +353,8 @@ func (u *undo) ofOthers(ctx context.Context, w written, id string) (string, erro
 	return "", nil
 }
 
-// foreign counts the things of a kind in a project or a mission that the run has not
-// made, or that other users have.
+// foreign counts the records of a manager in a project or a mission that the run has not created, or that
+// other users have.
 func (u *undo) foreign(ctx context.Context, kind, key, id string) (n int, err error) {
 	filter := map[string]any{"filter": map[string]any{key: map[string]any{"$eq": id}}}
 	err = u.c.Manager(kind).Walk().Each(ctx, filter, func(record []byte) bool {

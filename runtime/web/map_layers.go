@@ -46,7 +46,7 @@ func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(an
 			part.refused = append(part.refused, finding{preflight.Problem{Code: "refused", Severity: preflight.Error,
 				Name: p.name, Verdict: verdict.Refused,
 				Message: cmp.Or(d.Ingestion.Error.Message, "the platform could not read it"),
-				Hint:    "look at the file: it may be damaged; upload it again"}, p.id})
+				Hint:    "check the file, which may be damaged; upload it again"}, p.id})
 		}
 		if err := all.add(part, p); err != nil {
 			return nil, false, err

@@ -291,7 +291,7 @@ func (s *Server) applyPlan(w http.ResponseWriter, r *http.Request) error {
 	case !p.Own:
 		return &refusal{"the plan was not made by you on this machine, or was changed since"}
 	case p.Sum != r.PostForm.Get("checksum"):
-		return &refusal{"the plan was made anew since it was shown: look at it again"}
+		return &refusal{"the plan was made again since it was shown: review it again"}
 	case row.going():
 		return &refusal{"the plan is being carried out already"}
 	}

@@ -151,7 +151,7 @@ func (s *Server) answer(h handler) http.HandlerFunc {
 		started := &httpserve.StartedWriter{ResponseWriter: w}
 		if err := h(started, r); err != nil {
 			if started.Begun {
-				s.Logger.Debug("an answer was broken off", "path", r.URL.Path, "reason", err)
+				s.Logger.Debug("a response was broken off", "path", r.URL.Path, "reason", err)
 				panic(http.ErrAbortHandler)
 			}
 			s.fail(w, r, err)

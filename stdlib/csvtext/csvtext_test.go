@@ -77,8 +77,8 @@ func TestWhatIsWrongHasItsPlace(t *testing.T) {
 		dialect    csvtext.Dialect
 	}{
 		{"a,b\n1\n", "line 2 has 1 field, the lines before it have 2", comma},
-		{"a,b\n1,\"x\n2,3\n", "begins in line 2 does not end", comma},
-		{"a,b\n1,x\"y\n", "line 2, column 4: a quote stands inside", comma},
+		{"a,b\n1,\"x\n2,3\n", "begins in line 2 is malformed", comma},
+		{"a,b\n1,x\"y\n", "line 2, column 4: there is a quote inside", comma},
 		{"a", "cannot be used together", csvtext.Dialect{Separator: ';', Quote: ';'}},
 		{"a", "comment must differ", csvtext.Dialect{Separator: ';', Quote: '"', Comment: ';'}},
 	} {

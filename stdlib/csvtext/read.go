@@ -137,13 +137,13 @@ func (r *Reader) explain(err error, fields int) error {
 		case errors.Is(bad.Err, csv.ErrFieldCount):
 			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %s, the lines before it have %d", bad.StartLine+skip,
 				human.Count(fields, "field"), r.in.FieldsPerRecord),
-				"is a field with a separator not quoted, or the separator another one?")
+				"check the separator, and that fields that contain it are quoted")
 		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
-			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+skip)
+			why = fmt.Sprintf("the quoted field that begins in line %d is malformed", bad.StartLine+skip)
 		case errors.Is(bad.Err, csv.ErrQuote):
 			why = "a quoted field does not end where it should"
 		case errors.Is(bad.Err, csv.ErrBareQuote):
-			why = "a quote stands inside a field that is not quoted"
+			why = "there is a quote inside a field that is not quoted"
 		}
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d, column %d: %s", bad.Line+skip, bad.Column, why),
 			`inside a quoted field a quote is written twice; quote = "" when quotes mean nothing`)

@@ -23,7 +23,7 @@ func Parse(text string) (values map[string]string, line int, why string) {
 		rest := strings.TrimLeft(text[len(name)+1:], " \t")
 		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
 		if !isVariable(name) {
-			return nil, line, "no name of a variable stands before ="
+			return nil, line, "there is no variable name before ="
 		}
 		value, after, why := dotEnvValue(rest)
 		if why != "" {

@@ -58,8 +58,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 		_, err = s.db.ExecContext(ctx, schema)
 	}
 	if err == nil && found > version {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was written by a newer version of Transect",
-			s.path), "use that one")
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the state database %s was written by a newer version of Transect",
+			s.path), "upgrade transect")
 	}
 	if err != nil {
 		_ = s.db.Close()
@@ -165,14 +165,14 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	}
 	switch sqlitefile.Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s is damaged: %w", s.path, err),
-			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, "+
-				"if they are there",
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the state database %s is damaged: %w", s.path, err),
+			"restore it from a backup, or move it away to start without state: together with %[1]s-wal and %[1]s-shm, "+
+				"if they exist",
 			filepath.Base(s.path))
 	case sqlite3.SQLITE_BUSY:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the database of state %s", s.path),
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the state database %s", s.path),
 			"run again")
 	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s cannot be used: %w", s.path, err),
-		"check the room and the rights there, or name another folder in TRANSECT_STATE_DIR")
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the state database %s cannot be used: %w", s.path, err),
+		"check its free space and permissions, or name another folder in TRANSECT_STATE_DIR")
 }

@@ -73,7 +73,7 @@ func (r *reader) wrong(line int, format string, args ...any) error {
 // until parses up to the end of a section, or of the template for "".
 func (r *reader) until(section string, opened, depth int) ([]Piece, error) {
 	if depth > Deepest {
-		return nil, r.wrong(opened, "more than %d sections inside one another", Deepest)
+		return nil, r.wrong(opened, "sections are nested more than %d deep", Deepest)
 	}
 	var pieces []Piece
 	for {
@@ -108,9 +108,9 @@ func (r *reader) until(section string, opened, depth int) ([]Piece, error) {
 		case '/':
 			if tag != section {
 				if section == "" {
-					return nil, r.wrong(line, "{{/%s}} ends what did not begin", tag)
+					return nil, r.wrong(line, "{{/%s}} closes a section that was not opened", tag)
 				}
-				return nil, r.wrong(line, "{{/%s}} stands where {{/%s}} should, of line %d", tag, section, opened)
+				return nil, r.wrong(line, "found {{/%s}} instead of {{/%s}}, which closes line %d", tag, section, opened)
 			}
 			return pieces, nil
 		}

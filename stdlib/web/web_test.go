@@ -98,7 +98,7 @@ func TestCredentialsStayWithTheirOrigin(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "another host") || there != nil {
 		t.Errorf("a body followed to another host: %v", err)
 	}
-	for path, want := range map[string]string{"/loop": "more than 10 times", "/odd": "no address"} {
+	for path, want := range map[string]string{"/loop": "more than 10 times", "/odd": "an invalid address"} {
 		if _, err := get(c, first.URL+path, httpcore.Request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -30,7 +30,7 @@ const (
 
 const (
 	scriptDir = "script"
-	mainFile  = "main" // holds the path of the script in the bundle
+	mainFile  = "main" // path of the script in the bundle
 )
 
 // Bundle is a packed script.

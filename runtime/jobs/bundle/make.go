@@ -185,7 +185,7 @@ func (m *maker) include(root string) error {
 	home := filepath.Dir(m.source.Script)
 	if below, err := filepath.Rel(home, root); err != nil || !filepath.IsLocal(below) {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", root),
-			"what travels with a script keeps its place beside it")
+			"files packed with a script keep their place relative to it")
 	}
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

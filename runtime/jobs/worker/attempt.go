@@ -65,9 +65,9 @@ func (a *attempt) waits() {
 // patience returns the time limit for the process's database operations, and logs slow ones.
 func (a *attempt) patience() jobs.Patience {
 	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: func(since time.Time, why error) {
-		text := "waits for the database since " + since.Format(time.TimeOnly)
+		text := "waiting for the database since " + since.Format(time.TimeOnly)
 		if why == nil {
-			text = "the database has answered, asked at " + since.Format(time.TimeOnly)
+			text = "the database has answered a request of " + since.Format(time.TimeOnly)
 		}
 		a.log.say("%s", text)
 		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job, text), "error", why)

@@ -184,7 +184,7 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 		}
 		return endOf(code, signal)
 	case code == codeTerminated || code == codeInterrupted || code == codeKilled:
-		return a.signalled(code, cmp.Or(a.last.get(), fmt.Sprintf("its process was told to end (exit code %d)", code)))
+		return a.signalled(code, cmp.Or(a.last.get(), fmt.Sprintf("its process was terminated (exit code %d)", code)))
 	}
 	return endOf(code, a.last.get())
 }

@@ -36,7 +36,7 @@ func (o Options) sandboxed(spec jobs.Spec, manifest bool) error {
 	}
 	refuse := func(what string) error {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not allowed by this worker (%s)", what, mode),
-			"submit the job without it; a login is that of a profile that the worker has (--profile)")
+			"submit the job without it; logins come from a profile of the worker (--profile)")
 	}
 	check := func(what, name, value string) error {
 		if !slices.Contains(allowed, name) || o.Sandbox && name == "sandbox" && value != "true" {

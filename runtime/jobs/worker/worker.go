@@ -37,7 +37,7 @@ type Options struct {
 	Name    string         // the queue that only this worker serves
 	Queues  []string       // further queues
 	Slots   int            // jobs at the same time
-	Grace   time.Duration  // how long running jobs may continue after the worker was told to stop
+	Grace   time.Duration  // how long running jobs may continue after a request to stop
 	Sandbox bool           // refuse jobs whose script has no manifest
 	Policy  *sandbox.Rules // limits the access of scripts; nil without one
 	Version string         // of the program
@@ -52,7 +52,7 @@ type Options struct {
 	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the default
 	// responses that ledgers need not keep, see jobs.ShortenLedgers; may be nil
 	Readable func(op string, r *ledger.Result) bool
-	Beside   []func(context.Context) // run until the worker is told to stop, such as the schedules
+	Beside   []func(context.Context) // runs until the worker stops, such as the schedules
 }
 
 // backoff returns 10 s, 20 s, 40 s … up to 15 minutes, plus jitter.

@@ -115,7 +115,7 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 			continue // removed meanwhile
 		}
 		var t Problem
-		state, word := Unsuccessful, "did not end well"
+		state, word := Unsuccessful, "did not succeed"
 		if len(g.states) == 1 {
 			state, word = string(g.states[0]), words[g.states[0]]
 		}

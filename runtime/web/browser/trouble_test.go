@@ -87,7 +87,7 @@ func TestConnectionLost(t *testing.T) {
 	p.reads("main", "There are no runs yet")
 	p.expect("net::ERR_")
 	cable.pull()
-	p.reads("#notice", "does not answer")
+	p.reads("#notice", "does not respond")
 	p.picture("lost")
 	s.past(time.Minute, time.Second, 0, nil)
 	cable.plug()

@@ -56,7 +56,7 @@ function reopen() {
   stream.addEventListener("error", () => {
     silence ||= setTimeout(() => {
       silence = 0;
-      if (source && source.readyState !== EventSource.OPEN) notice((gone = "transect does not answer: was it stopped? This page tries again by itself."));
+      if (source && source.readyState !== EventSource.OPEN) notice((gone = "transect does not respond: was it stopped? This page tries again by itself."));
     }, 6000);
     // EventSource gives up after an answer that is no stream, such as 401.
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => stream === source && reopen(), 5000);

@@ -9,7 +9,7 @@ export async function readLines(address, each, signal) {
   } catch (error) {
     throw signal?.aborted ? error : { message: 'This page has lost its server: is transect still running?', away: true };
   }
-  if (answer.status === 401) throw { message: 'This browser is no longer let in.', hint: 'Open the address that transect printed last.' };
+  if (answer.status === 401) throw { message: 'This browser no longer has access.', hint: 'Open the address that transect printed last.' };
   if (!answer.ok) throw await answer.json().catch(() => ({ message: 'The server answered ' + answer.status + '.' }));
   const reader = answer.body.getReader(), decoder = new TextDecoder();
   let rest = '';
