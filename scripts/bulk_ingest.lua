@@ -1,4 +1,4 @@
--- Ingest files of any kind and report what became of each:
+-- Ingest files of any kind and report the outcome of each:
 --
 --   transect run --local scripts/bulk_ingest.lua testdata/flight --report ingest.csv
 --
@@ -9,37 +9,37 @@
 local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
 local find, outcome = require("lib.find"), require("lib.outcome")
 
-local args = script.args({ "source", _doc = "Ingest files of any kind and report what became of each.",
+local args = script.args({ "source", _doc = "Ingest files of any kind and report the outcome of each.",
   source = { "string", optional = true, doc = "folder, file, or pattern such as 'card/**/*.jpg'" },
   project = { "string", optional = true,
-    doc = "project, by name or id; Surveys when left out, which is made when there is none" },
+    doc = "project, by name or id; Surveys when left out, created when missing" },
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
-  create = { "boolean", doc = "make the project that does not exist yet" },
+  create = { "boolean", doc = "create the project if it does not exist yet" },
   kind = { "string", optional = true, choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
-    doc = "type of all datasets; found out from the contents when left out" },
-  include = { "strings", optional = true, doc = "patterns of names to take" },
+    doc = "type of all datasets; detected from the contents when left out" },
+  include = { "strings", optional = true, doc = "patterns of names to include" },
   exclude = { "strings", optional = true, doc = "patterns of names to leave out" },
-  min_size = { "integer", optional = true, doc = "least bytes of a file" },
-  max_size = { "integer", optional = true, doc = "most bytes of a file" },
-  newer_than = { "string", optional = true, doc = "only files changed after that moment: 2026-05-31 or RFC 3339" },
+  min_size = { "integer", optional = true, doc = "minimum size of a file in bytes" },
+  max_size = { "integer", optional = true, doc = "maximum size of a file in bytes" },
+  newer_than = { "string", optional = true, doc = "only files changed after this time: 2026-05-31 or RFC 3339" },
   expected = { "integer", optional = true,
-    doc = "how many images there should be; any other number ends the run with exit code 3" },
+    doc = "expected number of images; any other number ends the run with exit code 3" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   retry_failed = { "string", optional = true,
     doc = "report of an earlier run: take the files that need attention in it, instead of a source" },
   check = { "string", default = "quick", choices = { "quick", "deep" },
     doc = "quick reads header and end of each file, deep decodes all pictures and rasters" },
-  strict = { "boolean", doc = "look at all files first, and send none when one is wrong" },
+  strict = { "boolean", doc = "check all files first, and send none when one is bad" },
   damaged = { "string", default = "skip", choices = { "skip", "send" },
-    doc = "what becomes of damaged and incomplete files; the run ends with exit code 3 either way" },
+    doc = "what to do with damaged and incomplete files; the run ends with exit code 3 either way" },
   duplicates = { "string", default = "skip", choices = { "skip", "send" },
-    doc = "what becomes of files whose content goes, or is there, under another name" },
+    doc = "what to do with files whose content is sent, or on the platform, under another name" },
   no_wait = { "boolean", doc = "do not wait until the platform has read the files" },
-  verify = { "boolean", doc = "compare checksums with the platform in the end" },
-  replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
-  preview = { "boolean", doc = "only tell what would be done" } })
+  verify = { "boolean", doc = "compare checksums with the platform at the end" },
+  replace = { "boolean", doc = "a changed file replaces its earlier state" },
+  preview = { "boolean", doc = "only report what would be done" } })
 if not args.source and not args.retry_failed then
-  script.usage_error("SOURCE is missing: which files are to be ingested?",
+  script.usage_error("SOURCE is missing: the files to ingest",
     "name a folder, or the report of an earlier run with --retry-failed")
 end
 outcome.check_report(args.report)

@@ -9,7 +9,7 @@ local fs, csv, geo, find = require("fs"), require("csv"), require("geo"), requir
 
 local args = script.args({ "project", "out", _doc = "Export the annotations of a project as GeoJSON and as CSV.",
   project = { "string", doc = "project, by name or id" },
-  out = { "string", default = "annotations", doc = "the files' path without .geojson and .csv" },
+  out = { "string", default = "annotations", doc = "path of the files without .geojson and .csv" },
   mission = { "string", optional = true, doc = "only those of this mission, by name or id" } })
 
 local project = find.project(args.project)

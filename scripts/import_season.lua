@@ -15,7 +15,7 @@ local find, outcome = require("lib.find"), require("lib.outcome")
 local args = script.args({ "project", "file", _doc = "Import fields, crops, trials and planned missions from CSV.",
   project = { "string", doc = "project, by name or id" },
   file = { "string", doc = "CSV file" },
-  separator = { "string", default = ",", choices = { ",", ";", "\t" }, doc = "what stands between the fields" },
+  separator = { "string", default = ",", choices = { ",", ";", "\t" }, doc = "field separator" },
   check = { "boolean", doc = "check the file only" } })
 outcome.check_files({ args.file })
 
@@ -103,5 +103,5 @@ for _, row in ipairs(rows) do
     made.changed = made.changed + 1
   end
 end
-print(("%d rows: new are %d fields, %d crops, %d trials, %d missions; %d missions changed"):format(
+print(("%d rows: created %d fields, %d crops, %d trials, %d missions; %d missions changed"):format(
   #rows, made.field, made.crop, made.trial, made.mission, made.changed))

@@ -21,9 +21,9 @@ end
 test.case("makes what is missing, once", function()
   local first = import(header .. rows)
   test.equal(first.code, 0, first.errors)
-  test.contains(first.output, "new are 2 fields, 2 crops, 2 trials, 3 missions")
+  test.contains(first.output, "created 2 fields, 2 crops, 2 trials, 3 missions")
   local second = import(header .. rows)
-  test.contains(second.output, "new are 0 fields, 0 crops, 0 trials, 0 missions; 0 missions changed")
+  test.contains(second.output, "created 0 fields, 0 crops, 0 trials, 0 missions; 0 missions changed")
   test.equal(#sdk.season_planner_missions.search({ limit = 50 }), 3)
 end)
 

@@ -11,10 +11,10 @@ local args = script.args({ "project", _doc = "Order an analytic for the missions
   project = { "string", doc = "project, by name or id" },
   analytic = { "string", default = "flight_report", doc = "name of the analytic" },
   version = { "string", default = "1.x", doc = "version, or range of versions" },
-  match = { "string", default = "", doc = "only missions whose name holds this text" },
+  match = { "string", default = "", doc = "only missions whose name contains this text" },
   input = { "string", default = "mission", doc = "input of the analytic that takes the mission" },
   parameters = { "string", default = "{}", doc = "parameters of each order, as JSON" },
-  again = { "boolean", doc = "order also where there is a result" },
+  again = { "boolean", doc = "also order where there is a result" },
   quiet = { "boolean", doc = "do not print the logs" } })
 
 local project = find.project(args.project)
@@ -25,7 +25,7 @@ local takes = false
 for _, input in ipairs(analytic.inputs or {}) do takes = takes or input.name == args.input end
 local missions = find.missions(project, args.match)
 if #missions == 0 then
-  print("no mission to order for")
+  print("there are no missions to order for")
   script.exit(0)
 end
 

@@ -17,7 +17,7 @@ local args = script.args({ "project", "page",
   project = { "string", doc = "project, by name or id" },
   page = { "string", default = "map.html", doc = "HTML file to write" },
   mission = { "string", optional = true, doc = "only rasters of this mission, by name or id" },
-  match = { "string", default = "", doc = "only rasters whose name holds this text" },
+  match = { "string", default = "", doc = "only rasters whose name contains this text" },
   days = { "integer", default = 7, doc = "days until the links expire" } })
 if args.days < 1 then script.usage_error("--days must be 1 or more", "leave it out for a week") end
 

@@ -18,7 +18,7 @@ test.case("writes a page with a link for each raster", function()
   test.equal(run.code, 3, run.errors)
   test.contains(run.output, "not shared: No raster: ")
   test.contains(run.output, "has no tiles: the file is cut short")
-  test.contains(run.errors, "run transect platform serve beside this") -- the test serves nothing
+  test.contains(run.errors, "keep transect platform serve running") -- the test serves nothing
   local page = fs.read(dir .. "/map.html")
   test.contains(page, "North &lt;quarry&gt;")
   test.contains(page, "Orthophoto &lt;May&gt;")

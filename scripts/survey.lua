@@ -9,8 +9,8 @@ local find, outcome = require("lib.find"), require("lib.outcome")
 local args = script.args{ "folder", _doc = "Ingest a drone flight, order its report, download the deliverables.",
   folder = { "string", doc = "folder with the images of one flight" },
   project = { "string", optional = true,
-    doc = "project, by name or id; Surveys when left out, which is made when there is none" },
-  create = { "boolean", doc = "make the project that does not exist yet" },
+    doc = "project, by name or id; Surveys when left out, created when missing" },
+  create = { "boolean", doc = "create the project if it does not exist yet" },
   mission = { "string", optional = true, doc = "name of the mission; the folder's name and the day when left out" },
   out = { "string", default = "out", doc = "folder for the deliverables" } }
 outcome.check_files{ args.folder }

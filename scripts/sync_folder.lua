@@ -12,7 +12,7 @@ local find, outcome = require("lib.find"), require("lib.outcome")
 local args = script.args({ "folder", "project", _doc = "Keep a mission, or a project, up to date with a folder.",
   folder = { "string", doc = "folder to send" },
   project = { "string", doc = "project, by name or id" },
-  create = { "boolean", doc = "make the project that does not exist yet" },
+  create = { "boolean", doc = "create the project if it does not exist yet" },
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
   exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" },
     doc = "patterns of names to leave out" },
@@ -20,7 +20,7 @@ local args = script.args({ "folder", "project", _doc = "Keep a mission, or a pro
     doc = "leave out files changed in the last so many seconds: they may still be written" },
   allow_empty = { "boolean", doc = "a folder without files is not an error" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
-  dry_run = { "boolean", doc = "only tell what would be done" } })
+  dry_run = { "boolean", doc = "only report what would be done" } })
 
 outcome.check_report(args.report)
 outcome.check_files({ args.folder })

@@ -10,9 +10,9 @@
 local sdk, script, inspect, query = require("sdk"), require("script"), require("inspect"), require("query")
 local time, csv, find = require("time"), require("csv"), require("lib.find")
 
-local args = script.args({ "project", _doc = "Find orphaned datasets of a project, and delete them when told to.",
+local args = script.args({ "project", _doc = "Find orphaned datasets of a project, and delete them if requested.",
   project = { "string", doc = "project, by name or id" },
-  days = { "number", default = 7, doc = "an upload that was begun longer ago is given up" },
+  days = { "number", default = 7, doc = "age in days after which an unfinished upload counts as abandoned" },
   keep_failed = { "boolean", doc = "leave datasets whose ingestion failed" },
   list = { "string", optional = true, doc = "CSV file for the list" },
   delete = { "boolean", doc = "delete them; without it they are listed" } })
@@ -35,7 +35,7 @@ local function why(dataset)
   local status = dataset.ingestion and dataset.ingestion.status
   if dataset.mission and not missions[dataset.mission] then return "its mission no longer exists" end
   local age = time.now() - time.parse(dataset.creation_date)
-  if status == "pending" and age > args.days * 86400 then return "its upload was given up" end
+  if status == "pending" and age > args.days * 86400 then return "its upload was abandoned" end
   if status == "failed" and not args.keep_failed then return "its ingestion failed" end
 end
 
@@ -56,7 +56,7 @@ local columns = { "id", "name", "type", "created", "reason" }
 print(inspect.table(rows, columns))
 if args.list then csv.write(args.list, rows, { header = columns }) end
 if not args.delete then
-  print(("%d datasets; nothing was deleted: --delete does it"):format(#rows))
+  print(("%d datasets; nothing was deleted: --delete deletes them"):format(#rows))
   script.exit(0)
 end
 

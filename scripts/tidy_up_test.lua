@@ -21,7 +21,7 @@ end
 test.case("lists, and deletes nothing", function()
   local run = test.run("tidy_up.lua", "Surveys", "--days", 0, "--list", dir .. "/list.csv")
   test.equal(run.code, 0, run.errors)
-  test.contains(run.output, "its upload was given up")
+  test.contains(run.output, "its upload was abandoned")
   test.contains(run.output, "its ingestion failed")
   test.contains(run.output, "2 datasets; nothing was deleted")
   test.equal(names(), "begun, broken, good")

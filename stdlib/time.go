@@ -101,8 +101,8 @@ func timeFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) { return dateTable(zonedTime(c, "time")), nil },
 		},
 		{
-			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change moves forward by " +
-				"the change; of an ambiguous one the first is used.",
+			Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change moves forward " +
+				"by the change; of an ambiguous one the first is used.",
 			Params: []module.Param{{Name: "date", Fields: []module.Param{
 				{Name: "year", Type: "integer", Doc: "1 to 9999"},
 				{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true, Min: new(1.0), Max: new(12.0)},

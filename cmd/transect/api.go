@@ -82,12 +82,12 @@ func (a *app) mcp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp [flags] [FOLDER]",
 		Short: "Let an assistant or a program read, plan and, where allowed, apply",
-		Long: `Serve the Model Context Protocol on standard input and output, for programs that
-act for somebody. They search and read the reference, call operations that read,
-check and plan scripts of FOLDER or of their own, and follow what runs. Scripts run
-in the sandbox: beside the platform they reach FOLDER to read, and what --allow
-names. With --allow apply a plan can be carried out, each once the person at the
-client has agreed to it. docs/assistants.md shows how clients are set up.`,
+		Long: `Serve the Model Context Protocol on standard input and output, for assistants
+and other programs. They search and read the reference, call operations that read,
+check and plan scripts from FOLDER or their own, and follow running ones. Scripts run
+in the sandbox: besides the platform they can read FOLDER, and access what --allow
+names. With --allow apply a plan can be applied once the person at the client has
+agreed to it. docs/assistants.md shows how to set up clients.`,
 		Example: `  transect mcp --local
   transect mcp --profile survey --allow apply --budget deletes=0 ~/workflows
   transect mcp --allow apply --allow read=/media/card,write=~/results`,
@@ -106,7 +106,7 @@ client has agreed to it. docs/assistants.md shows how clients are set up.`,
 	return cmd
 }
 
-// either accepts a word that stands for itself, or what parse accepts.
+// either accepts a literal word, or what parse accepts.
 func either(word string, given *bool, parse func(string) error) func(string) error {
 	return func(text string) error {
 		if text == word {
@@ -148,8 +148,8 @@ func (a *app) serveProgram(cmd *cobra.Command, args []string, job *runtime.Job, 
 	return err
 }
 
-// sandboxFlags are the flags of scripts that a program asks for: the sandbox with what the
-// command allows, else the folder and the operations of the platform.
+// sandboxFlags returns the sandbox flags for scripts of an MCP client: what the command allows, by default
+// reading the folder and all platform operations.
 func sandboxFlags(flags *pflag.FlagSet, job *runtime.Job, folder string) []string {
 	words := slices.DeleteFunc(given(flags, onCall|onLua), func(word string) bool { return word == "--allow=apply" })
 	words = append(words, "--sandbox", "--no-manifest")

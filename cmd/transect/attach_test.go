@@ -120,7 +120,7 @@ func TestAttachToWhatDoesNotAnswer(t *testing.T) {
 		out, _ := p.end()
 		return out, p.stderr.String()
 	}
-	if _, said := attach(); !strings.Contains(said, "no script runs on this machine") {
+	if _, said := attach(); !strings.Contains(said, "there is no running script on this machine") {
 		t.Error(said)
 	}
 	run := start(t, dir, nil, "run", "endless.lua")

@@ -28,10 +28,10 @@ func (a *app) check() *cobra.Command {
 unknown managers, operations, functions and arguments, arguments of the wrong
 type, misspelt fields of records and searches, results of calls that return
 nothing, constant conditions, loops over what is not an iterator, unused
-variables, unreachable statements, and more. Of a folder, all .lua files below it
+variables, unreachable statements, and more. In a folder, all .lua files below it
 are checked; - is standard input. Lines that end with "-- check: ignore" are
-skipped. "-- check: allow RULE" behind a line allows there what the rule forbids, on
-a line of its own in the whole script. transect doc check lists the rules.
+skipped. "-- check: allow RULE" at the end of a line allows there what the rule
+forbids, on a line of its own in the whole script. transect doc check lists the rules.
 
 Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 		Example: `  transect check survey.lua
@@ -44,7 +44,7 @@ Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return a.checkScripts(args, path, allowed, asJSON) },
 	}
-	cmd.Flags().StringArrayVar(&path, "path", nil, "further `DIR` where require looks; TRANSECT_PATH lists others")
+	cmd.Flags().StringArrayVar(&path, "path", nil, "additional `DIR` for require to search; TRANSECT_PATH lists others")
 	cmd.Flags().StringSliceVar(&allowed, "allow", nil, "`RULE` that is not applied; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of the problems")
 	return cmd
@@ -109,11 +109,11 @@ func (a *app) fmt() *cobra.Command {
 		Use:   "fmt [flags] FILE...",
 		Short: "Format scripts",
 		Long: `Format scripts: two spaces for each level, one space around operators, one blank
-line at most, strings in double quotes. Line breaks and comments stay where they
-are, and what the script does never changes. Of a folder, all .lua files below it
-are formatted, but for links that lead out of it; - formats standard input to
-standard output. The names of the files that changed are printed. Line ends stay
-as they are. What cannot be read or does not compile is named and left alone.
+line at most, strings in double quotes. Line breaks, line endings and comments are
+kept, and what the script does never changes. In a folder, all .lua files below it
+are formatted, except links that lead out of it; - formats standard input to
+standard output. The names of changed files are printed. Files that cannot be read
+or do not compile are reported and left alone.
 
 Exit codes: 0 success, 1 --check found files to format, 2 a file cannot be read
 or does not compile.`,

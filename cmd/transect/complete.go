@@ -24,7 +24,7 @@ import (
 // completionTimeout is how long the shell waits for names of the platform.
 const completionTimeout = 4 * time.Second
 
-// maxCompletions is how many names are offered at once.
+// maxCompletions limits how many names are offered at once.
 const maxCompletions = 200
 
 // completeDeclared completes what a script declares: values of flags, and
@@ -80,7 +80,7 @@ func (a *app) completeArgument(arg *argparse.Arg, job *runtime.Job, word string)
 	return a.names(arg.Complete, job, word), cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are names of the platform that begin with a word. What goes wrong is not for the shell to show.
+// names completes names on the platform. Errors are ignored: a shell cannot show them.
 func (a *app) names(kind string, job *runtime.Job, word string) (names []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (a *app) names(kind string, job *runtime.Job, word string) (names []string)
 	return plain(names)
 }
 
-// plain leaves out names that shells would obey or show as something else.
+// plain drops names with characters that shells would interpret or hide.
 func plain(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.ContainsFunc(name, human.Hidden) })
 }
@@ -128,7 +128,7 @@ func (a *app) completeScript(job *runtime.Job) cobra.CompletionFunc {
 	}
 }
 
-// declared is what a script declares, nil when that cannot be read.
+// declared returns what a script declares, nil when that cannot be read.
 func (a *app) declared(script string) *argparse.Spec {
 	code := []byte(nil)
 	if s, ok := scripts.Find(script); ok && scripts.IsRef(script) {
@@ -175,7 +175,7 @@ func completeProfiles(cmd *cobra.Command) {
 		}))
 }
 
-// completeRuns completes the ids of runs, the newest ones.
+// completeRuns completes run ids, newest first.
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	store, err := a.history()
 	if err != nil || len(args) > 0 {
@@ -193,8 +193,8 @@ func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string,
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// bashWords replaces the one function of the package bash-completion that the
-// script for bash calls, where the package is not installed.
+// bashWords defines the one function of bash-completion that the bash script calls, for machines without that
+// package.
 const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
     _get_comp_words_by_ref() {
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cword=$COMP_CWORD
@@ -204,8 +204,8 @@ fi
 
 `
 
-// bashQuotes completes behind an open quote, where the script for bash has the
-// shell read a word without its end. Bash closes the quote.
+// bashQuotes completes words with an open quote, which the bash script would have the shell evaluate
+// unterminated. Bash closes the quote.
 const bashQuotes = `
 eval "__transect_unquoted() $(declare -f __start_transect | tail -n +2)"
 __start_transect() {

@@ -20,16 +20,16 @@ func (a *app) login() *cobra.Command {
 	var byClient, byToken bool
 	cmd := &cobra.Command{
 		Use:   "login [flags] [URL]",
-		Short: "Log in to a platform and keep the login",
-		Long: `Log in to a platform and keep the login for later commands. What is not given is
-asked for; passwords are not shown. The login is tried before it is kept: its
-secret in the system's keyring where there is one, else in the configuration
-file, which only you can read. TRANSECT_KEYRING=off always takes the file.
+		Short: "Log in to a platform and save the login",
+		Long: `Log in to a platform and save the login for later commands. Missing values are
+asked for; passwords are not shown. The login is tried before it is saved: its
+secret in the system's keyring if there is one, otherwise in the configuration
+file, which only you can read. TRANSECT_KEYRING=off always uses the file.
 
 With --profile the login becomes a profile: transect ls --profile NAME.
 
 Exit codes: 0 logged in, 4 the platform refuses the login, 5 it cannot be reached;
-then nothing is kept.`,
+then nothing is saved.`,
 		Example: `  transect login https://platform.example.com
   transect login --url https://platform.example.com --user me --password-file secret.txt
   transect login --client platform.example.com --profile night`,
@@ -77,7 +77,7 @@ func (a *app) logout() *cobra.Command {
 		Use:   "logout",
 		Short: "Forget a login",
 		Long: `Forget a login: it is removed from the configuration file, its secret from the
-system's keyring. Other settings of the file stay.`,
+system's keyring. Other settings in the file are kept.`,
 		Example: `  transect logout
   transect logout --profile night`,
 		Args:              exactArgs(0, ""),
@@ -97,14 +97,14 @@ func (a *app) config() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show which settings are in force and where they are from",
-		Long: `Show which settings of the connection are in force and where each is from: a flag,
-a variable of the environment, the configuration file or the keyring; and which
-files are used. Secrets are never shown. With the flags of a command it shows
-what that command would use.
+		Short: "Show which settings are in force and where they come from",
+		Long: `Show which connection settings are in force and where each comes from: a flag, an
+environment variable, the configuration file or the keyring; and which files are
+used. Secrets are never shown. With the flags of a command it shows what that
+command would use.
 
-Exit code 2 says that no connection can be made of the settings, and why. That no
-platform is named at all is said, too, and is no failure.`,
+Exit code 2 means that the settings do not allow a connection; the reason is
+printed. Naming no platform at all is reported, but is not a failure.`,
 		Example: `  transect config
   transect config --profile night --json`,
 		Args:              exactArgs(0, ""),
@@ -155,8 +155,7 @@ platform is named at all is said, too, and is no failure.`,
 	return cmd
 }
 
-// fromEnvironment lists the flags of transect run that variables set, but for
-// those of the connection.
+// fromEnvironment lists the flags of transect run that are set by variables, except connection flags.
 func (a *app) fromEnvironment(flags *pflag.FlagSet) (settings []account.Setting) {
 	optionsOf(flags, func(_ *pflag.Flag, v *optionValue) {
 		if v.env == "" || v.resolved {

@@ -25,7 +25,7 @@ func (a *app) cron() *cobra.Command {
 		Use:   "cron",
 		Short: "Run scripts with cron",
 		Long: `Run scripts with cron: jobs are marked lines in the user's crontab. All other
-lines are kept byte for byte. TRANSECT_CRONTAB names another program than
+lines are kept byte for byte. TRANSECT_CRONTAB names a program to use instead of
 crontab.`,
 		Example: `  transect cron add nightly '30 2 * * *' --config platform.json sync.lua flights/
   transect cron list
@@ -72,7 +72,7 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 	return program.Write(ctx, t)
 }
 
-// slotLayout is how the times at which something is due are printed.
+// slotLayout formats due times.
 const slotLayout = "Mon 2006-01-02 15:04 MST"
 
 // printTimes prints the first n times after another one.
@@ -95,14 +95,13 @@ func nextTimes(times *timetable.Times, after time.Time, n int) (lines []string) 
 	return lines
 }
 
-// jobRuns lists the last runs of a job, newest first. A history that cannot be
-// read has none.
+// jobRuns lists the last runs of a job, newest first; none when the history cannot be read.
 func (a *app) jobRuns(name string, limit int) []*history.Summary {
 	runs, _ := unattended.History(a.process).List(limit, func(s *history.Summary) bool { return s.OfJob(name) })
 	return runs
 }
 
-// outcome says how a run ended, in a few words.
+// outcome describes how a run ended in a few words.
 func outcome(run *history.Summary) string {
 	switch {
 	case run.End == nil:

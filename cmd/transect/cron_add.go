@@ -36,8 +36,8 @@ EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
 value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,
 @weekly, @monthly, @yearly, @reboot. When both days are given, either matches.
 
-With --resume among the run flags the job goes on with its last run when that has
-not ended well, and begins a new one otherwise.
+With --resume among the run flags the job resumes its last run if that did not
+succeed, and starts a new one otherwise.
 
 The state folder and the TRANSECT_ variables of the current environment are
 written to the line, except secrets: the job reads those from files
@@ -174,7 +174,7 @@ func parseRun(p *runtime.Process, args []string) (*runtime.Job, *pflag.FlagSet, 
 	return other.job, run.Flags(), nil
 }
 
-// cronPresets are the flags that every job gets unless it has its own.
+// cronPresets returns the flags that every job gets unless it sets them itself.
 func (a *app) cronPresets(name string, flags *pflag.FlagSet) (presets []string) {
 	state, err := filepath.Abs(a.process.StateDir())
 	if err != nil {
@@ -189,8 +189,8 @@ func (a *app) cronPresets(name string, flags *pflag.FlagSet) (presets []string) 
 	return presets
 }
 
-// cronProcess is the process as cron will start it: in the job's folder, with
-// the variables of its line and those of every user.
+// cronProcess returns the process as cron will start it: in the job's folder, with the variables of its line
+// and those that every user has.
 func (a *app) cronProcess(folder string, env []string) *runtime.Process {
 	p := *a.process
 	p.Dir = folder
@@ -231,8 +231,8 @@ func readableScript(p *runtime.Process, name string) (string, error) {
 	return path, nil
 }
 
-// inheritedEnv lists the variables the job needs to behave as the command line
-// does now: cron sets none of them. Secrets are left out.
+// inheritedEnv lists the variables the job needs to behave like the current command line: cron sets none of
+// them. Secrets are left out.
 func (a *app) inheritedEnv() ([]string, error) {
 	state, err := filepath.Abs(a.process.StateDir())
 	if err != nil {
@@ -283,8 +283,8 @@ func (a *app) withoutSecrets(err error) error {
 			"or keep the login with transect login", strings.Join(names, ", "))
 }
 
-// noPassword refuses addresses with a password: where the words are kept is no
-// place for it, and other users see the command line.
+// noPassword refuses addresses with a password: the arguments are stored, and visible to other users on the
+// command line.
 func noPassword(where string, words []string) error {
 	for i, word := range words {
 		name, value, joined := strings.Cut(word, "=")
@@ -299,7 +299,7 @@ func noPassword(where string, words []string) error {
 			continue
 		}
 		if _, has := u.User.Password(); has {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand %s", name,
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would be stored %s", name,
 				u.Redacted(), where),
 				"put it into a configuration file of mode 0600 and name that with --config; the key of a proxy is proxy_url")
 		}

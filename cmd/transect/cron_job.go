@@ -21,7 +21,7 @@ func (a *app) cronRun() *cobra.Command {
 	return &cobra.Command{
 		Use: "run NAME", Short: "Run a job now",
 		Long: `Run a job now as cron would, in its folder and with the few variables that cron
-sets, but with its output on the terminal. The exit code is that of the run.`,
+sets, but with its output on the terminal. It exits with the run's exit code.`,
 		Example: "  transect cron run nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, t, err := a.cronJob(cmd.Context(), args[0])
@@ -150,7 +150,7 @@ variables and whether it is paused stay as they are.`,
 			if err != nil {
 				return err
 			}
-			changed, err := a.edited(cmd.Context(), j, when)
+			changed, err := a.editJob(cmd.Context(), j, when)
 			switch {
 			case err != nil:
 				return err
@@ -179,8 +179,8 @@ variables and whether it is paused stay as they are.`,
 	return cmd
 }
 
-// edited is the job with another time, or as the user edits it.
-func (a *app) edited(ctx context.Context, j *cron.Job, when string) (*cron.Job, error) {
+// editJob returns the job with another time, or as edited by the user.
+func (a *app) editJob(ctx context.Context, j *cron.Job, when string) (*cron.Job, error) {
 	folder, env, words, err := j.Words()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ record such as Dataset, a guide such as filter, or a recipe of the cookbook;
 without it, all names are listed. For an operation: description, arguments with
 types and defaults, results and errors, its effect on the platform, and a
 complete example. For a record: its fields with types and units, and which of
-them searches filter and sort by.`,
+them searches can filter and sort by.`,
 		Example: `  transect doc
   transect doc projects
   transect doc projects.create
@@ -138,7 +138,7 @@ writes only the definitions, to update them after an update of transect.`,
 	return cmd
 }
 
-// makeProject writes the first files of a project, or none when one exists.
+// makeProject writes the first files of a project, or nothing when one of them exists.
 func makeProject(dir, named string) error {
 	files := reference.Project()
 	var existing []string

@@ -34,7 +34,7 @@ func usage(cmd *cobra.Command, err error) error {
 	if _, given, exclusive := strings.Cut(text, "were all set"); exclusive && given == "" {
 		_, given, _ = strings.Cut(text, "; [")
 		flags := strings.Fields(strings.TrimSuffix(given, "] were all set"))
-		text = "--" + strings.Join(flags, " and --") + " exclude each other"
+		text = "--" + strings.Join(flags, " and --") + " cannot be combined"
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", text), "%s", helpFor(cmd))
 }
@@ -68,7 +68,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd, err)
 }
 
-// secretFlags are what people try to give secrets with.
+// secretFlags are flags that people try for secrets.
 var secretFlags = []string{"password", "passwd", "pass", "pwd", "secret", "client-secret", "token", "access-token"}
 
 // unknownFlag suggests a flag with a similar name.
@@ -90,7 +90,7 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
 	if slices.Contains(secretFlags, name) {
-		return fault.Hinted(err, "secrets are not taken on the command line, where others can read them: "+
+		return fault.Hinted(err, "secrets are not accepted on the command line, where others can read them: "+
 			"set TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET or TRANSECT_ACCESS_TOKEN, name a file with --password-file, "+
 			"--client-secret-file or --access-token-file, or use transect login")
 	}
@@ -114,12 +114,12 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 		run.Flags().VisitAll(visible)
 	}
 	if near := suggest.Nearest(name, known); near != "" {
-		return fault.Hinted(err, "flags stand after the command, such as: transect ls --%s", near)
+		return fault.Hinted(err, "flags go after the command, such as: transect ls --%s", near)
 	}
 	return fault.Hinted(err, "%s", helpFor(cmd))
 }
 
-// synonyms are what other programs call the commands.
+// synonyms maps command names of other programs to ours.
 var synonyms = map[string]string{
 	"upload": "put", "send": "put", "push": "put", "cp": "put, get or copy",
 	"download": "get", "fetch": "get", "pull": "get",
@@ -130,7 +130,7 @@ var synonyms = map[string]string{
 	"shell": "repl", "console": "repl", "prompt": "repl", "new": "init", "explain": "doc",
 }
 
-// nearestCommand is the hint for an unknown command.
+// nearestCommand returns the hint for an unknown command.
 func nearestCommand(cmd *cobra.Command, name string) string {
 	var known []string
 	for _, sub := range cmd.Commands() {
@@ -143,7 +143,7 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 		candidates = slices.AppendSeq(slices.Clone(known), maps.Keys(synonyms))
 	}
 	if _, entry, err := reference.New().Find(name); err == nil && !cmd.HasParent() {
-		return anEntry(name, entry)
+		return entryHint(name, entry)
 	}
 	if script, ok := scripts.Find("@" + name); ok && !script.Command && !cmd.HasParent() {
 		return "it is a script: " + script.Program()
@@ -154,11 +154,10 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 	return "the commands are " + strings.Join(known, ", ")
 }
 
-// anEntry is the hint for the name of an operation, a manager or a function where a
-// command belongs.
-func anEntry(name string, entry *reference.Entry) string {
+// entryHint returns the hint for an operation, manager or function given as a command.
+func entryHint(name string, entry *reference.Entry) string {
 	if entry != nil && entry.Manager == "" {
-		return "it belongs into a script; transect doc " + name + " explains it"
+		return "it belongs in a script; transect doc " + name + " explains it"
 	} else if entry != nil {
 		return "it is an operation: transect api " + name + " calls it, transect doc " + name + " explains it"
 	}

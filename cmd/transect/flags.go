@@ -168,7 +168,7 @@ func toLockPolicy(wait *time.Duration) func(string) error {
 	}
 }
 
-// checked accepts what a check does.
+// checked returns a parser that accepts what check does.
 func checked(to *string, check func(string) error) func(string) error {
 	return func(text string) error {
 		if err := check(text); err != nil {

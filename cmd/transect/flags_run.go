@@ -17,7 +17,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// where says which commands have an option of a run.
+// where is a set of commands and places that an option belongs to.
 type where uint16
 
 const (
@@ -28,18 +28,17 @@ const (
 	travels                    // a job carries it to its worker, as --name=value
 	shown                      // in the help of everyday commands
 	secret                     // the value may be one
-	byItself                   // transect run alone
-	inPlan                     // a plan carries it: it has no effect of its own, on whatever machine
+	byItself                   // transect run only
+	inPlan                     // kept in a plan: has no effect beyond the run, on any machine
 	looking                    // it plans, or names the run: not an option of transect apply
 
 	// An option of a job is accepted by submit and schedule, and travels with it.
 	ofJob = onJob | travels
 )
 
-// runOptions declares the options of a run, each once: the flags of the commands
-// with their variables, help and completion, what a job carries, what schedule import
-// takes over and what transect config shows follow from it. Those that a job has
-// in place of flags are in package setting.
+// runOptions declares the options of a run, each once. The flags of commands with their variables, help and
+// completion, what a job carries, what schedule import takes over and what transect config shows derive from
+// it. Settings of jobs are in package setting.
 func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 	t, rules := &job.Transfers, &job.Sandbox.Rules
 	rules.Allow, rules.Deny = sandbox.List{}, sandbox.List{}
@@ -71,11 +70,11 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "plan", kind: "bool", where: onRun | shown | looking, parse: toBool(&o.Planning.Ask),
 			doc: "print what would be written to the platform, ask, and then do exactly that"},
 		{name: "apply", kind: "SHA256:FILE", where: onRun | ofJob | looking, parse: toAgreed(&o.Planning.Apply), hidden: true,
-			doc: "carry out the plan in FILE, whose content somebody has agreed to"},
+			doc: "carry out the plan in FILE, which has been approved"},
 		{name: "renew-plan", kind: "SHA256:FILE", where: onRun | looking, parse: toAgreed(&o.Planning.Renew), hidden: true,
-			doc: "make the plan in FILE anew"},
+			doc: "make the plan in FILE again"},
 		{name: "allow-effects", kind: "bool", where: onRun | ofJob, parse: toBool(&o.Planning.Effects), hidden: true,
-			doc: "let happen what the plan lists outside of the platform"},
+			doc: "allow the plan's side effects outside the platform"},
 		{name: "trace", kind: "bool", where: onCall | ofJob, parse: toBool(&job.Trace),
 			doc: "print each request and response, without secrets"},
 		{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, where: onLua | onJob | inPlan,
@@ -87,7 +86,7 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "max-instructions", env: "TRANSECT_MAX_INSTRUCTIONS", kind: "N", where: onLua | ofJob | inPlan,
 			doc: "stop the script after N instructions, such as 1e9", parse: toInstructions(&job.Limits.Instructions)},
 		{name: "strict", env: "TRANSECT_STRICT", kind: "bool", where: onLua | ofJob | inPlan, parse: toBool(&job.Strict),
-			doc: "end with an error where a value is probably not the one that is meant"},
+			doc: "fail where a value is probably not the intended one"},
 		{name: "allow", kind: "KIND=WHAT", where: onLua | ofJob | inPlan, parse: rule(rules.Allow),
 			doc: "allow the script only WHAT of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, " +
 				"ops=datasets.*; several with commas, may be repeated"},
@@ -103,10 +102,10 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "settle", env: "TRANSECT_SETTLE", kind: "duration", where: onRun | ofJob | inPlan,
 			parse: toSettle(job),
 			doc:   "wait this long after a write whose answer was lost before it counts as not done (default 30s)"},
-		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the job NAME of cron",
+		{name: "job", kind: "NAME", where: onRun, doc: "record the run as one of the cron job NAME",
 			parse: toString(&o.Job)},
 		{name: "asked-by", env: "TRANSECT_ASKED_BY", kind: "NAME", where: onRun, parse: toString(&o.AskedBy), hidden: true,
-			doc: "record that the program NAME asks for the run"},
+			doc: "record the program NAME as the one that started the run"},
 		{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, where: onRun,
 			parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's " +
@@ -141,18 +140,18 @@ func (a *app) runOptions(job *runtime.Job, o *unattended.Options) []option {
 		{name: "timeline", kind: "FILE", where: byItself, parse: toString(&job.Profile.Timeline),
 			doc: "measure where the time goes and write it to FILE as a page: lines, operations, calls, tasks and requests"},
 		{name: "no-manifest", kind: "bool", where: byItself | ofJob, parse: toBool(&job.Sandbox.NoManifest),
-			doc: "ignore the rules of the file *.allow.json beside the script"},
+			doc: "ignore the script's manifest, the file *.allow.json next to it"},
 		{name: "learn", kind: "bool", where: byItself, parse: toBool(&job.Sandbox.Learn),
-			doc: "write that file from what the script accesses in this run"},
+			doc: "write the manifest from what the script accesses in this run"},
 	}...)
 }
 
-// platformOptions name a platform without saying how to log in there. A plan has them as
-// the names of platforms: a profile is one of those who apply it.
+// platformOptions name a platform without a login. A plan keeps them; a profile is resolved for the user who
+// applies it.
 var platformOptions = []string{"local", "url", "profile"}
 
-// connectionOptions are the options of a connection, which package runtime declares:
-// a configuration file has them too.
+// connectionOptions returns the options of a connection, which package runtime declares because configuration
+// files have them too.
 func connectionOptions(c *runtime.Connection) (list []option) {
 	for _, declared := range c.Options() {
 		o := option{name: declared.Flag, env: declared.Env, kind: declared.Value, doc: declared.Doc, where: onCall | ofJob,
@@ -176,7 +175,7 @@ func connectionOptions(c *runtime.Connection) (list []option) {
 	return list
 }
 
-// addRunOptions adds the options of a run that belong to one of some places.
+// addRunOptions adds the run options that belong to any of the places.
 func (a *app) addRunOptions(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Options, places where) {
 	flags.SortFlags = false
 	for _, option := range a.runOptions(job, o) {
@@ -200,11 +199,10 @@ func optionsOf(flags *pflag.FlagSet, visit func(*pflag.Flag, *optionValue)) {
 	})
 }
 
-// carried are the flags given to a command that a job carries to its worker, the
-// one encoding that they have there.
+// carried returns the given flags that a job carries to its worker, as --name=value.
 func carried(flags *pflag.FlagSet) []string { return given(flags, travels) }
 
-// given are the flags given to a command that belong to one of some places.
+// given returns the given flags that belong to any of the places, as --name=value.
 func given(flags *pflag.FlagSet, places where) (given []string) {
 	optionsOf(flags, func(f *pflag.Flag, v *optionValue) {
 		if f.Changed && v.where&places != 0 {
@@ -216,7 +214,7 @@ func given(flags *pflag.FlagSet, places where) (given []string) {
 	return given
 }
 
-// carriedVariables are the variables of options that a job carries to its worker.
+// carriedVariables names the variables of options that a job carries to its worker.
 func carriedVariables(flags *pflag.FlagSet) (names []string) {
 	optionsOf(flags, func(_ *pflag.Flag, v *optionValue) {
 		if v.env != "" && v.where&travels != 0 {
@@ -245,7 +243,7 @@ func toRunID(job *runtime.Job) func(string) error {
 	}
 }
 
-// complete gives a job the settings of the environment and of all commands.
+// complete fills a job with the settings of the environment and the global flags.
 func (a *app) complete(flags *pflag.FlagSet, job *runtime.Job) error {
 	job.Output, job.Version = a.output, version()
 	if a.output.Quiet && a.output.Verbose {
@@ -273,7 +271,7 @@ func completeUnattended(job *runtime.Job, o *unattended.Options) error {
 	return nil
 }
 
-// exclusiveManifest says which flags about the manifest exclude each other.
+// exclusiveManifest declares which manifest flags cannot be combined.
 func exclusiveManifest(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("learn", "sandbox")
 	cmd.MarkFlagsMutuallyExclusive("learn", "no-manifest")

@@ -21,9 +21,9 @@ func (a *app) jobs() *cobra.Command {
 	filter := jobs.Filter{Limit: 20}
 	cmd := &cobra.Command{
 		Use:   "jobs",
-		Short: "Show the jobs and what became of them",
-		Long: `Show the jobs, newest first; those that somebody must look at, which were stopped
-or need a decision, come before the others.
+		Short: "Show the jobs and their outcomes",
+		Long: `Show the jobs, newest first; those that need attention (stopped, or in need of a
+decision) come before the others.
 
 States: waiting (for a worker, or for the job with the same key), scheduled,
 running, retrying, done, done with failures (exit code 3), failed, stopped (exit
@@ -58,14 +58,14 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 			return err
 		}
 		if more := len(list) == filter.Limit; more || all {
-			return a.sayOutcomes(ctx, store, more)
+			return a.printOutcomes(ctx, store, more)
 		}
 		return nil
 	})
 	flags := cmd.Flags()
 	addOptions(flags, option{name: "state", kind: "STATES", parse: toStates(&filter.States),
 		doc: "only jobs in these states, separated by commas"})
-	flags.BoolVar(&failed, "failed", false, "only jobs that ended otherwise than well")
+	flags.BoolVar(&failed, "failed", false, "only jobs that did not succeed")
 	flags.StringVar(&filter.Queue, "queue", "", "only jobs of the queue `Q`")
 	flags.StringVar(&filter.Key, "key", "", "only jobs with the key `KEY`")
 	flags.StringVar(&filter.Schedule, "schedule", "", "only jobs of the schedule `NAME`")
@@ -109,15 +109,15 @@ func toStates(to *[]jobs.State) func(string) error {
 
 func (a *app) jobsCancel() *cobra.Command {
 	return a.onJobs("cancel", "Cancel jobs",
-		`Cancel jobs. One that runs is stopped by its worker within about a second; what
-it had begun to write is in its ledger, and transect jobs retry goes on with it.`, "cancelled", (*jobs.Store).Cancel)
+		`Cancel jobs. A running job is stopped by its worker within about a second; what it
+had begun to write is in its ledger, and transect jobs retry resumes it.`, "cancelled", (*jobs.Store).Cancel)
 }
 
 func (a *app) jobsRetry() *cobra.Command {
 	return a.onJobs("retry", "Run jobs again, from where they stopped",
-		`Run jobs again that have ended otherwise than well, or wait for their time. It is
-a start of the same run: what it wrote before is not written again. A job that is
-done is submitted again instead.`, "queued", (*jobs.Store).Retry)
+		`Run jobs again that did not succeed, or that wait for their time. It continues the
+same run: what it wrote before is not written again. A job that is done is
+submitted again instead.`, "queued", (*jobs.Store).Retry)
 }
 
 // onJobs makes a command that does the same to each of several jobs.
@@ -134,8 +134,7 @@ func (a *app) onJobs(name, short, long, done string,
 	return cmd
 }
 
-// eachJob does the same to each of several jobs. Where it cannot, the others follow
-// all the same.
+// eachJob applies act to several jobs and continues after a failure.
 func (a *app) eachJob(args []string, done string, act func(int64) error) error {
 	ids, err := jobIDs(args)
 	if err != nil {
@@ -168,9 +167,9 @@ func (a *app) jobsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [--older-than DAYS] [ID...]",
 		Short: "Remove jobs with their logs, ledgers and results",
-		Long: `Remove jobs with their logs, ledgers and results. Cancel one that runs
-first. Workers remove the output of jobs after 30 days and the jobs themselves
-after 90; jobs that need a decision stay.`,
+		Long: `Remove jobs with their logs, ledgers and results. Cancel running ones first.
+Workers remove the output of jobs after 30 days and the jobs themselves after 90;
+jobs that need a decision are kept.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {

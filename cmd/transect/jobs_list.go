@@ -12,9 +12,8 @@ import (
 	"transect/runtime/jobs"
 )
 
-// sayOutcomes says how the jobs of the last day ended: a list may be too short to
-// show all that failed.
-func (a *app) sayOutcomes(ctx context.Context, store *jobs.Store, more bool) error {
+// printOutcomes summarises how the jobs of the last day ended: the list may be too short for all failures.
+func (a *app) printOutcomes(ctx context.Context, store *jobs.Store, more bool) error {
 	list, err := store.Outcomes(ctx, 24*time.Hour)
 	if err != nil {
 		return err
@@ -28,7 +27,7 @@ func (a *app) sayOutcomes(ctx context.Context, store *jobs.Store, more bool) err
 		parts = append(parts, "ended within 24h: "+text)
 	}
 	if ended[jobs.Failed]+ended[jobs.Stopped]+ended[jobs.NeedsDecision]+ended[jobs.DoneFailures] > 0 {
-		parts = append(parts, "--failed shows what did not go well")
+		parts = append(parts, "--failed shows those that did not succeed")
 	}
 	if more {
 		parts = append(parts, "--limit 0 shows all")
@@ -39,7 +38,7 @@ func (a *app) sayOutcomes(ctx context.Context, store *jobs.Store, more bool) err
 	return nil
 }
 
-// jobListing has a column for the reasons where one of the jobs has one.
+// jobListing formats jobs as a table, with a column for reasons if any job has one.
 func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 	now := a.process.Now()
 	reasons := slices.ContainsFunc(list, func(job *jobs.Job) bool { return job.Message != "" })
@@ -65,7 +64,7 @@ func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 	return listing[*jobs.Job]{header: header, row: row, none: "there are no such jobs"}
 }
 
-// shortened is a text of one line with at most n characters.
+// shortened cuts a text to one line of at most n characters.
 func shortened(text string, n int) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if letters := []rune(text); len(letters) > n {

@@ -15,7 +15,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// jobsFlag adds the flag that says where the jobs are.
+// jobsFlag adds the flag for the address of the jobs database.
 func (a *app) jobsFlag(cmd *cobra.Command, address *string) {
 	addOptions(cmd.Flags(), option{name: "jobs", env: "TRANSECT_JOBS", kind: "URL", parse: toString(address),
 		doc: "where the jobs are: postgres://USER@HOST/DATABASE, shared by machines; " +
@@ -51,8 +51,7 @@ func noPasswordInFlag(cmd *cobra.Command, flag, address string) error {
 		"%s", hint)
 }
 
-// onJobsStore lets a command work on the database of the jobs, and gives it the flag
-// that says where that is.
+// onJobsStore makes a command work on the jobs database and adds the flag for its address.
 func (a *app) onJobsStore(cmd *cobra.Command, work func(context.Context, *jobs.Store, []string) error) {
 	var address string
 	a.jobsFlag(cmd, &address)
@@ -87,7 +86,7 @@ func jobIDs(args []string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// submitter is who submits a job, for those who look at it later.
+// submitter names who submits a job.
 func (a *app) submitter() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -131,7 +131,7 @@ func stateLine(job *jobs.Job) string {
 	return text
 }
 
-// lastOutput is the last n lines of a job.
+// lastOutput returns the last n lines of a job.
 func (a *app) lastOutput(ctx context.Context, store *jobs.Store, id int64, n int) (string, error) {
 	list, err := store.LogEnd(ctx, id, n)
 	var text strings.Builder

@@ -41,7 +41,7 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 		option{name: "on", kind: "HOST", doc: "run the job on the worker of this name, where its files are",
 			parse: toString(&f.on)},
 		option{name: "include", kind: "PATH",
-			doc:   "another file or folder beside the script that travels with it, may be repeated",
+			doc:   "another file or folder next to the script to send with it, may be repeated",
 			parse: func(path string) error { f.include = append(f.include, path); return nil }})
 	cmd.MarkFlagsMutuallyExclusive("queue", "on")
 	a.addRunOptions(flags, &f.job, &unattended.Options{}, onJob)
@@ -49,7 +49,7 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 	return f
 }
 
-// settingOptions are the flags of settings.
+// settingOptions returns the flags of job settings.
 func settingOptions(list []*setting.Setting) (options []option) {
 	for _, d := range list {
 		options = append(options, option{name: d.Name, env: d.Env, kind: d.Kind, value: d.Default, doc: d.Doc, parse: d.Set})
@@ -57,9 +57,8 @@ func settingOptions(list []*setting.Setting) (options []option) {
 	return options
 }
 
-// jobSpec makes the job of a command line: words are the script and its
-// arguments. The script is packed with what it requires; nil for scripts of the
-// binary.
+// jobSpec builds the job of a command line; words are the script and its arguments. The script is packed with
+// what it requires; the bundle is nil for built-in scripts.
 func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Spec, *bundle.Bundle, error) {
 	var none jobs.Spec
 	if len(words) == 0 {
@@ -130,8 +129,8 @@ func (a *app) bundleSource(script string, f *jobFlags) bundle.Source {
 	return source
 }
 
-// partOfRun makes the jobs that a script of transect run submits: with its flags,
-// as far as they are those of jobs, and its variables.
+// partOfRun builds the jobs that a script of transect run submits, with the run's flags that jobs accept, and
+// its variables.
 func (a *app) partOfRun(flags *pflag.FlagSet) func(script string, args []string) (jobs.Spec, error) {
 	return func(script string, args []string) (spec jobs.Spec, err error) {
 		spec = jobs.Spec{Run: carried(flags), Env: a.environment(carriedVariables(flags)), User: a.submitter()}.Part()
@@ -167,8 +166,8 @@ func (a *app) noSecret(words []string) error {
 	return nil
 }
 
-// holdsSecret reports whether a word of a command is a secret, or its value is; a long
-// secret may also stand within. A short one may be an ordinary word.
+// holdsSecret reports whether a word of a command, or its value, is or contains a secret. Short secrets are
+// only matched as whole words: they may be ordinary words.
 func holdsSecret(word, secret string) bool {
 	_, value, _ := strings.Cut(word, "=")
 	return word == secret || value == secret || len(secret) >= 8 && strings.Contains(word, secret)

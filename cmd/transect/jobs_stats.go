@@ -73,7 +73,7 @@ func (a *app) jobsRoles() *cobra.Command {
 	return &cobra.Command{
 		Use: "roles", Short: "Print the SQL of roles for PostgreSQL",
 		Long: `Print the SQL that makes roles with the least rights for viewers, submitters and
-workers of a database on PostgreSQL. Its owner runs it, after each update again.`,
+workers of a database on PostgreSQL. Its owner runs it, and again after each update.`,
 		Example: "  transect jobs roles | psql postgres://owner@db.example.com/jobs", Args: exactArgs(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(a.stdout, jobs.Roles)

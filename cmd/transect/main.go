@@ -43,8 +43,8 @@ func newProcess() *runtime.Process {
 	return equip(p)
 }
 
-// equip gives a process what takes part in every run. Commands add parts to a run of theirs: a plan, a debugger, what
-// an unattended run does. jobrun needs runledger, planrun needs both and the local platform.
+// equip adds the parts of every run to a process. Commands add their own: a plan, a debugger, unattended
+// runs. jobrun needs runledger; planrun needs both and the local platform.
 func equip(p *runtime.Process) *runtime.Process {
 	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
@@ -91,8 +91,7 @@ func (a *app) execute() int {
 	return runtime.ExitCode(err)
 }
 
-// command runs the command line. A panic becomes an error that asks to be
-// reported: users cannot do anything with a stack.
+// command runs the command line. It turns a panic into an error that asks for a report, without the stack.
 func (a *app) command() (err error) {
 	defer func() {
 		if p := recover(); p != nil {

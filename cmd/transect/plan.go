@@ -29,14 +29,14 @@ func (a *app) plan() *cobra.Command {
 		Short: "Show what a script would write, without writing it",
 		Long: `Run a script whose reads are real and whose writes are carried out in memory only,
 and print what it would create, change, delete, send and order, with the lines of
-the script. -o keeps the plan in a file; transect plan show FILE prints it once more,
-and transect apply FILE carries it out, and nothing else. docs/plan.md says what a
+the script. -o saves the plan in a file; transect plan show FILE prints it again, and
+transect apply FILE carries it out, and nothing else. docs/plan.md explains what a
 plan can know.
 
-Everyday commands take --plan: they print the plan, ask, and do exactly that.
+Everyday commands accept --plan: they print the plan, ask, and do exactly that.
 
-Exit codes: 0 when nothing would be written, 8 when something would; the others are
-those of transect run.`,
+Exit codes: 0 when nothing would be written, 8 when something would; otherwise as
+for transect run.`,
 		Example: `  transect plan --local scripts/survey.lua testdata/flight
   transect plan --local survey.lua flight/ -o survey.plan
   transect plan survey.lua flight/ --json
@@ -60,8 +60,8 @@ those of transect run.`,
 	}
 	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua|onRun|byItself)
 	addOptions(cmd.Flags(), option{name: "output", short: "o", kind: "FILE", parse: toString(&o.Keep),
-		doc: "keep the plan in FILE"}, option{name: "json", kind: "bool", parse: toBool(&o.JSON),
-		doc: "print the plan as it is kept: JSON, a line for each write"})
+		doc: "save the plan in FILE"}, option{name: "json", kind: "bool", parse: toBool(&o.JSON),
+		doc: "print the plan as it is saved: JSON, one line per write"})
 	exclusiveManifest(cmd)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().SetInterspersed(false)
@@ -69,8 +69,8 @@ those of transect run.`,
 	return cmd
 }
 
-// planFlags takes the flags of transect plan from the end of the script's arguments,
-// where people write them as well: those that do not stand before it.
+// planFlags takes the flags of transect plan from the end of the script's arguments, where people also write
+// them.
 func planFlags(args []string, o *unattended.Planning) []string {
 	for n := len(args); ; n = len(args) {
 		switch {
@@ -93,18 +93,18 @@ func (a *app) apply() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply [flags] FILE",
 		Short: "Carry out a plan: what is in it, once, and nothing else",
-		Long: `Carry out the plan that transect plan -o has kept. First it is compared with the
+		Long: `Carry out a plan that transect plan -o has saved. First it is compared with the
 platform, the script and the files: when something has changed, nothing is sent
 (exit code 9). Then the script runs; a write that is not in the plan is refused
-before it is sent. Interrupted or killed, transect apply FILE goes on where it
-stopped. In the end it names what was planned and is not done (exit code 3).
+before it is sent. After an interruption, transect apply FILE continues where it
+stopped. At the end it lists what was planned and not done (exit code 3).
 
-A plan holds the script, its arguments, the platform, limits and permissions. Where
-the run is logged and how it logs in is given here, as to transect run. What is given
-takes the place of what the plan has.
+A plan holds the script, its arguments, the platform, limits and permissions. Logging
+and the login are given here, as for transect run. What is given here overrides the
+plan.
 
-A plan that was made by somebody else, on another machine, or was changed since, is
-shown, and carried out with --trust alone: it names the script that runs.`,
+A plan that was made by another user, on another machine, or was changed since, is
+only printed; --trust carries it out, with the script that it names.`,
 		Example: `  transect apply survey.plan
   transect apply --refresh survey.plan
   transect apply --log-file survey.log --report report.json survey.plan
@@ -129,12 +129,14 @@ shown, and carried out with --trust alone: it names the script that runs.`,
 			return a.startAgain(words, agreed.Folder)
 		},
 	}
-	cmd.Flags().BoolVar(&renew, "refresh", false, "plan anew, keep that plan, and show what is different in it")
+	cmd.Flags().BoolVar(&renew, "refresh", false, "plan again, save that plan, and show the differences")
 	cmd.Flags().BoolVar(&trust, "trust", false, "carry out a plan that was not made by you on this machine")
 	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua|onRun|byItself)
 	optionsOf(cmd.Flags(), func(f *pflag.Flag, v *optionValue) {
 		if v.where&looking != 0 {
-			v.parse = func(string) error { return fmt.Errorf("transect apply has no --%s: transect plan looks", v.name) }
+			v.parse = func(string) error {
+				return fmt.Errorf("transect apply has no --%s, transect plan has", v.name)
+			}
 			f.Hidden = true
 		} else if v.name == "allow-effects" {
 			f.Hidden = false
@@ -144,8 +146,7 @@ shown, and carried out with --trust alone: it names the script that runs.`,
 	return cmd
 }
 
-// typed are the options of a run that were given on the command line, with paths that
-// hold in another folder.
+// typed returns the run options given on the command line, with absolute paths.
 func (a *app) typed(flags *pflag.FlagSet) (words []string) {
 	optionsOf(flags, func(f *pflag.Flag, v *optionValue) {
 		for _, text := range v.given {
@@ -160,7 +161,7 @@ func (a *app) typed(flags *pflag.FlagSet) (words []string) {
 	return words
 }
 
-// outputFlags are the flags of all commands that were given to this one.
+// outputFlags returns the global flags given to this command.
 func (a *app) outputFlags() (words []string) {
 	if a.output.Quiet {
 		words = append(words, "--quiet")
@@ -174,8 +175,7 @@ func (a *app) outputFlags() (words []string) {
 	return words
 }
 
-// loadPlan reads a plan, which may be anybody's. Its options are those that a plan
-// carries, with values that they take.
+// loadPlan reads a plan of any origin. It accepts only options that a plan can have, with valid values.
 func (a *app) loadPlan(file string) (*plan.Plan, error) {
 	key, err := ledger.FindKey(runledger.Folder(a.process))
 	if err != nil {
@@ -206,8 +206,7 @@ func splitOption(word string) (name, value string) {
 	return name, value
 }
 
-// agreedPlan reads a plan that may be carried out: the user's own, or one that the user
-// trusts after having seen it.
+// agreedPlan reads a plan that may be carried out: the user's own, or one trusted with --trust.
 func (a *app) agreedPlan(file string, trust bool) (*plan.Plan, error) {
 	p, err := a.loadPlan(file)
 	if err != nil || p.Own {
@@ -219,19 +218,19 @@ func (a *app) agreedPlan(file string, trust bool) (*plan.Plan, error) {
 	}
 	return nil, fault.Hinted(fault.Of(&fault.UsageError{},
 		"%s was not made by you on this machine, or was changed since: nothing was sent", human.Line(file)),
-		"look at it: transect plan show %[1]s; when you trust it, carry it out: transect apply --trust %[1]s",
+		"review it: transect plan show %[1]s; if you trust it, carry it out: transect apply --trust %[1]s",
 		human.Line(file))
 }
 
-// insteadOf lists, for options of a plan, those of who carries it out that take their place.
-// What is given of others is added or wins.
+// insteadOf maps options of a plan to the given options that replace them. Other given options are added, or
+// override.
 var insteadOf = map[string][]string{"local": namingPlatform, "url": namingPlatform, "profile": platformOptions,
 	"allow": {"allow", "sandbox"}}
 
 var namingPlatform = append([]string{"config"}, platformOptions...)
 
-// optionsOfPlan are the options of a plan that hold beside those that were given. A login
-// that was given is not for a platform that only the plan names.
+// optionsOfPlan returns the options of a plan that the given ones do not replace. A given login is not used
+// for a platform that only the plan names.
 func (a *app) optionsOfPlan(given *pflag.FlagSet, job *runtime.Job, p *plan.Plan) (words []string, err error) {
 	for _, word := range p.Options {
 		name, value := splitOption(word)
@@ -251,7 +250,7 @@ func (a *app) optionsOfPlan(given *pflag.FlagSet, job *runtime.Job, p *plan.Plan
 	return words, nil
 }
 
-// toAgreed reads the file of a plan, and the checksum of what somebody has agreed to.
+// toAgreed parses a plan file and the checksum of its approved content.
 func toAgreed(to *unattended.Agreed) func(string) error {
 	return func(text string) error {
 		var found bool
@@ -266,10 +265,10 @@ func (a *app) showPlan() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show FILE [--json]",
-		Short: "Print a plan that was kept, without asking any platform",
-		Long: `Print a plan that was kept in a file: whether it was made by you on this machine, the
-script with its arguments, options and platforms, and what it would do. Nothing is
-asked or sent. Of a plan that is not yours, what it would send is printed as well.`,
+		Short: "Print a saved plan, without contacting a platform",
+		Long: `Print a plan saved in a file: whether it was made by you on this machine, the script
+with its arguments, options and platforms, and what it would do. No platform is
+contacted. For a plan that is not yours, what it would send is printed as well.`,
 		Example: `  transect plan show survey.plan
   transect plan show --json survey.plan`,
 		Args: exactArgs(1, "FILE"),
@@ -297,7 +296,7 @@ asked or sent. Of a plan that is not yours, what it would send is printed as wel
 	return cmd
 }
 
-// printPlan prints a plan with what its head says.
+// printPlan prints a plan with its head.
 func printPlan(out io.Writer, p *plan.Plan) {
 	fact := func(name, text string) {
 		if text != "" {

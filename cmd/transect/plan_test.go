@@ -112,7 +112,7 @@ func TestSurveyPlannedOverABadNetwork(t *testing.T) {
 		if _, stderr, code = h.run("apply", "--config", "far.json", "survey.plan"); code == 0 {
 			break
 		}
-		if starts == 20 || !strings.Contains(stderr, "go on with: transect apply ") {
+		if starts == 20 || !strings.Contains(stderr, "resume it with: transect apply ") {
 			t.Fatalf("applying, start %d: exit code %d\n%s", starts, code, stderr)
 		}
 	}

@@ -17,11 +17,11 @@ import (
 	"transect/runtime/unattended/history"
 )
 
-// planned is what runs at fixed times, whoever fires it, as --json prints it.
+// planned is a schedule or a cron job, as --json prints it.
 type planned struct {
 	Name    string      `json:"name"`
 	When    string      `json:"when"`
-	Zone    string      `json:"zone"` // "" for that of the machine
+	Zone    string      `json:"zone"` // "" is the machine's
 	By      string      `json:"by"`   // cron or worker
 	CatchUp string      `json:"catch_up"`
 	Overlap string      `json:"overlap"`
@@ -41,7 +41,7 @@ func slotsOf(name string, rule timetable.Rule) *planned {
 		Next: []time.Time{}}
 }
 
-// ofCron is a line of the crontab.
+// ofCron converts a crontab line.
 func (a *app) ofCron(j *cron.Job) *planned {
 	now := a.process.Now()
 	p := slotsOf(j.Name, timetable.System(j.Expr))
@@ -64,7 +64,7 @@ func (a *app) ofCron(j *cron.Job) *planned {
 	return p
 }
 
-// shorter is a path as it is seen from its folder.
+// shorter shortens a path relative to its folder.
 func shorter(folder, path string) string {
 	if near, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(near) {
 		return near
@@ -72,7 +72,7 @@ func shorter(folder, path string) string {
 	return path
 }
 
-// ofWorker is a schedule.
+// ofWorker converts a schedule.
 func ofWorker(l *schedule.Listed) *planned {
 	spec := withoutTargets(l.Spec)
 	p := slotsOf(l.Name, l.Rule)
@@ -131,8 +131,8 @@ func (a *app) scheduleList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what runs at fixed times",
 		Long: `List the schedules, which workers fire, and the jobs of transect cron on this machine,
-with their next time and what became of the last one. A schedule is overdue when its
-slot has passed and no worker has fired it.`,
+with their next time and last outcome. A schedule is overdue when its slot has passed
+and no worker has fired it.`,
 		Example: "  transect schedule list", Args: exactArgs(0, ""),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
@@ -149,7 +149,7 @@ slot has passed and no worker has fired it.`,
 			if err != nil && ctx.Err() != nil {
 				return err
 			}
-			list = append(list, ofCron...) // none where cron is not for this user
+			list = append(list, ofCron...) // none where the user may not use cron
 		}
 		if err := a.printPlanned(list, asJSON, "no schedules; add one with transect schedule add"); err != nil {
 			return err

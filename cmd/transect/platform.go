@@ -34,7 +34,7 @@ transect platform serve.`,
 	return cmd
 }
 
-// folderFlag adds --dir, also under the name it has for other commands.
+// folderFlag adds --dir, also under the name that other commands use.
 func folderFlag(flags *pflag.FlagSet, dir *string) {
 	addOptions(flags, option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform",
 		resolved: true, parse: toString(dir)})
@@ -170,7 +170,7 @@ func (a *app) serve(ctx context.Context, address string, options platform.Option
 	return p.Serve(ctx, listener, handler)
 }
 
-// platformPage is the page of a platform that is served.
+// platformPage serves the page of a served platform.
 func (a *app) platformPage(ctx context.Context, p *platform.Platform, listener net.Listener,
 	o pageOptions) (*web.Server, error) {
 	made := p.Credentials()

@@ -19,17 +19,16 @@ import (
 	"transect/scripts"
 )
 
-// resumption says which run transect run goes on with.
+// resumption selects the run that transect run resumes.
 type resumption struct {
-	name  string // of a run, or newestRun; "" for none
+	name  string // run id or newestRun; "" for none
 	again bool   // begin a new run under a finished ID
 	job   string // of cron
 }
 
 const newestRun = "last"
 
-// begin names the run of a job. It returns another command line when the run to
-// go on with has one of its own.
+// begin names the run of a job. It returns another command line when the resumed run has its own.
 func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []string, folder string, err error) {
 	switch {
 	case r.again:
@@ -43,8 +42,8 @@ func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []str
 	case err != nil:
 		return nil, "", err
 	case run == nil && len(words) == 0:
-		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to go on with"),
-			"transect runs lists the runs; everyday commands go on when they are typed again, plans by transect apply")
+		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to resume"),
+			"transect runs lists the runs; everyday commands resume when repeated, plans with transect apply")
 	case run == nil: // as a job of cron does each day
 		return nil, "", nil
 	case exact:
@@ -55,8 +54,8 @@ func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []str
 	return again, run.Folder, err
 }
 
-// unfinished finds the run to go on with: the named one, or the last one of the
-// script if that has not come to a good end; nil for none.
+// unfinished finds the run to resume: the named one, or the last one of the script if it did not succeed; nil
+// for none.
 func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Summary, error) {
 	store, err := a.history()
 	if err != nil {
@@ -69,9 +68,9 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 		case err != nil:
 			return nil, err
 		case !isRun(run):
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s is of another command than transect run",
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s was not started by transect run",
 				run.RunID()),
-				"type that again, it goes on by itself: %s", run.Command)
+				"repeat its command, which resumes by itself: %s", run.Command)
 		}
 		named = run.RunID()
 	}
@@ -111,15 +110,15 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 		switch ended := run.End != nil && run.End.ExitCode == runtime.ExitOK; {
 		case run.State == history.Running:
 			return nil, fault.Hinted(fault.Of(&fault.LockedError{},
-				"the run %s is in progress: process %d works on it since %s", run.RunID(), run.PID,
+				"the run %s is in progress: process %d, since %s", run.RunID(), run.PID,
 				run.Started.Local().Format(time.DateTime)),
 				"wait for its end")
 		case !ended:
 			return run, nil
 		case named != "":
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has ended well: there is nothing to go on with",
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has succeeded: there is nothing to resume",
 				named),
-				"transect run --run %s --again SCRIPT begins a new one", named)
+				"transect run --run %s --again SCRIPT starts a new one", named)
 		}
 	}
 	if named != "" {
@@ -135,11 +134,11 @@ func isRun(run *history.Summary) bool {
 	return err == nil && slices.Contains(words, "run")
 }
 
-// ofPlan reports whether a run carries out a plan: transect apply goes on with it.
+// ofPlan reports whether a run applies a plan: transect apply resumes it.
 func ofPlan(run *history.Summary) bool { return strings.HasPrefix(run.RunID(), "plan-") }
 
-// commandOf is the command line that starts a run once more, with the flags given
-// now after those of the time.
+// commandOf returns the command line that starts a run again, with the flags given now after the recorded
+// ones.
 func (a *app) commandOf(run *history.Summary) ([]string, error) {
 	words, err := cron.Split(run.Command)
 	if err != nil || len(words) == 0 {
@@ -152,10 +151,10 @@ func (a *app) commandOf(run *history.Summary) ([]string, error) {
 	if slices.ContainsFunc(words, hidden) || slices.ContainsFunc(run.Arguments, hidden) {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{},
 			"the arguments of the run %s held secrets, which the history does not keep", run.RunID()),
-			"give them once more: transect run --run %s %s ARGS", run.RunID(), run.Script)
+			"give them again: transect run --run %s %s ARGS", run.RunID(), run.Script)
 	}
 	if _, err := os.Stat(cmp.Or(run.Folder, ".")); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s, in which the run %s was started, is gone",
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s of the run %s no longer exists",
 			run.Folder, run.RunID()),
 			"name script and arguments: transect run --run %s SCRIPT ARGS", run.RunID())
 	}
@@ -200,7 +199,7 @@ func (a *app) runFlags(words []string) (given, positional []string, err error) {
 	return given, positional, nil
 }
 
-// setAside makes room for a new run under the ID of one that has ended well.
+// setAside makes room for a new run under the ID of one that succeeded.
 func (a *app) setAside(id string) error {
 	if id == "" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "--again needs the ID of a run"), "add --run ID")
@@ -217,8 +216,8 @@ func (a *app) setAside(id string) error {
 	_ = l.Close()
 	if !ended {
 		return fault.Hinted(fault.Of(&fault.UsageError{},
-			"the run %s has not ended well: beginning a new one would repeat what it wrote", id),
-			"go on with it: transect run --resume=%s; or forget it: transect runs forget %s", id, id)
+			"the run %s has not succeeded: a new one would repeat its writes", id),
+			"resume it: transect run --resume=%s; or forget it: transect runs forget %s", id, id)
 	}
 	return ledger.SetAside(dir, id, id+"."+at.UTC().Format("20060102-150405"))
 }

@@ -20,15 +20,15 @@ const exitCodes = `Exit codes:
   4    credentials refused
   5    temporary failure: running again may help
   6    another run holds the lock
-  7    the outcome of a write is unknown, somebody must decide
+  7    the outcome of a write is unknown, and needs a decision
   8    planned only, and something would be written
   9    the plan no longer holds: nothing was sent
   10   time limit reached
   130  interrupted
   143  terminated`
 
-// root has the command that the words of a command line begin with, or all:
-// declaring all of them takes as long as what else happens before a script.
+// root returns the command that a command line begins with, or all of them: declaring all takes as long as
+// everything else before a script starts.
 func (a *app) root(words []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "transect",
@@ -42,7 +42,7 @@ local platform to try scripts without an account.
   transect repl --local
   transect eval --local 'require("projects").search{}'
   transect platform serve`,
-		Args:          cobra.ArbitraryArgs, // RunE suggests what was meant
+		Args:          cobra.ArbitraryArgs, // RunE suggests commands
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -103,7 +103,7 @@ type command struct {
 	declare     func() *cobra.Command
 }
 
-// commands are all but those that are scripts.
+// commands declares all commands except those that are scripts.
 func (a *app) commands() []command {
 	return []command{
 		{"run", scripting, a.run}, {"plan", scripting, a.plan}, {"apply", scripting, a.apply},
@@ -142,8 +142,7 @@ func strictHelp(root, help *cobra.Command) {
 	}
 }
 
-// group makes a command that only has subcommands print its help, and refuse
-// unknown ones.
+// group makes a command that only has subcommands print its help and refuse unknown ones.
 func group(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -183,7 +182,7 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// version is the module's version, as the go command recorded it.
+// version returns the module's version, as the go command recorded it.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

@@ -25,7 +25,7 @@ func (a *app) run() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] SCRIPT [ARGS...]",
 		Short: "Run a script",
-		Long: `Run a Lua script. Everything after SCRIPT is an argument of the script, also
+		Long: `Run a Lua script. Everything after SCRIPT is an argument of the script, even
 flags: transect run survey.lua --help prints the script's own help. The script -
 is read from standard input.
 
@@ -45,10 +45,10 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 
 A run that was killed or failed is started again with --resume: what it wrote to
 the platform is taken from its ledger and not sent again (docs/surviving.md).
---resume alone goes on with the last unfinished run, --resume SCRIPT with that of
-the script, in its folder, with its flags and arguments. With arguments of its
-own --resume SCRIPT ARGS goes on with the last unfinished run that had the same,
-or begins a new one, as a job of cron does each day.
+--resume alone resumes the last unfinished run, --resume SCRIPT the last one of the
+script, in its folder, with its flags and arguments. --resume SCRIPT ARGS resumes
+the last unfinished run with the same arguments, or starts a new one, as a cron job
+does each day.
 
 ` + exitCodes,
 		Example: `  transect run --local survey.lua flight/
@@ -103,8 +103,8 @@ or begins a new one, as a job of cron does each day.
 	}
 	a.addRunOptions(cmd.Flags(), job, &options, onCall|onLua|onRun|byItself)
 	addOptions(cmd.Flags(), option{name: "resume", kind: "RUN", empty: newestRun, parse: toString(&resume.name),
-		doc: "go on with an unfinished run: that of the ID, or the last one; write --resume=RUN"})
-	cmd.Flags().BoolVar(&resume.again, "again", false, "begin a new run under the ID of --run, whose run has ended well")
+		doc: "resume an unfinished run: RUN, or the last one; write --resume=RUN"})
+	cmd.Flags().BoolVar(&resume.again, "again", false, "start a new run under the ID of --run after one that succeeded")
 	cmd.Flags().BoolVar(&debugging, "debug", false, "stop at the first line, at breakpoints and at errors; "+
 		"help lists the commands")
 	cmd.MarkFlagsMutuallyExclusive("run", "resume")

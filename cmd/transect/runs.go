@@ -32,7 +32,7 @@ func (a *app) runs() *cobra.Command {
 		Short: "Show the runs of this machine",
 		Long: `Show the runs of this machine, newest first: start, duration, outcome and number
 of items. A run is "lost" when its process was killed or the machine went down. The runs
-of jobs are with the jobs: transect jobs, transect runs show job-N.
+of jobs are listed with the jobs: transect jobs, transect runs show job-N.
 
 The history is stored in the state folder (TRANSECT_STATE_DIR) and contains no
 secrets. TRANSECT_HISTORY sets how many runs are kept and how long: 500,90d; off
@@ -95,7 +95,7 @@ func (a *app) runListing() listing[*history.Summary] {
 		"script"}, row: row, none: "there are no runs yet"}
 }
 
-// history is the history of this user.
+// history opens the user's history.
 func (a *app) history() (history.Store, error) {
 	return unattended.History(a.process), vm.CheckStateDir(a.process.Env)
 }
@@ -162,14 +162,14 @@ func (a *app) runsAttach() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "attach [RUN]",
-		Short: "Look into a running script",
-		Long: `Look into a running script of this machine: its tasks and where they stand, the
-variables of their functions without secrets, and the files in transfer. Nothing is
-changed: the script goes on after a moment between two of its instructions.
+		Short: "Inspect a running script",
+		Long: `Inspect a running script of this machine: its tasks and their positions, the variables
+of their functions without secrets, and the files in transfer. Nothing is changed: the
+script pauses for a moment between two instructions.
 
-RUN may be the start or the end of the ID of a run, the ID of its process, or the name
-of the script; the newest without one. A run can be looked into from its second second
-on. The prompt does the same: :attach RUN.`,
+RUN is the start or the end of the ID of a run, the ID of its process, or the name of
+the script; the newest run by default. A run can be inspected one second after its
+start. The prompt does the same: :attach RUN.`,
 		Example: `  transect runs attach
   transect runs attach survey.lua`,
 		Args:              cobra.MaximumNArgs(1),
@@ -190,7 +190,7 @@ on. The prompt does the same: :attach RUN.`,
 	return cmd
 }
 
-// attach is what the prompt shows of a running script.
+// attach formats a running script as the prompt does.
 func (a *app) attach(name string) (string, error) {
 	view, err := unattended.Attach(a.process, name)
 	if err != nil {
@@ -199,8 +199,8 @@ func (a *app) attach(name string) (string, error) {
 	return view.Text(a.process.Now()), nil
 }
 
-// recordOf reads the record of a run and its output: of a job in the database of the
-// jobs, of others in the history.
+// recordOf reads the record of a run and its output, from the jobs database for jobs, otherwise from the
+// history.
 func (a *app) recordOf(ctx context.Context, name, jobsURL string) (run *history.Summary, output string, err error) {
 	if job := jobs.JobOfRun(name); job > 0 {
 		store, err := jobrun.OpenJobs(ctx, a.process, jobsURL)

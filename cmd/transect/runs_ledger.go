@@ -86,8 +86,7 @@ func (a *app) printWrites(w *writes) {
 	a.printTable(human.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
 }
 
-// ledgerOf is the ID of the ledger of a run that is named by its own ID or that
-// of one of its starts.
+// ledgerOf returns the ID of a run's ledger, given the run's ID or that of one of its starts.
 func (a *app) ledgerOf(name string) (string, error) {
 	if jobs.JobOfRun(name) > 0 {
 		return name, nil
@@ -112,10 +111,10 @@ func (a *app) runsSettle() *cobra.Command {
 	var send bool
 	cmd := &cobra.Command{
 		Use:   "settle RUN WRITE",
-		Short: "Say what became of a write whose outcome is unknown",
-		Long: `Say what became of a write whose outcome is unknown, so that the next start of the
-run goes on: --adopt ID when it was done and made ID, --send when it was not done
-and shall be sent.`,
+		Short: "Decide about a write whose outcome is unknown",
+		Long: `Decide about a write whose outcome is unknown, so that the next start of the run
+continues: --adopt ID if it was done and created ID, --send if it was not done and
+is to be sent.`,
 		Example: `  transect runs settle nightly-1122 37 --adopt 6b0203ac9f8e4d1c2b3a4958
   transect runs settle nightly-1122 37 --send`,
 		Args: exactArgs(2, "RUN WRITE"),
@@ -124,8 +123,8 @@ and shall be sent.`,
 				return err
 			}
 			if (adopt != "") == send {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "say what became of the write"),
-					"--adopt ID when it was done, --send when it was not")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "the decision about the write is missing"),
+					"give --adopt ID if it was done, --send if it was not")
 			}
 			run, n, err := a.writeOf(cmd.Context(), args[0], args[1], jobsURL)
 			if err != nil {
@@ -142,7 +141,7 @@ and shall be sent.`,
 				return l.Decide(n.Number, ledger.Adopted, []string{adopt})
 			})
 			if err == nil {
-				fmt.Fprintln(a.stdout, "noted; go on with: "+a.nextStart(run))
+				fmt.Fprintln(a.stdout, "recorded; continue with: "+a.nextStart(run))
 			}
 			return err
 		},
@@ -153,7 +152,7 @@ and shall be sent.`,
 	return cmd
 }
 
-// nextStart is the command that goes on with a run.
+// nextStart returns the command that resumes a run.
 func (a *app) nextStart(run string) string {
 	if job := jobs.JobOfRun(run); job > 0 {
 		return fmt.Sprintf("transect jobs retry %d", job)
@@ -170,9 +169,9 @@ func (a *app) runsForget() *cobra.Command {
 	var write, jobsURL string
 	cmd := &cobra.Command{
 		Use:   "forget RUN",
-		Short: "Forget the writes of a run, so that it begins anew",
-		Long: `Forget the writes of a run: its next start sends all of them. With --write only
-one is forgotten, such as one whose result was deleted since.`,
+		Short: "Forget the writes of a run, so that it starts over",
+		Long: `Forget the writes of a run: its next start sends all of them. With --write only one
+is forgotten, for example because its result was deleted since.`,
 		Example: `  transect runs forget nightly-1122
   transect runs forget nightly-1122 --write 37`,
 		Args: exactArgs(1, "RUN"),
@@ -198,7 +197,7 @@ one is forgotten, such as one whose result was deleted since.`,
 			}
 			err = ledger.Remove(runledger.Folder(a.process), run)
 			if errors.Is(err, fs.ErrNotExist) {
-				return fault.Of(&fault.UsageError{}, "the run %s has noted no writes", run)
+				return fault.Of(&fault.UsageError{}, "the run %s has recorded no writes", run)
 			}
 			return err
 		},

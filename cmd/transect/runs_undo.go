@@ -21,11 +21,11 @@ func (a *app) runsUndo() *cobra.Command {
 	return a.overWrites("undo", "Delete what a run created, restore what it deleted",
 		`Delete what a run created, newest first, and restore what it deleted, as far as
 the platform can: datasets of its ingests as well. What cannot be undone is named:
-fields that were set (their former values are not noted), products, things that
-were deleted for good. What others, users or runs, have changed or filled since
-stays, and is named. A second undo does nothing. --dry-run shows what would be
-done; at a terminal that is shown first, with a question. Platform and login are
-those of the run unless others are named.`,
+fields that were set (their former values are not recorded), products, objects that
+were deleted for good. What other users or runs have changed or filled since is
+kept, and named. A second undo does nothing. --dry-run shows what would be done; at
+a terminal that is shown first, with a question. Platform and login are the run's
+unless others are named.`,
 		`  transect runs undo --dry-run nightly-1122
   transect runs undo nightly-1122`, undo.Undo,
 		[]string{undo.OutcomeDeleted, undo.OutcomeRestored, undo.OutcomeGone, undo.OutcomeKept,
@@ -36,8 +36,8 @@ func (a *app) runsVerify() *cobra.Command {
 	return a.overWrites("verify", "Compare what a run created with the platform",
 		`Compare what a run created and deleted with the platform. The exit code is 3 when
 something is missing, or is there that the run deleted. The files of its ingests
-are not compared: transect verify FOLDER does that. Platform and login are those of
-the run unless others are named.`,
+are not compared: transect verify FOLDER does that. Platform and login are the run's
+unless others are named.`,
 		`  transect runs verify nightly-1122`, undo.Verify,
 		[]string{undo.OutcomeThere, undo.OutcomeGone, undo.OutcomeMissing, undo.OutcomeFailed})
 }
@@ -45,7 +45,7 @@ the run unless others are named.`,
 // overWrites goes through the writes of a run on the platform.
 type overWrites func(context.Context, *runtime.Process, runtime.Job, string, string, func(undo.Finding)) error
 
-// overWrites is a command that does so.
+// overWrites declares a command that runs such a function.
 func (a *app) overWrites(name, short, long, example string,
 	do overWrites, outcomes []string) *cobra.Command {
 	var job runtime.Job
@@ -113,11 +113,10 @@ func (a *app) overWrites(name, short, long, example string,
 	return cmd
 }
 
-// mostShown is how many things are named before a question.
+// mostShown limits the items listed before a question.
 const mostShown = 50
 
-// agreesTo shows what would be done to what a run has written, and asks whether it shall
-// be.
+// agreesTo shows what would be done to a run's writes, and asks for confirmation.
 func (a *app) agreesTo(ctx context.Context, job runtime.Job, jobsURL, run string, do overWrites) (bool, error) {
 	job.DryRun = true
 	n := 0
@@ -166,8 +165,7 @@ func (a *app) printFinding(f undo.Finding, dryRun bool) {
 	fmt.Fprintln(a.stdout, human.Line(strings.TrimSpace(text)))
 }
 
-// connectionOf is the platform that the command of a run named; none when the
-// history does not know.
+// connectionOf returns the platform named by a run's command; none when the history lacks it.
 func (a *app) connectionOf(ctx context.Context, id, jobsURL string) runtime.Connection {
 	if n := jobs.JobOfRun(id); n > 0 {
 		store, err := jobrun.OpenJobs(ctx, a.process, jobsURL)
@@ -200,7 +198,7 @@ func (a *app) connectionOf(ctx context.Context, id, jobsURL string) runtime.Conn
 	return a.connectionIn(run.Folder, given)
 }
 
-// connectionIn is the platform that flags of transect run name in a folder.
+// connectionIn returns the platform named by flags of transect run, relative to a folder.
 func (a *app) connectionIn(folder string, flags []string) runtime.Connection {
 	p := *a.process
 	p.Dir = folder

@@ -20,9 +20,9 @@ import (
 func (a *app) schedule() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "Submit jobs at fixed times, from whichever worker lives",
-		Long: `Submit jobs at fixed times. Schedules are in the database of the jobs; each worker
-fires those of all, and each slot, a due time of a schedule, is fired once. See
+		Short: "Submit jobs on a schedule",
+		Long: `Submit jobs on a schedule. Schedules are stored in the jobs database; any worker
+fires any of them, and each slot (a due time of a schedule) is fired once. See
 docs/schedules.md.`,
 		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --local survey.lua flights/
   transect schedule list
@@ -36,7 +36,7 @@ docs/schedules.md.`,
 	return cmd
 }
 
-// slotTime is a time in the zone of a schedule.
+// slotTime formats a time in the zone of a schedule.
 func slotTime(t time.Time, s *schedule.Schedule) string {
 	zone, err := timetable.Zone(s.Zone)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *app) scheduleShow() *cobra.Command {
 	times := showTimes
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show a schedule and its last slots",
-		Long: "Show a schedule: its job, its next slots and what became of the last ones.",
+		Long: "Show a schedule: its job, its next slots and the outcomes of the last ones.",
 		Example: "  transect schedule show nightly\n  transect schedule show --next 200 nightly    # also over the days " +
 			"when clocks are set", Args: exactArgs(1, "NAME"),
 	}
@@ -122,7 +122,7 @@ func (a *app) scheduleHistory() *cobra.Command {
 	var asJSON bool
 	limit := 20
 	cmd := &cobra.Command{
-		Use: "history NAME", Short: "Show what became of the slots of a schedule",
+		Use: "history NAME", Short: "Show the past slots of a schedule",
 		Long: `Show the slots of a schedule, newest first: fired in time (slot), caught up, run
 by hand, filled in (backfill), or left out: missed while no worker was there,
 skipped because a job was running, replaced by a later one.`,
@@ -185,8 +185,7 @@ func (a *app) printChanges(before, after *schedule.Schedule) {
 	fmt.Fprintf(a.stdout, "changed %s\n%s", after.Name, changed)
 }
 
-// scheduleLine is a setting of a schedule; shown is its value without secrets, ""
-// for none.
+// scheduleLine is a setting of a schedule; shown returns its value without secrets, "" for none.
 type scheduleLine struct{ name, value, shown string }
 
 func scheduleLines(s *schedule.Schedule) (lines []scheduleLine) {

@@ -17,7 +17,7 @@ import (
 
 func (a *app) schedulePause() *cobra.Command {
 	return a.scheduleSet("pause", "Pause a schedule",
-		"Pause a schedule. Jobs that were submitted go on; slots that wait, wait on.", "paused", true)
+		"Pause a schedule. Submitted jobs continue; waiting slots keep waiting.", "paused", true)
 }
 
 func (a *app) scheduleResume() *cobra.Command {
@@ -48,7 +48,7 @@ func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Co
 func (a *app) scheduleRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a schedule",
-		Long:    "Remove a schedule with its history. Its jobs and their logs stay; one that runs goes on.",
+		Long:    "Remove a schedule with its history. Its jobs and their logs are kept; a running job continues.",
 		Example: "  transect schedule remove nightly", Args: exactArgs(1, "NAME"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
@@ -75,8 +75,8 @@ func (a *app) scheduleRun() *cobra.Command {
 	var wait, follow bool
 	cmd := &cobra.Command{
 		Use: "run NAME", Short: "Submit the job of a schedule now",
-		Long: `Submit the job of a schedule now, also of a paused one, and print the job's id.
-While another job of the schedule runs it waits for that.`,
+		Long: `Submit the job of a schedule now, even if it is paused, and print the job's id.
+While another job of the schedule is running, it waits for that.`,
 		Example: "  transect schedule run nightly\n  transect schedule run --follow nightly", Args: exactArgs(1, "NAME"),
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, args []string) error {
@@ -110,9 +110,9 @@ func (a *app) scheduleBackfill() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "backfill --from TIME [--to TIME] NAME", Short: "Fire slots that have passed",
-		Long: `Fire the slots from one time up to, and without, another one, now if left out.
-Slots that were fired before stay as they are. The jobs run one after the other, as
-those of the schedule do, and after those; at most 1000 slots at once.
+		Long: `Fire the slots from one time up to, but not including, another (default: now).
+Slots that were fired before are left alone. The jobs run one after the other, and
+after those of the schedule; at most 1000 slots at once.
 
 TIME is a date or a date with a time, in the zone of the schedule.`,
 		Example: `  transect schedule backfill --from 2026-11-01 --to 2026-11-08 nightly

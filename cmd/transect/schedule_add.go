@@ -58,8 +58,8 @@ func (a *app) scheduleAdd() *cobra.Command {
 		Short: "Submit a script as a job at fixed times",
 		Long: `Submit a script as a job at fixed times. The script is packed now, with the
 modules it requires: after a change of the script, name it to transect schedule
-edit. In the arguments {slot} stands for the time of the slot, {slot_date} for its
-date; scripts find it in TRANSECT_SLOT, too, in UTC.
+edit. In the arguments {slot} is the time of the slot, {slot_date} its date; scripts
+find it in TRANSECT_SLOT as well, in UTC.
 
 EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
 value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,
@@ -70,10 +70,10 @@ when they are set; when they are set back, one whose time comes twice is fired t
 first time. With * for minute or hour slots follow the clock.
 
 The newest slot counts as fired in time when it is at most five minutes late;
---catch-up says what becomes of others that are late. One job of a schedule runs
-at a time. With --on-failure somebody is also told of slots that were not fired or
-whose job has not started 15 minutes after its time (--late); a URL can stay with
-the workers: env:NAME means their variable NAME.`,
+--catch-up decides about others that are late. One job of a schedule runs at a
+time. --on-failure also reports slots that were not fired, or whose job has not
+started 15 minutes after its time (--late); a URL can stay with the workers:
+env:NAME means their variable NAME.`,
 		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company \
       season.lua --day '{slot_date}'
   transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip \
@@ -134,7 +134,7 @@ func (a *app) packedJob(ctx context.Context, store *jobs.Store, f *jobFlags, wor
 	return spec, err
 }
 
-// localZone is the name of the machine's time zone; "" when it is not known.
+// localZone returns the name of the machine's time zone; "" if unknown.
 func (a *app) localZone() string {
 	if name, given := a.process.Env("TZ"); given {
 		if name = strings.TrimPrefix(name, ":"); name == "" {
@@ -163,10 +163,9 @@ func (a *app) scheduleEdit() *cobra.Command {
 		Use:   "edit NAME [flags] [SCRIPT [ARGS...]]",
 		Short: "Change a schedule",
 		Long: `Change a schedule: what the flags name, and with SCRIPT the script, which is packed
-as it is now, its arguments, its folder and the flags of transect run. The rest
-stays; an empty value, as in --on-failure '', takes a setting away. When its times
-change, the next slot is the first one from now on. Jobs that were submitted stay as
-they are.`,
+as it is now, its arguments, its folder and the flags of transect run. The rest is
+kept; an empty value, as in --on-failure '', removes a setting. When its times
+change, the next slot is the first one from now on. Submitted jobs do not change.`,
 		Example: `  transect schedule edit nightly --when '0 4 * * *'
   transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
   transect schedule edit nightly --local survey.lua flights/`,
@@ -216,7 +215,7 @@ they are.`,
 	return cmd
 }
 
-// setSchedule sets what the flags of a command name.
+// setSchedule applies the given flags of a command.
 func (a *app) setSchedule(s *schedule.Schedule, cmd *cobra.Command) (touched bool) {
 	flags, quiet := cmd.Flags(), s.Spec.OnFailure == ""
 	for _, d := range s.Settings() {

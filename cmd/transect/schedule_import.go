@@ -21,9 +21,8 @@ func (a *app) scheduleImport() *cobra.Command {
 	var zone, queue string
 	var keep, dryRun bool
 	cmd := &cobra.Command{
-		Use: "import [flags] [NAME...]", Short: "Make schedules of the jobs of transect cron",
-		Long: `Make schedules of the jobs of transect cron, of all or of the named ones: the same
-script, arguments, folder, variables and times, in the zone of this machine. Their
+		Use: "import [flags] [NAME...]", Short: "Convert the jobs of transect cron to schedules",
+		Long: `Convert the jobs of transect cron to schedules, all or the named ones: the same script, arguments, folder, variables and times, in the zone of this machine. Their
 lines in the crontab are paused, so that nothing runs twice. Lock, log file, --quiet
 and --resume are left out: jobs of a schedule run one at a time, their output is
 kept with them, and they go on by themselves. A job that reads files of this
@@ -132,15 +131,14 @@ func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zon
 	return nil
 }
 
-// importWords are the flags and words of transect run that a schedule takes over, of
-// a line that transect cron add made: the flags that schedule add knows too.
+// importWords returns the flags and words of a transect run line of cron that schedule add accepts too.
 func importWords(root *cobra.Command, known *pflag.FlagSet, words []string) ([]string, error) {
 	run, _, err := root.Find([]string{"run"})
 	if err != nil || len(words) < 3 || words[1] != "run" || !strings.HasPrefix(filepath.Base(words[0]), "transect") {
 		return nil, fault.Of(&fault.UsageError{}, "its command is not transect run")
 	}
 	words = words[2:]
-	run.InheritedFlags() // merges those of all commands
+	run.InheritedFlags() // merges the global flags
 	var kept []string
 	for i := 0; i < len(words); i++ {
 		word := words[i]

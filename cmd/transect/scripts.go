@@ -26,8 +26,8 @@ func (a *app) scripts() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "scripts",
-		Short: "List the scripts inside transect, or copy one to change it",
-		Long: `List the scripts inside transect: workflows, and the commands that are scripts.
+		Short: "List the built-in scripts, or copy one to change it",
+		Long: `List the built-in scripts: workflows, and the commands that are scripts.
 transect run @NAME runs one; transect scripts copy NAME writes it into a file, to
 read it or to change it.`,
 		Example: `  transect scripts
@@ -139,11 +139,11 @@ const (
 	scripting = "scripting"
 )
 
-// scriptCommands are the commands that are scripts of the binary.
+// scriptCommands declares the commands that are built-in scripts.
 func (a *app) scriptCommands() (list []*cobra.Command) {
 	for _, s := range scripts.Commands() {
 		cmd := &cobra.Command{Use: s.Name, Short: s.Short, GroupID: everyday, Run: func(*cobra.Command, []string) {}}
-		if slices.Contains(a.process.Args, s.Name) { // only the script that is meant is parsed
+		if slices.Contains(a.process.Args, s.Name) { // parses only the script in question
 			a.declare(cmd, s)
 		}
 		list = append(list, cmd)
@@ -151,8 +151,8 @@ func (a *app) scriptCommands() (list []*cobra.Command) {
 	return list
 }
 
-// declare gives a command the arguments its script declares and the flags of
-// transect run, and runs it as transect run @NAME does.
+// declare gives a command the arguments that its script declares and the flags of transect run, and runs it
+// as transect run @NAME does.
 func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 	spec, err := stdlib.DeclaredArgs(s.Ref(), s.Code)
 	if err != nil || spec == nil {
@@ -197,8 +197,7 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 	})
 }
 
-// argumentFlags makes a flag of each argument that is not positional. What is
-// given is collected in the form scripts read.
+// argumentFlags declares a flag for each named argument, and collects the values in the form scripts read.
 func argumentFlags(flags *pflag.FlagSet, spec *argparse.Spec, given *[]string) {
 	for name, arg := range spec.Args {
 		if slices.Contains(spec.Positional, name) {

@@ -32,13 +32,13 @@ worker. Everything after SCRIPT is an argument of the script; the flags of
 transect run and the TRANSECT_ variables of the current environment travel with
 the job, except secrets: a job names a profile that its worker has.
 
-The script travels with the modules it requires by name and its manifest: what was
-submitted is what runs, also when the file is changed meanwhile. --include adds
-other files beside it. The job runs in the current folder when the worker has it,
-else in a folder of its own.
+The script is packed with the modules it requires by name and its manifest: what was
+submitted is what runs, even if the file changes meanwhile. --include adds other
+files next to it. The job runs in the current folder if the worker has it, otherwise
+in a folder of its own.
 
-A job that fails for the time being (exit code 5) is tried again, later each time.
-Each attempt is a start of one run: what it wrote before is not written again.
+A job with a temporary failure (exit code 5) is tried again, with growing delays.
+All attempts belong to one run: what it wrote before is not written again.
 
 --jobs postgres://… or TRANSECT_JOBS names a database that machines share; without
 it jobs are in the state folder. Who may read the database sees scripts and
@@ -99,7 +99,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 				return err
 			}},
 		option{name: "plan", kind: "FILE", parse: toString(&planned),
-			doc: "submit what transect plan has kept in FILE: the job writes that and nothing else"},
+			doc: "submit the plan saved in FILE: the job writes that and nothing else"},
 		option{name: "in", kind: "duration", doc: "not before `DURATION` from now, such as 90m", parse: toDuration(&in)})
 	cmd.Flags().BoolVar(&trust, "trust", false, "with --plan: also one that was not made by you on this machine")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
@@ -109,8 +109,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 	return cmd
 }
 
-// submitPlan submits the script of a plan as a job that carries the plan out: the job
-// holds what was agreed to here.
+// submitPlan submits the script of a plan as a job that applies the plan; the job holds the approved content.
 func (a *app) submitPlan(f *jobFlags, file string, trust bool) error {
 	agreed, err := a.agreedPlan(file, trust)
 	if err != nil {
@@ -133,7 +132,7 @@ func (a *app) submitPlan(f *jobFlags, file string, trust bool) error {
 	return a.startAgain(words, agreed.Folder)
 }
 
-// warnWithoutWorker says that nobody would run a job of a queue.
+// warnWithoutWorker warns when no worker serves a queue.
 func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, queue string) {
 	workers, err := store.Workers(ctx, false)
 	if err != nil || a.output.Quiet {
@@ -158,8 +157,7 @@ func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, queue st
 	fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; %s\n", queue, hint)
 }
 
-// finishJob waits for the end of a job. Its exit code becomes that of the
-// command.
+// finishJob waits for the end of a job and returns its exit code as the command's.
 func (a *app) finishJob(ctx context.Context, store *jobs.Store, id int64, follow, asJSON bool) error {
 	fmt.Fprintf(a.process.Stderr, "job %d\n", id)
 	job, err := a.await(ctx, store, id, follow)

@@ -61,7 +61,7 @@ Exit codes: 0 all passed, 1 a test failed, 2 there are no tests.`,
 	addOptions(flags, option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", parse: toDuration(&f.job.Timeout),
 		doc: "limit `DURATION` of each test"})
 	addOptions(flags, option{name: "planned", kind: "bool", parse: toBool(&f.planned),
-		doc: "plan the scripts that tests run, and carry out their plans: what a plan says is what happens"})
+		doc: "plan each script that a test runs, and carry out the plan instead"})
 	a.addRunOptions(flags, &f.job, &unattended.Options{}, onLua)
 	return cmd
 }

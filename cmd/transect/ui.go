@@ -25,15 +25,15 @@ import (
 	"transect/runtime/web"
 )
 
-// pageOutage is how long a request of the page is repeated while the platform is
-// away: whoever looks at the page is told soon.
+// pageOutage is how long a request of the page is repeated during an outage; short, so that the user learns
+// of it.
 const pageOutage = 2 * time.Second
 
 // pageOptions are what a page needs besides its connection.
 type pageOptions struct {
 	listen, tiles string
 	actions, open bool
-	login         []string    // options that connect as it does
+	login         []string    // options with the same login
 	jobs          *jobs.Store // nil shows none
 }
 
@@ -111,12 +111,10 @@ browser; press Enter for another address. The page changes nothing, unless
 	return cmd
 }
 
-// jobsOfUser is the value of --jobs without one: those of TRANSECT_JOBS, or of the
-// state folder.
+// jobsOfUser is the value of --jobs without an address: TRANSECT_JOBS, or the state folder.
 const jobsOfUser = "here"
 
-// pageJobs opens the jobs that the page shows: those that are named, or those of
-// the state folder where there are any.
+// pageJobs opens the jobs database for the page: the named one, or the state folder's if it exists.
 func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error) {
 	if *address == jobsOfUser {
 		*address = ""
@@ -131,10 +129,10 @@ func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error)
 
 func pageFlags(cmd *cobra.Command, o *pageOptions) {
 	cmd.Flags().BoolVar(&o.actions, "allow-actions", false,
-		"let the page delete and restore datasets, order, carry plans out and run again, each after a confirmation")
+		"allow the page to delete and restore datasets, order, carry out plans and run again, each after a confirmation")
 	addOptions(cmd.Flags(), option{name: "tiles", kind: "URL", parse: toTiles(&o.tiles),
-		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask " +
-			"that host for them"})
+		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers load " +
+			"them from that host"})
 }
 
 // page makes the page over a connection, for a listener.
@@ -194,7 +192,7 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 	return err
 }
 
-// printAddress prints a new address of the page, and opens it when asked to.
+// printAddress prints a new address of the page, and opens it if requested.
 func (a *app) printAddress(page *web.Server, open bool) error {
 	address := page.Address()
 	if _, err := fmt.Fprintln(a.stdout, address); err != nil || !open {
@@ -231,8 +229,8 @@ func openBrowser(address string) error {
 	return exec.Command("xdg-open", address).Start()
 }
 
-// runAgain starts this program in a folder, with the arguments of an earlier run.
-// It goes on when the page ends; the history says what becomes of it.
+// runAgain starts this program in a folder with the arguments of an earlier run. The process outlives the
+// page and is recorded in the history.
 func (a *app) runAgain(folder string, arguments []string) error {
 	program, err := os.Executable()
 	if err != nil {

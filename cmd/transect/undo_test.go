@@ -130,7 +130,7 @@ func TestResumeOfAnotherCommand(t *testing.T) {
 		t.Fatalf("%+v, %v", run, err)
 	}
 	_, said, code := h.run("run", "--resume="+run.ID)
-	if code != 2 || !strings.Contains(said, "type that again, it goes on by itself: transect put --local --create flight North") {
+	if code != 2 || !strings.Contains(said, "repeat its command, which resumes by itself: transect put --local --create flight North") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 }

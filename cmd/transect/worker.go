@@ -32,26 +32,25 @@ func (a *app) worker() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker [flags]",
 		Short: "Run submitted jobs on this machine",
-		Long: `Run the jobs that were submitted (transect submit) until told to stop. A worker
+		Long: `Run the jobs that were submitted (transect submit) until stopped. A worker
 serves the queue default, or those of --queues, and always the queue of its own
 name, so that transect submit --on NAME runs a job where the files are.
 
-Each job is a process of its own. One that ended well and left nothing behind in
-it may run the next job of the same script and settings, for a few seconds.
+Each job is a process of its own. After a success that left nothing behind, the
+process may run the next job of the same script and settings, for a few seconds.
 
-When this machine dies or is cut off, another worker goes on with its jobs within
-half a minute: they are started again and do not repeat what they wrote to the
-platform (docs/surviving.md).
+When this machine dies or is cut off, another worker resumes its jobs within half a
+minute: they do not repeat what they wrote to the platform (docs/surviving.md).
 
 SIGTERM or Ctrl-C lets running jobs finish within --grace; what is not finished
-then is released and goes on elsewhere. A second signal stops at once.
+then is released and resumes elsewhere. A second signal stops at once.
 
-Jobs have the rights of the user of the worker, its logins (transect login) and
-its environment, without $TRANSECT_JOBS: who may submit jobs may run scripts
-here. With --policy FILE scripts reach no more than FILE permits, whatever their
-manifests and flags say, and only those are notified whom it names. With --sandbox
-they reach the folder of their job and the platform, or what --policy permits, and
-those without a manifest are refused (docs/jobs.md).`,
+Jobs have the rights of the worker's user, its logins (transect login) and its
+environment, without $TRANSECT_JOBS: whoever may submit jobs may run scripts here.
+With --policy FILE scripts access no more than FILE permits, whatever their
+manifests and flags say, and only recipients that it names are notified. With
+--sandbox they access the folder of their job and the platform, or what --policy
+permits, and those without a manifest are refused (docs/jobs.md).`,
 		Example: `  transect worker
   transect worker --queues default,ortho --slots 4 --name field-office
   transect worker --jobs postgres://transect@db.example.com/jobs --policy worker.policy.json`,
@@ -101,21 +100,20 @@ those without a manifest are refused (docs/jobs.md).`,
 	a.jobsFlag(cmd, &address)
 	addOptions(flags,
 		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues),
-			doc: "queues to serve, beside that of the worker's name; several with commas"},
+			doc: "queues to serve besides the worker's own; several with commas"},
 		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toNumber(&slots, 1, 1000),
 			doc: "jobs at the same time"},
 		option{name: "name", kind: "NAME", parse: func(text string) error { name = text; return jobs.CheckQueue(text) },
-			doc: "name of the worker and of its queue; that of the machine if left out"},
+			doc: "name of the worker and of its queue; the machine's if left out"},
 		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace),
-			doc: "when told to stop, let running jobs go on for at most `DURATION`"})
+			doc: "on SIGTERM let running jobs continue for at most `DURATION`"})
 	flags.StringVar(&policyFile, "policy", "", "permit scripts, notices and pings no more than `FILE` does")
 	flags.BoolVar(&sandboxed, "sandbox", false,
-		"keep scripts in the folder of their job, or --policy, and refuse those without a manifest")
+		"confine scripts to the folder of their job, or to --policy, and refuse those without a manifest")
 	return cmd
 }
 
-// workerPolicy is what a worker permits the scripts of jobs beside their folders; nil
-// for everything.
+// workerPolicy returns what a worker permits scripts besides their job's folder; nil permits everything.
 func workerPolicy(p *runtime.Process, file string, sandboxed bool) (*sandbox.Rules, error) {
 	switch {
 	case file != "":
@@ -127,8 +125,8 @@ func workerPolicy(p *runtime.Process, file string, sandboxed bool) (*sandbox.Rul
 	return nil, nil
 }
 
-// schedules fires schedules and sends notices while a worker works, as far as its
-// policy permits: it leaves the others to other workers.
+// schedules fires schedules and sends notices while a worker runs, as far as its policy permits; the rest is
+// left to other workers.
 func (a *app) schedules(store *jobs.Store, rules *sandbox.Rules) func(context.Context) {
 	host, _ := os.Hostname() // not all systems have a name
 	log := a.logger()
@@ -143,7 +141,7 @@ func (a *app) schedules(store *jobs.Store, rules *sandbox.Rules) func(context.Co
 	}
 }
 
-// hostName is the name of the machine as the name of a queue.
+// hostName returns the machine's name, as a queue name.
 func hostName() (string, error) {
 	host, err := os.Hostname()
 	if host, _, _ = strings.Cut(host, "."); err == nil {
@@ -156,7 +154,7 @@ func hostName() (string, error) {
 	return host, nil
 }
 
-// jobEnvironment is the environment without the way to the database.
+// jobEnvironment returns the environment without the address of the database.
 func jobEnvironment(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -165,7 +163,7 @@ func jobEnvironment(all []string) []string {
 	})
 }
 
-// workerSecrets are what must not stand in the logs of jobs.
+// workerSecrets are values kept out of the logs of jobs.
 func workerSecrets(p *runtime.Process, url string) (all []string) {
 	password, _ := jobs.Password(url)
 	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"),

@@ -1,4 +1,4 @@
--- Copy missions with what they hold to another project or platform
+-- Copy missions and their content to another project or platform
 --
 -- Each copied dataset says in properties.copied_from where it comes from, so that a second
 -- run finds it, completes what was begun and copies nothing twice.
@@ -11,17 +11,17 @@ local args = script.args({
   "to",
   _doc = [[
 Copy a mission, or a project with all its missions, to a mission or a project of this platform or of another one:
-datasets, annotations, and the tags and comments about them, which are yours then; a comment says whose it was. Every
-file is verified by its checksum on both ways. Safe to run again: what is there already is not copied, and what was
-begun is completed. What stays behind is named: products, followers, and vectors that show a collection of features
-instead of files.]],
+datasets, annotations, and the tags and comments about them, which then are yours; a comment names its author. Every
+file is verified by its checksum in both directions. Safe to run again: what is there already is not copied, and what
+was begun is completed. What is not copied is listed: products, followers, and vectors that show a collection of
+features instead of files.]],
   _example = [[
 transect copy 'North quarry/May survey' Archive --create
 transect copy 'North quarry' 'North quarry' --to-profile customer --create]],
   from = { "string", value = "PROJECT[/MISSION]", complete = "names", doc = "what to copy, by name or id" },
   to = { "string", value = "PROJECT[/MISSION]", doc = "where to; a mission keeps its name unless one is given" },
   to_profile = { "string", optional = true, value = "NAME", doc = "profile of the platform to copy to" },
-  create = { "boolean", doc = "make the project and the missions that do not exist yet" },
+  create = { "boolean", doc = "create the project and the missions if they do not exist yet" },
   json = { "boolean", doc = "print one JSON object per dataset, annotation, tag and comment" },
 })
 
@@ -56,7 +56,7 @@ if not owner then
   owner = find.new_project(to_project, target)
 end
 if target.url == sdk.url and owner.id == project.id and not (to_mission and to_mission ~= mission.name) then
-  script.usage_error("the copy would be what it is copied from", "name another project or another mission")
+  script.usage_error("source and target of the copy are the same", "name another project or another mission")
 end
 
 -- What a copy keeps, by the names of the wire.
@@ -128,7 +128,7 @@ local function fill(item, folder, bar)
   for _, c in ipairs(item.from.components) do
     local there, different = state(item.copy, c)
     if different then
-      local message = "its file " .. c.name .. " differs from that of the copy " .. item.copy.id
+      local message = "its file " .. c.name .. " differs from the one in the copy " .. item.copy.id
       error({ name = "UploadError", message = message })
     elseif not there then
       local file = sdk.datasets.download_component(item.from, {

@@ -18,7 +18,7 @@ transect find --kind raster --box 4.8,50.7,4.9,50.8 --format geojson > rasters.g
     "string",
     optional = true,
     value = "TEXT",
-    doc = "what the name contains, in any case; * and ? stand for any letters",
+    doc = "text in the name, in any case; * and ? match any characters",
   },
   kind = {
     "string",
@@ -65,7 +65,7 @@ transect find --kind raster --box 4.8,50.7,4.9,50.8 --format geojson > rasters.g
 
 if not (args.name or args.kind or args.state or args.since or args["until"] or args.box) then
   script.usage_error(
-    "say what to find: a name, or --kind, --state, --since, --until, --box",
+    "a name is missing, or --kind, --state, --since, --until or --box",
     "transect ls lists everything"
   )
 end

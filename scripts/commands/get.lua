@@ -1,4 +1,4 @@
--- Download the files of a project or a mission, and what analytics made of them
+-- Download the files of a project or a mission, and the deliverables of analytics
 --
 -- Uploads go to DIR/[MISSION/]NAME, in the folders they came from; deliverables to
 -- DIR/deliverables/[MISSION/]ANALYTIC VERSION/DATASET/FILE. A file that is there
@@ -13,16 +13,16 @@ local args = script.args({
   "dir",
   _reads = true,
   _doc = [[
-Download the files of a project or of a mission: uploads into DIR, one folder per mission of a project, and what
-analytics made into DIR/deliverables. Every file is verified by its checksum. Safe to run again: it fetches what is
-missing.]],
+Download the files of a project or of a mission: uploads into DIR, one folder per mission of a project, and the
+deliverables of analytics into DIR/deliverables. Every file is verified by its checksum. Safe to run again: it fetches
+what is missing.]],
   _example = [[
 transect get 'North quarry/May survey' may
 transect get 'North quarry' quarry --only deliverables --analytic flight_report]],
   target = { "string", value = "PROJECT[/MISSION]", complete = "names", doc = "project or mission, by name or id" },
-  dir = { "string", value = "DIR", complete = "folders", doc = "folder for the files, made when missing" },
+  dir = { "string", value = "DIR", complete = "folders", doc = "folder for the files, created when missing" },
   only = { "string", optional = true, choices = { "uploads", "deliverables" }, doc = "fetch only these" },
-  match = { "string", optional = true, value = "TEXT", doc = "only missions whose name holds this text" },
+  match = { "string", optional = true, value = "TEXT", doc = "only missions whose name contains this text" },
   analytic = {
     "string",
     optional = true,
@@ -157,14 +157,14 @@ if args.only ~= "deliverables" then
 end
 for name, text in pairs(changed) do
   if changes <= 20 then
-    show.note(("the name %q is not one of a file here: it becomes %q"):format(name, text))
+    show.note(("%q cannot be a file name here: saved as %q"):format(name, text))
   end
 end
 if changes > 20 then
-  show.note(show.count(changes, "name") .. " are not those of files here, and become others")
+  show.note(show.count(changes, "name") .. " cannot be file names here, and are changed")
 end
 if waiting > 0 then
-  show.note(show.count(waiting, "file") .. " never uploaded: transect put sends them again from where they came from")
+  show.note(show.count(waiting, "file") .. " never uploaded: transect put sends them again from their source")
 end
 if #files == 0 then
   show.note("there is nothing to download in " .. args.target)
@@ -200,7 +200,7 @@ local function present(file)
 end
 local different = {
   name = "DownloadError",
-  message = "another file is there, left as it is; --replace replaces it",
+  message = "another file is there, and was kept; --replace replaces it",
 }
 local _, stopped = try(task.map, files, function(file)
   if present(file) then
@@ -243,7 +243,7 @@ if not args.json then
   print(counts:format(show.count(#files, "file"), show.size(bytes), args.dir, fetched, would, there, failed))
 end
 if stopped then
-  show.note("what was downloaded stays; the same command goes on with the rest")
+  show.note("what was downloaded is kept; the same command continues with the rest")
   error(stopped, 0)
 end
 if #wrong > 0 then

@@ -10,7 +10,7 @@ local args = script.args({
 transect logs -f 5f3c0e7a9b1d4c2e8f6a7b90
 transect logs 'North quarry/May survey/flight_report']],
   product = { "string", complete = "products", doc = "id, or PROJECT/MISSION[/ANALYTIC] for the newest one there" },
-  follow = { "boolean", short = "f", doc = "go on until the product has ended; exit code 3 when it failed" },
+  follow = { "boolean", short = "f", doc = "follow until the product has ended; exit code 3 when it failed" },
   json = { "boolean", doc = "print one JSON object per line" },
 })
 

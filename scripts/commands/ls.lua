@@ -7,7 +7,7 @@ local args = script.args({
   "where",
   _reads = true,
   _doc = "List projects, missions, datasets, products or analytics. "
-    .. "Of a project its missions are listed, of a mission its datasets.",
+    .. "For a project, its missions are listed, for a mission its datasets.",
   _example = [[
 transect ls
 transect ls 'North quarry'

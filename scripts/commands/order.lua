@@ -14,7 +14,7 @@ transect order stockpiles --on 'May survey' --parameter cell=0.5 --input dsm='No
     "string",
     value = "MISSION",
     complete = "missions",
-    doc = "mission: PROJECT/MISSION, a name that is the only one, or an id",
+    doc = "mission: PROJECT/MISSION, a unique name, or an id",
   },
   version = {
     "string",

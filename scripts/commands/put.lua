@@ -6,9 +6,9 @@ local args = script.args({
   "files",
   "target",
   _doc = [[
-Send files and folders to a project, or to a mission of it. Safe to run again: what is there already is not sent (size
-and modification time are those of the earlier run, else the checksum tells), and what was begun is completed. Damaged
-files are named and left out. Before a memory card is formatted compare all checksums: --verify, or transect verify.]],
+Send files and folders to a project, or to a mission of it. Safe to run again: what is there already is not sent (by
+size and modification time of the earlier run, or else by checksum), and what was begun is completed. Damaged files are
+listed and left out. Before formatting a memory card compare all checksums: --verify, or transect verify.]],
   _example = [[
 transect put card/DCIM 'North quarry/May survey' --create
 transect put *.las outline.gpkg 'North quarry'
@@ -20,14 +20,14 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
     doc = "files, folders and patterns such as 'card/**/*.jpg'",
   },
   target = { "string", value = "PROJECT[/MISSION]", complete = "names", doc = "where they belong, by name or id" },
-  create = { "boolean", doc = "make the project and the mission that do not exist yet" },
+  create = { "boolean", doc = "create the project and the mission if they do not exist yet" },
   kind = {
     "string",
     optional = true,
     choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
-    doc = "type of all datasets; found out from the contents when left out",
+    doc = "type of all datasets; detected from the contents when left out",
   },
-  include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
+  include = { "strings", optional = true, value = "PATTERN", doc = "names to include" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
   check = {
     "string",
@@ -39,16 +39,16 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
     "string",
     default = "skip",
     choices = { "skip", "send" },
-    doc = "what becomes of damaged and incomplete files",
+    doc = "what to do with damaged and incomplete files",
   },
-  replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
-  verify = { "boolean", doc = "compare size and checksum of every file with the platform in the end" },
+  replace = { "boolean", doc = "a changed file replaces its earlier state" },
+  verify = { "boolean", doc = "compare size and checksum of every file with the platform at the end" },
   report = {
     "string",
     optional = true,
     value = "FILE",
     complete = "files",
-    doc = "write what became of each file, .json or .csv",
+    doc = "write the outcome of each file, .json or .csv",
   },
   json = { "boolean", doc = "print the result as JSON" },
 })

@@ -49,7 +49,7 @@ local function note_same_file(dataset)
   local filter = query.all(query.eq("name", dataset.name), location)
   for _, other in ipairs(sdk.datasets.search({ filter = filter, limit = 10 })) do
     if other.id ~= dataset.id and other.mission == dataset.mission and contents(other) == contents(dataset) then
-      local text = "%s is there twice now: dataset %s was created on %s; "
+      local text = "%s now exists twice: dataset %s was created on %s; "
         .. "to delete the restored one again: transect rm %s"
       show.note(text:format(dataset.name, other.id, show.day(other.creation_date), dataset.id))
     end

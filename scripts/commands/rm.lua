@@ -19,7 +19,7 @@ transect rm --yes 5f3c0e7a9b1d4c2e8f6a7b90]],
     doc = "PROJECT, PROJECT/MISSION, PROJECT/MISSION/DATASET, or ids",
   },
   yes = { "boolean", short = "y", doc = "do not ask" },
-  json = { "boolean", doc = "print one JSON object per thing that was deleted" },
+  json = { "boolean", doc = "print one JSON object per deleted object" },
 })
 if #args.names == 0 then
   script.usage_error("missing argument NAME|ID", "see: transect rm --help")

@@ -15,7 +15,7 @@ transect show 5f3c0e7a9b1d4c2e8f6a7b90 --json | jq .components]],
     "string",
     value = "NAME|ID",
     complete = "names",
-    doc = "PROJECT, PROJECT/MISSION, PROJECT/MISSION/DATASET, a name that is the only one of its kind, or an id",
+    doc = "PROJECT, PROJECT/MISSION, PROJECT/MISSION/DATASET, a unique name, or an id",
   },
   json = { "boolean", doc = "print the record as the platform has it" },
 })

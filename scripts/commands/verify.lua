@@ -8,10 +8,10 @@ local args = script.args({
   "target",
   _reads = true,
   _doc = [[
-Compare the files of a folder with what the platform holds, by size and checksum. Exit code 0 says that every file
-of the folder is on the platform, whole, but for those that put leaves out as well and the last line counts: hidden
-files, links, folders of the system; 3 that some are not. Nothing is changed. The checksums are those that the
-platform computed when it received the files; with --download every file is read back and compared as well.]],
+Compare the files of a folder with what the platform holds, by size and checksum. Exit code 0 means that every file of
+the folder is complete on the platform, except those that put leaves out as well and the last line counts (hidden
+files, links, system folders); 3 that some are not. Nothing is changed. The checksums are those that the platform
+computed when it received the files; with --download every file is read back and compared as well.]],
   _example = [[
 transect verify card/DCIM 'North quarry/May survey'
 transect verify card/DCIM 'North quarry/May survey' --download]],
@@ -26,9 +26,9 @@ transect verify card/DCIM 'North quarry/May survey' --download]],
     "string",
     optional = true,
     choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
-    doc = "type of all datasets, as it was given to put",
+    doc = "type of all datasets, as given to put",
   },
-  include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
+  include = { "strings", optional = true, value = "PATTERN", doc = "names to include" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
   download = { "boolean", doc = "read every file back from the platform as well, and compare what arrives" },
   json = { "boolean", doc = "print the result as JSON" },
@@ -94,7 +94,7 @@ if #present > 0 then
       file.verdict = err.name == "DownloadError" and "different" or "failed"
       file.cause = "reading it back failed: " .. err.message
       if outcome.damaged_there(err) then
-        file.cause = "read back twice, it has the same other content: its copy on the platform is damaged: transect rm "
+        file.cause = "read back twice with the same wrong content: its copy on the platform is damaged: transect rm "
           .. file.dataset .. ", then transect put it again"
       end
       result.already_there, result.bad = result.already_there - 1, result.bad + 1

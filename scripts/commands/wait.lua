@@ -1,4 +1,4 @@
--- Wait until products have ended and uploaded files are read
+-- Wait for products to finish and uploads to be ingested
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
 local find, show = require("lib.find"), require("lib.show")
 
@@ -6,7 +6,7 @@ local args = script.args({
   "names",
   _reads = true,
   _doc = [[
-Wait until products have ended, and until the platform has read the uploaded files of projects, missions and datasets.
+Wait for products to finish, and for the uploaded files of projects, missions and datasets to be ingested.
 Exit code 0 when all succeeded, 3 when something failed, 10 when --timeout passed.]],
   _example = [[
 transect wait 5f3c0e7a9b1d4c2e8f6a7b90
@@ -18,7 +18,7 @@ transect wait 'North quarry/May survey' --timeout 1h]],
     doc = "products by id; projects, missions and datasets by name or id",
   },
   any = { "boolean", doc = "of several products, wait only for the first to end" },
-  json = { "boolean", doc = "print one JSON object per thing that was waited for" },
+  json = { "boolean", doc = "print one JSON object per object waited for" },
 })
 
 local products, sets = {}, {}
