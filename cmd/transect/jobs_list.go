@@ -88,10 +88,9 @@ func (a *app) workers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "Show the workers and what they do",
-		Long: `Show the workers that live: since when, the queues they serve, the jobs they run.
-A worker that gives no sign of life for 15 seconds is declared dead; others run
-its jobs then. A job that waits for others leaves its slot to them: 6 of 6, 1
-waiting.`,
+		Long: `Show the running workers: start time, queues and jobs. A worker without a heartbeat
+for 15 seconds is declared dead; others then run its jobs. A job that waits for
+others leaves its slot to them: 6 of 6, 1 waiting.`,
 		Example: "  transect workers\n  transect workers --all",
 		Args:    exactArgs(0, ""),
 	}
@@ -102,7 +101,7 @@ waiting.`,
 		}
 		return a.workerListing().print(a, list, asJSON)
 	})
-	cmd.Flags().BoolVar(&all, "all", false, "show those of the last day that died or left, too")
+	cmd.Flags().BoolVar(&all, "all", false, "also show those that died or stopped in the last day")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per worker")
 	return cmd
 }
