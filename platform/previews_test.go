@@ -47,7 +47,7 @@ func TestContentAndPreviews(t *testing.T) {
 			map[string]string{"feature_count": "100"}, "Polygon", "", "png"},
 		{"unknown datum", "vector", nil, map[string][2]string{"vector": {"w.shp", sharedFile(t, "vector/world-shp/world.shp")}, "database": {"w.dbf", "x"},
 			"index": {"w.shx", "x"}, "projection": {"w.prj", `GEOGCS["a",DATUM["Site",SPHEROID["GRS 1980",6378137,298.257222101]]]`}},
-			map[string]string{"feature_count": "177"}, "", `the datum "Site" is not known`, "png"},
+			map[string]string{"feature_count": "177"}, "", `the datum "Site" is unknown`, "png"},
 		{"cloud", "pcl", store.Doc{"horizontal_srs_wkt": utm10}, map[string][2]string{"pcl": {"a.laz", sharedFile(t, "pointcloud/autzen-1065.laz")}},
 			map[string]string{"point_count": "1065", "format": "laz"}, "Polygon", "", "png"},
 		{"cloud placed by its dataset", "pcl", store.Doc{"horizontal_srs_wkt": utm10}, map[string][2]string{"pcl": {"a.las", sharedFile(t, "pointcloud/autzen-1065.las")}},

@@ -167,7 +167,7 @@ func TestTilesRefused(t *testing.T) {
 	other := store.Text(s.raster(project, survey31(nil)), "_id")
 	failed := map[string]string{}
 	for reason, data := range map[string][]byte{
-		"EPSG:9999 is not known":     survey31(func(m *tiffgen.Image) { m.EPSG = 9999 }),
+		"EPSG:9999 is unknown":       survey31(func(m *tiffgen.Image) { m.EPSG = 9999 }),
 		"the raster has no position": survey31(func(m *tiffgen.Image) { m.EPSG = 0 }),
 		"ZSTD compression":           survey31(func(m *tiffgen.Image) { m.Extra = []tiffgen.Field{{Tag: 259, Kind: 3, Numbers: []float64{50000}}} }),
 		"cut short":                  survey31(nil)[:2000],
