@@ -49,7 +49,9 @@ func TestBuilds(t *testing.T) {
 	} {
 		t.Run(filepath.Base(c.program), func(t *testing.T) {
 			binary := filepath.Join(dir, filepath.Base(c.program))
-			out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "transect/"+c.program).CombinedOutput()
+			build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "transect/"+c.program)
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			out, err := build.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
