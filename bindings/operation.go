@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -41,18 +42,17 @@ func (b *Binding) operation(c *client.Client, s *declare.Spec) lua.LGFunction {
 		}
 		resolvePaths(in, s, &args)
 		var value declare.Value
-		run := func(ctx context.Context) (err error) {
-			ctx = client.WithTransfers(declare.InTask(ctx, task), client.TransferOptions{Progress: in.Transferred})
-			for _, before := range b.Before {
-				var done func()
-				ctx, done, err = before(ctx, Call{in, c, s, args.Values})
-				defer done()
-				if err != nil {
-					return err
-				}
-			}
+		invoke := func(ctx context.Context) (err error) {
 			value, err = s.Invoke(ctx, args)
 			return err
+		}
+		for _, around := range slices.Backward(b.Around) {
+			next := invoke
+			invoke = func(ctx context.Context) error { return around(ctx, Call{in, c, s, args.Values}, next) }
+		}
+		run := func(ctx context.Context) error {
+			moved := client.TransferOptions{Progress: in.Transferred}
+			return invoke(client.WithTransfers(declare.InTask(ctx, task), moved))
 		}
 		var calls *Callbacks
 		for name, v := range args.Values {

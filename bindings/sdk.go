@@ -70,9 +70,9 @@ type Binding struct {
 	shared  *client.Client // the command line's connection, once it is open
 	dialing *dialing       // connection attempt in progress, or nil
 
-	// Before are called before each operation, without the lock. Each returns the context of the call and what to
-	// call after it.
-	Before []func(ctx context.Context, call Call) (_ context.Context, after func(), err error)
+	// Around are called in place of each operation, without the lock, the first one outermost. Each calls next, which
+	// carries it out.
+	Around []func(ctx context.Context, call Call, next func(context.Context) error) error
 }
 
 // Reconnect makes the next operation open a new connection, which operations looked up before also use. Call

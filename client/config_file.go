@@ -114,14 +114,14 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	}
 	settings := file.settings()
 	if own.URL != "" && top.URL != "" && origin(own.URL) != origin(top.URL) {
-		settings.takeLogin(own.settings(), top, path, profile)
+		settings.applyLogin(own.settings(), top, path, profile)
 	}
 	return settings, err
 }
 
-// takeLogin gives the settings the login of a profile alone: what stands beside the
-// profiles is for another platform. Of that only the name goes along.
-func (s *Settings) takeLogin(own, top Settings, path, profile string) {
+// applyLogin copies only the login of a profile: settings outside the profiles belong to another platform, except
+// the user name.
+func (s *Settings) applyLogin(own, top Settings, path, profile string) {
 	s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken, s.Keyring = own.User, own.Password, own.ClientID,
 		own.ClientSecret, own.AccessToken, own.Keyring
 	switch {

@@ -22,11 +22,11 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"transect/bindings"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-
-	"golang.org/x/term"
 )
 
 // Process is what a run may use of the operating system. Nothing below uses the globals of package os, so

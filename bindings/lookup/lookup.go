@@ -35,7 +35,7 @@ func lookupOptions(c *module.Call) lookup.Options {
 
 // Module makes the module lookup and has operations of b resolve names.
 func Module(b *bindings.Binding) *module.Module {
-	b.Before = append(b.Before, new(resolver).resolve)
+	b.Around = append(b.Around, new(resolver).resolve)
 	return &module.Module{
 		Name: "lookup",
 		Doc: "Finds records by id, name or a path such as PROJECT/MISSION, as the commands do. " +
@@ -50,13 +50,16 @@ func Declaration() *module.Module { return Module(new(bindings.Binding)).Declare
 // resolver resolves names on the platforms of a script.
 type resolver struct{ names sync.Map } // by client
 
-// resolve replaces names in the arguments of an operation by ids.
-func (r *resolver) resolve(ctx context.Context, call bindings.Call) (context.Context, func(), error) {
+// resolve replaces names in the arguments of an operation by ids, and calls it.
+func (r *resolver) resolve(ctx context.Context, call bindings.Call, next func(context.Context) error) error {
 	names, ok := r.names.Load(call.Client)
 	if !ok {
 		names, _ = r.names.LoadOrStore(call.Client, lookup.NewNames(call.Client, call.In.Options().Logger))
 	}
-	return ctx, func() {}, names.(*lookup.Names).Resolve(ctx, call.Spec, call.Args)
+	if err := names.(*lookup.Names).Resolve(ctx, call.Spec, call.Args); err != nil {
+		return err
+	}
+	return next(ctx)
 }
 
 func lookupFuncs(b *bindings.Binding) []module.Func {

@@ -18,22 +18,22 @@ import (
 // longTransfer is how long a single transfer takes before its progress is shown.
 const longTransfer = 2 * time.Second
 
-// Module has operations of b that move one file show their progress on a terminal, once it takes long and unless
-// something else is shown. There is no module.
-func Module(b *bindings.Binding) *module.Module {
-	b.Before = append(b.Before, show)
+// Show is an extension without a module: operations of b that move one file show their progress on a terminal, once
+// they take long and unless something else is shown.
+func Show(b *bindings.Binding) *module.Module {
+	b.Around = append(b.Around, show)
 	return nil
 }
 
-func show(ctx context.Context, call bindings.Call) (context.Context, func(), error) {
-	console, _ := call.In.Options().Stderr.(*vm.Console)
+func show(ctx context.Context, call bindings.Call, next func(context.Context) error) error {
+	in := call.In
+	console, _ := in.Options().Stderr.(*vm.Console)
 	if !call.Spec.Transfers() || console == nil {
-		return ctx, func() {}, nil
+		return next(ctx)
 	}
 	if _, terminal := console.Terminal(); !terminal {
-		return ctx, func() {}, nil
+		return next(ctx)
 	}
-	in := call.In
 	label, size := fileOf(call)
 	var bytes atomic.Int64
 	var mu sync.Mutex
@@ -50,22 +50,22 @@ func show(ctx context.Context, call bindings.Call) (context.Context, func(), err
 			return meter.Reading{Bytes: n, TotalBytes: size, Transferred: n}
 		}})
 	})
-	moved := client.TransferOptions{Progress: func(delta int64) {
-		bytes.Add(delta)
-		in.Transferred(delta)
-	}}
-	return client.WithTransfers(ctx, moved), func() {
+	defer func() {
 		timer.Stop()
 		mu.Lock()
 		defer mu.Unlock()
 		if ended = true; shown != nil {
 			shown.Finish()
 		}
-	}, nil
+	}()
+	return next(client.WithTransfers(ctx, client.TransferOptions{Progress: func(delta int64) {
+		bytes.Add(delta)
+		in.Transferred(delta)
+	}}))
 }
 
-// fileOf is the name and the size of the file that an operation sends; the name of the
-// operation and 0 where it receives one.
+// fileOf returns the name and the size of the file that an operation sends; the name of the operation and 0 if it
+// receives one.
 func fileOf(call bindings.Call) (label string, size int64) {
 	for _, p := range call.Spec.Params {
 		path, ok := call.Args[p.Name].(string)

@@ -35,7 +35,7 @@ func newProcess() *runtime.Process {
 // equip adds the parts of every run to a process. Commands add their own: a plan, a debugger, a profile, unattended
 // runs. jobrun needs runledger; planrun needs both and the local platform.
 func equip(p *runtime.Process) *runtime.Process {
-	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Module}
+	p.Library, p.Extensions = stdlib.Modules, []bindings.Extension{ingest.Module, lookup.Module, progress.Show}
 	p.Backend, p.Parts = local.Backend, []runtime.NewPart{jobrun.New, runledger.New}
 	p.Ready = runtime.ReadyScripts{Code: scripts.Code, Program: scripts.Program, Module: scripts.Module}
 	return p

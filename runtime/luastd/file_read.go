@@ -32,8 +32,8 @@ func read(L *lua.LState, f *file, first int) int {
 		}
 		value := lua.LValue(lua.LString(text))
 		if format == lua.LString("*n") && err == nil {
-			number, ok := number.Of(value)
-			if value = lua.LNumber(number); !ok {
+			n, ok := number.Of(value)
+			if value = n; !ok {
 				err = io.EOF
 			}
 		}

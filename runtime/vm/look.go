@@ -7,7 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// TaskView is where a task of a script is, as somebody sees it who looks from outside.
+// TaskView is a snapshot of a task of a script.
 type TaskView struct {
 	Waits  string      `json:"waits,omitempty"` // an operation or function that it waits for
 	Levels []LevelView `json:"levels"`          // innermost first

@@ -124,7 +124,7 @@ const maxCallFrames = 100
 // callStack returns where L is, outermost first. When the sample is late, the instruction
 // before the next one took long: a call of a Go function.
 func (in *Interp) callStack(L *lua.LState, late time.Duration) (frames []CallFrame) {
-	for th := L; th != nil && len(frames) < maxCallFrames; th = callerOf(th) {
+	for th := L; th != nil && len(frames) < maxCallFrames; th = outside(th) {
 		stack(th, 0, func(p place) bool {
 			if p.line > 0 {
 				line := p.line
@@ -138,14 +138,6 @@ func (in *Interp) callStack(L *lua.LState, late time.Duration) (frames []CallFra
 	}
 	slices.Reverse(frames)
 	return frames
-}
-
-// callerOf is the thread that a protected call or a coroutine was called from.
-func callerOf(L *lua.LState) *lua.LState {
-	if owner := ownerOf(L); owner != nil {
-		return owner
-	}
-	return L.Parent
 }
 
 func frameOf(L *lua.LState, p place, line int) CallFrame {

@@ -107,7 +107,7 @@ func arithmetic(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.
 	return Push(L, arithmeticOf(L, event, compute, a, b))
 }
 
-// arithmeticOf does an operation on values of which one is no number.
+// arithmeticOf computes an operation on operands that are not both numbers.
 func arithmeticOf(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.LNumber, a, b lua.LValue) lua.LValue {
 	x, ok := number.Of(a)
 	y, both := number.Of(b)
