@@ -98,11 +98,11 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	if err := c.restrict(own, settings, &options); err != nil {
 		return nil, err
 	}
-	for part := range partsOf[Linker](c.parts) {
+	for part := range PartsOf[Linker](c.parts) {
 		part.Link(settings.URL, &options)
 	}
 	connection, err := client.New(ctx, settings, options)
-	for part := range partsOf[Checker](c.parts) {
+	for part := range PartsOf[Checker](c.parts) {
 		if err == nil {
 			err = part.Check(ctx, connection, settings.URL)
 		}
@@ -190,7 +190,7 @@ func (c *connector) label() string {
 
 func (c *connector) close() error {
 	var err error
-	for part := range partsOf[io.Closer](c.parts) {
+	for part := range PartsOf[io.Closer](c.parts) {
 		err = errors.Join(err, part.Close())
 	}
 	if c.job.Backend != nil || c.backend == nil { // its owner closes it

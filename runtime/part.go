@@ -64,8 +64,8 @@ type Backend interface {
 	Close() error
 }
 
-// partsOf yields the parts that implement an interface.
-func partsOf[T any](parts []Part) iter.Seq[T] {
+// PartsOf yields the parts that implement an interface.
+func PartsOf[T any](parts []Part) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, part := range parts {
 			if p, ok := part.(T); ok && !yield(p) {
@@ -77,7 +77,7 @@ func partsOf[T any](parts []Part) iter.Seq[T] {
 
 // PartOf returns the first part of a type, the zero value when there is none.
 func PartOf[T Part](parts []Part) (found T) {
-	for part := range partsOf[T](parts) {
+	for part := range PartsOf[T](parts) {
 		return part
 	}
 	return found

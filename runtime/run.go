@@ -106,7 +106,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		}
 	}
 	x.parts = append(x.parts, job.Parts...)
-	for part := range partsOf[Preparer](x.parts) {
+	for part := range PartsOf[Preparer](x.parts) {
 		part.Prepare(&opt)
 	}
 	if job.Stdin != nil {
@@ -117,7 +117,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	}
 	x.Interp = luastd.New(ctx, opt)
 	x.connector = newConnector(p, job, x.parts, named, x.Interp)
-	for part := range partsOf[Maker](x.parts) {
+	for part := range PartsOf[Maker](x.parts) {
 		part.Made(x)
 	}
 	return x
@@ -170,7 +170,7 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		}
 	}()
 	defer func() {
-		for part := range partsOf[Ender](x.parts) {
+		for part := range PartsOf[Ender](x.parts) {
 			err = part.End(err)
 		}
 	}()
@@ -183,13 +183,13 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = failed
 		}
 	}()
-	for part := range partsOf[Beginner](x.parts) {
+	for part := range PartsOf[Beginner](x.parts) {
 		if done, err := part.Begin(ctx); done || err != nil {
 			return err
 		}
 	}
 	err = work(x, ctx)
-	for part := range partsOf[Finisher](x.parts) {
+	for part := range PartsOf[Finisher](x.parts) {
 		err = part.Finish(ctx, err)
 	}
 	return err

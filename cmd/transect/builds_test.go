@@ -33,19 +33,24 @@ func TestBuilds(t *testing.T) {
 		program string
 		most    int64 // bytes
 		without []string
+		args    []string
 		script  string
 		want    string
 	}{
-		{"testdata/embed/core", 25_000_000, parts, `
+		{"testdata/embed/core", 25_000_000, parts, []string{"script.lua"}, `
 			local sdk = require("sdk")
 			local project = sdk.projects.create("Quarry", sdk.users.describe().company)
 			print(sdk.projects.describe(project.id).name, pcall(require, "ingest"))`, "Quarry\tfalse"},
 		{"testdata/embed/upload", 40_000_000, []string{"platform", "runtime/jobs", "runtime/jobs/worker", "runtime/jobs/schedule",
-			"runtime/jobrun", "runtime/web", "runtime/repl", "runtime/lint", "runtime/plan"}, `
+			"runtime/jobrun", "runtime/web", "runtime/repl", "runtime/lint", "runtime/plan"}, []string{"script.lua"}, `
 			local project = require("lookup").project("Quarry")
 			local all = require("ingest").run{ source = "card.txt", project = project }
 			print("uploaded", all.uploaded)`, "uploaded\t1"},
-		{"cmd/transect", 45 << 20, nil, ``, ""},
+		{"testdata/embed/lean", 40_000_000, []string{"runtime/jobs", "runtime/jobs/worker", "runtime/jobs/schedule", "runtime/jobrun",
+			"runtime/web", "cmd/transect/jobcmd", "cmd/transect/pagecmd", "cmd/transect/platformcmd"}, []string{"run", "script.lua"}, `
+			local project = require("lookup").project("Quarry")
+			print("missions", #require("missions").search{ filter = { project = project } })`, "missions\t0"},
+		{"cmd/transect", 45 << 20, nil, []string{"--version"}, ``, "transect"},
 	} {
 		t.Run(filepath.Base(c.program), func(t *testing.T) {
 			binary := filepath.Join(dir, filepath.Base(c.program))
@@ -72,10 +77,7 @@ func TestBuilds(t *testing.T) {
 				}
 			}
 			write(t, dir, "script.lua", c.script)
-			run := exec.Command(binary, "script.lua")
-			if c.script == "" {
-				run = exec.Command(binary, "--version")
-			}
+			run := exec.Command(binary, c.args...)
 			run.Dir, run.Env = dir, env
 			if out, err = run.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {
 				t.Errorf("%v\n%s", err, out)

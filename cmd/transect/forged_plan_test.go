@@ -118,8 +118,8 @@ func newLooker(t *testing.T, r *recorded) *looker {
 func (l *looker) open(c *client.Client) {
 	l.t.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	a := newApp(l.process(nil, io.Discard))
-	store, err := a.history()
+	a := newCommandLine(l.process(nil, io.Discard))
+	store, err := a.History()
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -1,26 +1,24 @@
 // Command transect runs Lua workflows against a geospatial platform.
 //
-// A file holds one subcommand, or a few related ones: flags in, a call of package
-// runtime (or platform, lint, reference), an exit code out. root.go lists them.
-// flags.go declares flags together with their environment variables, flags_run.go
-// those of commands that run scripts. Begin reading with run.go.
+// It lists the parts of the program: those of a run in equip, those of the command line in newCommandLine. The
+// commands are in cli and in the packages beside it. Begin reading with cli/run.go.
 package main
 
 import (
-	"io"
 	"os"
-	"strings"
 
 	"transect/bindings"
 	"transect/bindings/ingest"
 	"transect/bindings/lookup"
 	"transect/bindings/progress"
+	"transect/cmd/transect/cli"
+	"transect/cmd/transect/jobcmd"
+	"transect/cmd/transect/pagecmd"
+	"transect/cmd/transect/platformcmd"
 	"transect/runtime"
-	"transect/runtime/debug"
 	"transect/runtime/jobrun"
 	"transect/runtime/local"
 	"transect/runtime/runledger"
-	"transect/runtime/vm"
 	"transect/scripts"
 	"transect/stdlib"
 )
@@ -41,60 +39,10 @@ func equip(p *runtime.Process) *runtime.Process {
 	return p
 }
 
-// app is one execution of the command line.
-type app struct {
-	process *runtime.Process
-	output  runtime.Output
-	stdout  *checkedWriter
-	job     *runtime.Job // of the command run, filled by its flags
+// execute runs the command line of a process and returns its exit code.
+func execute(p *runtime.Process) int { return newCommandLine(p).Execute() }
 
-	debugger *debug.Debugger // of an editor or a terminal, for the command run
-}
-
-func newApp(p *runtime.Process) *app { return &app{process: p, stdout: &checkedWriter{to: p.Stdout}} }
-
-// checkedWriter keeps the first error: what prints tables ignores errors.
-type checkedWriter struct {
-	to  io.Writer
-	err error
-}
-
-func (w *checkedWriter) Write(b []byte) (int, error) {
-	n, err := w.to.Write(b)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
-func execute(p *runtime.Process) int { return newApp(p).execute() }
-
-// execute runs the command line and returns the exit code.
-func (a *app) execute() int {
-	err := a.command()
-	runtime.Report(a.process, a.output, err)
-	return runtime.ExitCode(err)
-}
-
-// command runs the command line. It turns a panic into an error that asks for a report, without the stack.
-func (a *app) command() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = vm.Internal(p)
-		}
-	}()
-	root := a.root(a.process.Args)
-	root.SetArgs(a.process.Args)
-	root.SetIn(a.process.Stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.process.Stderr)
-	found, rest, _ := root.Find(a.process.Args)
-	if found == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__complete") {
-		return a.unknownCommand(root, rest) // whatever its flags are
-	}
-	cmd, err := root.ExecuteC()
-	if err == nil {
-		err = a.stdout.err
-	}
-	return usage(cmd, err)
+// newCommandLine lists the parts of the command line. The page shows jobs; a served platform has a page.
+func newCommandLine(p *runtime.Process) *cli.App {
+	return cli.NewApp(p, jobcmd.Part{}, pagecmd.Part{}, platformcmd.Part{})
 }

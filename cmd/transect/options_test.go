@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"transect/cmd/transect/cli"
 	"transect/runtime"
 	"transect/runtime/jobs/setting"
 	"transect/runtime/unattended"
@@ -17,7 +19,7 @@ import (
 func subcommand(t *testing.T, words ...string) *cobra.Command {
 	t.Helper()
 	p := &runtime.Process{Env: func(string) (string, bool) { return "", false }, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Args: words}
-	cmd, _, err := newApp(p).root(nil).Find(words)
+	cmd, _, err := newCommandLine(p).Root(nil).Find(words)
 	if err != nil || cmd.Name() != words[len(words)-1] {
 		t.Fatal(words, err)
 	}
@@ -26,30 +28,36 @@ func subcommand(t *testing.T, words ...string) *cobra.Command {
 
 // An option of a run is declared once, and is a flag of each command where it applies.
 func TestEachOptionOfARunAppearsWhereItApplies(t *testing.T) {
-	places := map[where][]*cobra.Command{
-		onCall: {subcommand(t, "run"), subcommand(t, "api"), subcommand(t, "find")},
-		onLua:  {subcommand(t, "run"), subcommand(t, "eval"), subcommand(t, "test"), subcommand(t, "find")},
-		onRun:  {subcommand(t, "run"), subcommand(t, "find")}, onJob: {subcommand(t, "submit"), subcommand(t, "schedule", "add"), subcommand(t, "schedule", "edit")},
-		byItself: {subcommand(t, "run")},
+	places := map[cli.Where][]*cobra.Command{
+		cli.OnCall: {subcommand(t, "run"), subcommand(t, "api"), subcommand(t, "find")},
+		cli.OnLua:  {subcommand(t, "run"), subcommand(t, "eval"), subcommand(t, "test"), subcommand(t, "find")},
+		cli.OnRun:  {subcommand(t, "run"), subcommand(t, "find")}, cli.OnJob: {subcommand(t, "submit"), subcommand(t, "schedule", "add"), subcommand(t, "schedule", "edit")},
+		cli.ByItself: {subcommand(t, "run")},
 	}
-	a := newApp(&runtime.Process{Env: func(string) (string, bool) { return "", false }})
-	for _, o := range a.runOptions(&runtime.Job{}, &unattended.Options{}) {
-		for place, commands := range places {
+	a := newCommandLine(&runtime.Process{Env: func(string) (string, bool) { return "", false }})
+	for place, commands := range places {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		a.AddRunOptions(flags, &runtime.Job{}, &unattended.Options{}, place)
+		flags.VisitAll(func(f *pflag.Flag) {
 			for _, cmd := range commands {
-				flag := cmd.Flags().Lookup(o.name)
+				flag := cmd.Flags().Lookup(f.Name)
 				switch {
-				case o.where&place == 0:
 				case flag == nil:
-					t.Errorf("%s has no --%s", cmd.CommandPath(), o.name)
-				case !strings.HasPrefix(flag.Usage, o.doc) && cmd.Name() != "test" && cmd.Name() != "find":
-					t.Errorf("%s: --%s is %q", cmd.CommandPath(), o.name, flag.Usage)
+					t.Errorf("%s has no --%s", cmd.CommandPath(), f.Name)
+				case flag.Usage != f.Usage && cmd.Name() != "test" && cmd.Name() != "find":
+					t.Errorf("%s: --%s is %q", cmd.CommandPath(), f.Name, flag.Usage)
 				}
 			}
-		}
-		if o.where&travels != 0 && o.where&onJob == 0 {
-			t.Errorf("--%s travels with jobs, but no command that makes one has it", o.name)
-		}
+		})
 	}
+	accepted, carried := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	a.AddRunOptions(accepted, &runtime.Job{}, &unattended.Options{}, cli.OnJob)
+	a.AddRunOptions(carried, &runtime.Job{}, &unattended.Options{}, cli.Travels)
+	carried.VisitAll(func(f *pflag.Flag) {
+		if accepted.Lookup(f.Name) == nil {
+			t.Errorf("--%s travels with jobs, but no command that makes one has it", f.Name)
+		}
+	})
 }
 
 // A setting of a job is a flag of each command that makes or changes one.
@@ -69,7 +77,7 @@ func TestEachSettingOfAJobAppearsWhereItApplies(t *testing.T) {
 func TestJobsCarryTheFlagsThatWereGiven(t *testing.T) {
 	cmd := subcommand(t, "submit")
 	err := cmd.ParseFlags([]string{"--rate", "5", "--deny=read=/a", "-n", "--deny", "read=/b", "--path=lib", "--timeout=3h", "--key", "k", "survey.lua", "--trace"})
-	if got := carried(cmd.Flags()); err != nil || !slices.Equal(got, []string{"--rate=5", "--dry-run=true", "--deny=read=/a", "--deny=read=/b"}) {
+	if got := cli.Carried(cmd.Flags()); err != nil || !slices.Equal(got, []string{"--rate=5", "--dry-run=true", "--deny=read=/a", "--deny=read=/b"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 	"transect/runtime/runledger"
+	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -46,8 +47,13 @@ func FromWorker(p *runtime.Process, job *runtime.Job) error {
 // worker is the part of a job with the worker that started the process.
 type worker struct{ link *link.Child }
 
-// Link returns the link of a job with its worker, nil for other runs.
-func Link(job *runtime.Job) *link.Child { return runtime.PartOf[worker](job.Parts).link }
+// Supervise returns what keeps the record of the run, through the worker, which resumes it as well.
+func (w worker) Supervise(starting *history.Summary) history.Recorder {
+	return &jobs.Recorder{Linked: jobs.Linked{Link: w.link}, Record: jobs.Record{Summary: starting}}
+}
+
+// linkOf returns the link of a job with its worker, nil for other runs.
+func linkOf(job *runtime.Job) *link.Child { return runtime.PartOf[worker](job.Parts).link }
 
 // Settings are the part of a job whose script submits jobs.
 type Settings struct {
@@ -59,7 +65,7 @@ type Settings struct {
 
 // New returns the part of a run.
 func New(p *runtime.Process, job *runtime.Job) runtime.Part {
-	q := &part{process: p, job: job, link: Link(job), packed: map[string]*packed{}, numbers: map[[32]byte]int{}}
+	q := &part{process: p, job: job, link: linkOf(job), packed: map[string]*packed{}, numbers: map[[32]byte]int{}}
 	if s := runtime.PartOf[*Settings](job.Parts); s != nil {
 		q.Settings = *s
 	}

@@ -8,17 +8,6 @@ import (
 	"transect/client/human"
 )
 
-// Plain returns a foreign text on one line, without characters that control a terminal or that a database
-// refuses.
-func Plain(text string) string {
-	return strings.Map(func(c rune) rune {
-		if human.Hidden(c) {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
 var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
 // PlainLine returns a line of output without control characters, except colours, tabs and the carriage

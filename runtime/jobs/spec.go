@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs/setting"
 )
 
@@ -102,9 +103,5 @@ func (s Spec) SlotEnv() []string {
 
 // Title returns the script with its arguments, for lists.
 func (s Spec) Title() string {
-	title := Plain(strings.Join(append([]string{s.Script}, s.Args...), " "))
-	if len(title) > 200 {
-		title = strings.ToValidUTF8(title[:197], "") + "…"
-	}
-	return title
+	return human.Shorten(human.Line(strings.Join(append([]string{s.Script}, s.Args...), " ")), 200)
 }

@@ -17,7 +17,6 @@ import (
 	"transect/client/human"
 	"transect/client/recovery"
 	"transect/runtime"
-	"transect/runtime/jobrun"
 	"transect/runtime/runledger"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
@@ -146,7 +145,7 @@ func (r *run) print(err error, code int) {
 func (r *run) offerResumption(code int) {
 	w := r.result.Writes
 	if code == runtime.ExitOK || w == nil || w.Sent+w.Taken+w.Adopted+w.Open == 0 ||
-		jobrun.Link(r.job) != nil || // a worker resumes jobs
+		r.supervisor() != nil || // a worker resumes jobs
 		!strings.HasPrefix(r.summary.Command, "transect run ") {
 		return
 	}
@@ -219,7 +218,7 @@ func (r *run) close() {
 	if r.entry != nil {
 		_ = r.entry.End(r.summary) // an error of the history does not fail the run
 	}
-	if r.entry != nil && jobrun.Link(r.job) == nil {
+	if r.entry != nil && r.supervisor() == nil {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}

@@ -16,7 +16,6 @@ import (
 	"transect/client/human"
 	"transect/client/ledger"
 	"transect/runtime"
-	"transect/runtime/jobrun"
 	"transect/runtime/plan"
 	"transect/runtime/planrun"
 	"transect/runtime/runledger"
@@ -173,11 +172,12 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	// The effects of ready scripts are harmless.
 	gate := &plan.Gate{Plan: agreed, File: o.Apply.File, Allow: o.Effects || scripts.IsRef(agreed.Script)}
 	job = planrun.CarryOut(job, gate)
-	if jobrun.Link(&job) == nil { // a job has its own run
+	supervised := runtime.PartOf[Supervisor](job.Parts) != nil
+	if !supervised { // a job has its own run
 		job.Run = runtime.RunID{ID: agreed.ID, Known: true}
 	}
 	err := Run(ctx, p, job, options)
-	if !gate.Rest() || jobrun.Link(&job) != nil {
+	if !gate.Rest() || supervised {
 		return err
 	}
 	if agreed.Stage > 0 && gate.Result().Done == 0 {
@@ -238,7 +238,7 @@ func (r *run) gated(err error) error {
 	}
 	r.announce(result.Text(), "")
 	switch {
-	case result.Rest && jobrun.Link(r.job) == nil:
+	case result.Rest && r.supervisor() == nil:
 		return &runtime.Reported{Err: &vm.Exit{Code: runtime.ExitPlanned}}
 	case err == nil && len(result.Missing)+len(result.Undone) > 0:
 		return &vm.Exit{Code: runtime.ExitPartial}

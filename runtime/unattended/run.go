@@ -27,8 +27,6 @@ import (
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/debug"
-	"transect/runtime/jobrun"
-	"transect/runtime/jobs"
 	"transect/runtime/profile"
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
@@ -115,7 +113,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 // forWorker removes the secrets of a job from its output: its worker, which does not know them, stores the
 // output for others. flush prints unterminated lines.
 func (r *run) forWorker(p *runtime.Process) (flush func()) {
-	if jobrun.Link(r.job) == nil {
+	if r.supervisor() == nil {
 		return func() {}
 	}
 	out := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stdout}}
@@ -155,7 +153,7 @@ type run struct {
 	tail    *logfile.Tail
 	logFile *logfile.File
 	buffer  *logfile.Buffer
-	entry   entry // nil without a history; set once recorded
+	entry   history.Recorder // nil without a history; set once recorded
 	lock    *lock.Lock
 	started bool // the lock, if any, was taken
 
@@ -167,12 +165,13 @@ type run struct {
 	unwritten error // failure to write report or metrics after a success
 }
 
-// entry is the record of a run in progress: in the history of the machine or, for a job, in the database of
-// jobs.
-type entry interface {
-	WriteProgress(text []byte) error
-	End(*history.Summary) error
+// Supervisor is the part of a run that another program has started: that one records the run and resumes it.
+type Supervisor interface {
+	Supervise(starting *history.Summary) history.Recorder
 }
+
+// supervisor returns the supervisor of a run, nil when it has none.
+func (r *run) supervisor() Supervisor { return runtime.PartOf[Supervisor](r.job.Parts) }
 
 // open opens the log and the history first, so that an unwritable log is reported before anything else
 // happens.
@@ -212,9 +211,9 @@ func (r *run) open() error {
 		}
 		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
 	}
-	if link := jobrun.Link(r.job); link != nil {
+	if s := r.supervisor(); s != nil {
 		starting := *r.summary
-		r.entry = &jobs.Recorder{Linked: jobs.Linked{Link: link}, Record: jobs.Record{Summary: &starting}}
+		r.entry = s.Supervise(&starting)
 	} else if runs, _ := retention(p); runs > 0 && !r.options.NoHistory {
 		log := &logfile.Deferred{}
 		r.lines.Stamped = append(r.lines.Stamped, log)

@@ -18,7 +18,6 @@ import (
 	"transect/client/ledger"
 	"transect/client/recovery"
 	"transect/runtime"
-	"transect/runtime/jobrun"
 	"transect/runtime/runledger"
 )
 
@@ -51,10 +50,11 @@ type written struct {
 }
 
 // Undo deletes what a run created, newest first, and restores what it deleted.
-func Undo(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string, report func(Finding)) error {
+func Undo(ctx context.Context, p *runtime.Process, job runtime.Job, a runledger.Archive, run string,
+	report func(Finding)) error {
 	dry := job.DryRun
 	job.DryRun, job.Parts = false, nil // it sends nothing
-	return overWrites(ctx, p, job, jobsURL, run, func(ctx context.Context, c *client.Client, rows []written,
+	return overWrites(ctx, p, job, a, run, func(ctx context.Context, c *client.Client, rows []written,
 		ingests []string) error {
 		me, err := c.Users.Describe(ctx, client.UserRef{})
 		if err != nil {
@@ -85,8 +85,9 @@ func Undo(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run
 }
 
 // Verify compares what a run created and deleted with the platform.
-func Verify(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string, report func(Finding)) error {
-	return overWrites(ctx, p, job, jobsURL, run, func(ctx context.Context, c *client.Client, rows []written,
+func Verify(ctx context.Context, p *runtime.Process, job runtime.Job, a runledger.Archive, run string,
+	report func(Finding)) error {
+	return overWrites(ctx, p, job, a, run, func(ctx context.Context, c *client.Client, rows []written,
 		_ []string) error {
 		deleted := map[string]bool{}
 		for _, w := range rows {
@@ -134,12 +135,12 @@ func Verify(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, r
 }
 
 // overWrites connects, and calls f with the writes of a run that were done.
-func overWrites(ctx context.Context, p *runtime.Process, job runtime.Job, jobsURL, run string,
+func overWrites(ctx context.Context, p *runtime.Process, job runtime.Job, a runledger.Archive, run string,
 	f func(ctx context.Context, c *client.Client, rows []written, ingests []string) error) error {
 	return runtime.Connected(ctx, p, job, func(ctx context.Context, c *client.Client, _ string) error {
 		var rows []written
 		var ingests []string
-		err := jobrun.ReadLedger(ctx, p, jobsURL, run, func(l *ledger.Ledger) error {
+		err := runledger.Read(ctx, p, a, run, func(l *ledger.Ledger) error {
 			ingests = runledger.Ingests(l)
 			return l.All(func(i ledger.Intent, r *ledger.Result) error {
 				if spec := c.Operation(i.Op); spec != nil && r != nil && r.State != ledger.Refused {

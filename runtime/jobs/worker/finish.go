@@ -124,7 +124,7 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 	if e.outcome.Final() {
 		final, ended = string(e.outcome), now
 	}
-	waiting, message := "", bounded(jobs.Plain(a.redact(e.message)), 1000)
+	waiting, message := "", bounded(human.Line(a.redact(e.message)), 1000)
 	if e.outcome == jobs.Waiting {
 		waiting, message = message, ""
 	}

@@ -44,6 +44,12 @@ func NewID(now time.Time) string {
 
 func (s Store) path(id, kind string) string { return filepath.Join(s.Dir, id+kind) }
 
+// Recorder keeps the record of a run in progress: an Entry, or what a supervisor has.
+type Recorder interface {
+	WriteProgress(text []byte) error
+	End(*Summary) error
+}
+
 // Entry is a run in progress.
 type Entry struct {
 	store Store

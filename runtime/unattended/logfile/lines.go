@@ -96,3 +96,12 @@ func (l *Lines) write(text []byte) {
 		_, _ = w.Write(stamped)
 	}
 }
+
+// LastLines returns the last n lines of a text.
+func LastLines(text []byte, n int) []byte {
+	at := len(bytes.TrimSuffix(text, []byte("\n")))
+	for ; n > 0 && at >= 0; n-- {
+		at = bytes.LastIndexByte(text[:at], '\n')
+	}
+	return text[at+1:]
+}
