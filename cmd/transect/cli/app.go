@@ -1,3 +1,7 @@
+// Package cli is the command line of transect. A file holds one subcommand, or a few related ones: flags in, a call
+// of package runtime (or plan, lint, reference), an exit code out. root.go lists them, part.go has what parts add.
+// flags.go declares flags together with their environment variables, flags_run.go those of commands that run scripts.
+// Begin reading with run.go.
 package cli
 
 import (

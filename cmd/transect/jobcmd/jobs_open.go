@@ -1,3 +1,4 @@
+// Package jobcmd adds jobs, schedules and workers to the command line.
 package jobcmd
 
 import (

@@ -1,3 +1,4 @@
+// Package pagecmd adds transect ui, the page of a platform, to the command line.
 package pagecmd
 
 import (

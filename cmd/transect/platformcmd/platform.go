@@ -1,3 +1,4 @@
+// Package platformcmd adds transect platform, which serves the local platform with its page, to the command line.
 package platformcmd
 
 import (
