@@ -50,6 +50,9 @@ func TestBuilds(t *testing.T) {
 			"runtime/web", "cmd/transect/jobcmd", "cmd/transect/pagecmd", "cmd/transect/platformcmd"}, []string{"run", "script.lua"}, `
 			local project = require("lookup").project("Quarry")
 			print("missions", #require("missions").search{ filter = { project = project } })`, "missions\t0"},
+		{"testdata/embed/counting", 40_000_000, []string{"runtime/jobs", "runtime/web"}, []string{"run", "--count-calls", "script.lua"}, `
+			require("missions").search{}
+			print(require("calls").count("missions.search"))`, "1\nmissions.search: 1\n"},
 		{"cmd/transect", 45 << 20, nil, []string{"--version"}, ``, "transect"},
 	} {
 		t.Run(filepath.Base(c.program), func(t *testing.T) {
