@@ -10,7 +10,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/keyring"
+	"transect/client/internal/keyring"
 )
 
 // The keys of a login in a configuration file.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Who uses the platform, and the clients that act for them.

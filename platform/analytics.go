@@ -8,8 +8,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"transect/client/schema"
-	"transect/platform/analytic"
-	"transect/platform/store"
+	"transect/platform/internal/analytic"
+	"transect/platform/internal/store"
 )
 
 // Analytics are programs that make products from data on the platform.

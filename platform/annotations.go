@@ -1,6 +1,6 @@
 package platform
 
-import "transect/platform/store"
+import "transect/platform/internal/store"
 
 // Annotations are drawings on a map, a model or an image of a project.
 var annotations = &resource{name: "annotation", plural: "annotations"}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 const nothing = "000000000000000000000000" // an identifier of nothing

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // caller is the user and client of a request.

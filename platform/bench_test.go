@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // BenchmarkOpen opens a folder that is there.

@@ -11,7 +11,7 @@ import (
 
 	"transect/client/formats"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // maxComponents is how many components a dataset may have.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Another process receives the bytes of an upload that this one began.

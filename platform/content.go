@@ -11,7 +11,7 @@ import (
 
 	"transect/client/formats"
 	"transect/client/geojson"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // content holds the open files of a dataset.

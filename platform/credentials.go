@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Credentials let analytics and datastreams sign in to other services. Their names are unique in a company.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 const credentialRoot = "credentials-service/"

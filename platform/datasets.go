@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Datasets are files, images, rasters, meshes, point clouds and vectors of a company, usually in one of its

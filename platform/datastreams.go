@@ -1,6 +1,6 @@
 package platform
 
-import "transect/platform/store"
+import "transect/platform/internal/store"
 
 // Datastreams are made from templates. Found files and monitored assets are recorded by a running datastream.
 // The local platform contacts no source, so it adds none itself.

@@ -20,9 +20,9 @@ import (
 
 	"transect/client/formats"
 	"transect/client/schema"
-	"transect/platform/analytic"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/analytic"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 func downloadRoutes() []route {

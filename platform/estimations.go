@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"transect/client/semrange"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Estimations of assessment parameters exist for each method of each mission of a trial. Report entries hold

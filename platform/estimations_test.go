@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Features are geometries with properties, usually in a collection.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 func (s *site) feature(more store.Doc) string {

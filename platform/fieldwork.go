@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Teams, their pilots, and their equipment.

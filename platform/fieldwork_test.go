@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // insert puts documents in place that no route makes.

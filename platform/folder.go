@@ -18,7 +18,7 @@ import (
 	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // folderVersion is the version of the folder's layout, written into its stamp.

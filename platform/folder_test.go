@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 func TestFolderFaults(t *testing.T) {

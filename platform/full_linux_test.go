@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // An upload that fills the disk is answered 507, leaves nothing behind, and

@@ -8,7 +8,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // handler handles one operation and returns the response's JSON value; nil is an empty object. It fails by a

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Whatever a request holds, it is answered, and not by a failure of the platform.

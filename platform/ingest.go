@@ -13,7 +13,7 @@ import (
 	"transect/client/formats"
 	"transect/client/formats/imagery"
 	"transect/client/wait"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // ingest reads the uploaded files of a dataset and completes its description.

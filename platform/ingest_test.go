@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // A job that is stored anew while its predecessor of the same number ends begins

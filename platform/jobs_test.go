@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // A deletion ends the job of a dataset, the next start of the platform leaves it alone,

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Missions are surveys of a project. Their images belong to flights.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 func TestOAuthClients(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Overlay is a layer over a platform: reads go through to it, writes are carried out in memory, and later

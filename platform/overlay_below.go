@@ -18,7 +18,7 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // beneath reads the platform below an overlay and caches what is known about it.

@@ -16,7 +16,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // searches reports whether a route is the standard search of its resource.

@@ -31,8 +31,8 @@ import (
 	"transect/client/formats/raster"
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Options are the options of Open. Only Dir (or Memory) is required.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 func TestTokens(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 	"transect/client/formats"
 	"transect/client/formats/raster"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Previews. After the ingestion of a dataset, and the tiles of a raster, a job draws its preview

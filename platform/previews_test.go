@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // sharedFile reads a file of the shared data, or skips the test.

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"os"
 
-	"transect/platform/analytic"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/analytic"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // addLog stores a log line. Its time is later than that of the line before,

@@ -7,8 +7,8 @@ import (
 
 	"transect/client/schema"
 	"transect/client/suggest"
-	"transect/platform/analytic"
-	"transect/platform/store"
+	"transect/platform/internal/analytic"
+	"transect/platform/internal/store"
 )
 
 // Products are the results of orders.

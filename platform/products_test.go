@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 	"transect/testdata/flightgen"
 )
 

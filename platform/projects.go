@@ -7,7 +7,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/tidwall/gjson"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Projects hold missions, and with them flights, datasets and annotations.

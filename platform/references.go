@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // ref declares that documents refer to others under a key, by one identifier or a list. Referenced documents

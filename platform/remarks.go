@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Tags and comments are remarks: texts about something of a project.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // groupsOf searches for tags or comments.

@@ -12,7 +12,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // Limits for the JSON body of a request, in bytes and in values: decoded, a value takes up to sixty bytes.

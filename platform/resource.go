@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // resource is one kind of document. The declared operations of its manager are served by the standard

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"transect/client/declare"
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // streamer handles a request whose bodies are not JSON.

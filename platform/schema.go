@@ -1,6 +1,6 @@
 package platform
 
-import "transect/platform/store"
+import "transect/platform/internal/store"
 
 // tables are internal tables besides the documents, which clients never see.
 const tables = `

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"transect/client/schema"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // The inputs of season planning. Fields are the sites of trials.

@@ -3,7 +3,7 @@ package platform
 import (
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 func TestSeasonAssets(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"transect/client/transport/httpserve"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // A client that stalls in the middle of a body is answered 408, one that is slow

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // storagePrefix is the path of the signed storage addresses.

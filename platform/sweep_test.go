@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // filesIn counts the files below a folder of the platform.

@@ -14,8 +14,8 @@ import (
 	"transect/client/formats"
 	"transect/client/formats/raster"
 	"transect/client/geojson"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Map tiles of rasters. The ingestion of a raster determines its position, or why it has no tiles

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 	"transect/testdata/tiffgen"
 )
 

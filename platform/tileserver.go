@@ -16,7 +16,7 @@ import (
 
 	"transect/client/formats/raster"
 	"transect/client/wait"
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 const (

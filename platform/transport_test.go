@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // TestCancelUpload cancels a request whose body never ends.

@@ -18,8 +18,8 @@ import (
 
 	"transect/client/schema"
 	"transect/client/transport/httpserve"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Handlers and jobs do not return errors: as inside text/template, a failure is a panic with an error, which

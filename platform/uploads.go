@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"transect/client/schema"
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // Uploads. A whole file or a multipart upload begins with a row in the table "uploads" (this file), receives

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"transect/platform/blob"
-	"transect/platform/store"
+	"transect/platform/internal/blob"
+	"transect/platform/internal/store"
 )
 
 // noise returns bytes that are the same in every run.

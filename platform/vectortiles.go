@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 
-	"transect/platform/store"
-	"transect/platform/tiles"
+	"transect/platform/internal/store"
+	"transect/platform/internal/tiles"
 )
 
 // Tiles of collections of features. They are made on request, since features change at any time; the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"transect/platform/store"
+	"transect/platform/internal/store"
 )
 
 // The tiles of a collection are open to the token of a dataset that shows it.

@@ -8,7 +8,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/engine/table"
 	"transect/runtime/module"
-	"transect/stdlib/csvtext"
+	"transect/stdlib/internal/csvtext"
 )
 
 // The options of a dialect, shared by reading and writing.

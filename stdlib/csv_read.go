@@ -16,7 +16,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/csvtext"
+	"transect/stdlib/internal/csvtext"
 )
 
 // csvTable reads rows.

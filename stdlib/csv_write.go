@@ -17,7 +17,7 @@ import (
 	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/csvtext"
+	"transect/stdlib/internal/csvtext"
 )
 
 // rowWriter writes rows in a dialect.

@@ -10,7 +10,7 @@ import (
 	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/dotenv"
+	"transect/stdlib/internal/dotenv"
 )
 
 var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}

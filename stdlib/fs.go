@@ -10,7 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/stdlib/filetree"
+	"transect/stdlib/internal/filetree"
 )
 
 func pathParam(doc string) module.Param { return module.Param{Name: "path", Type: "string", Doc: doc} }

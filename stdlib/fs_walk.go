@@ -15,8 +15,8 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/stdlib/filetree"
-	"transect/stdlib/lines"
+	"transect/stdlib/internal/filetree"
+	"transect/stdlib/internal/lines"
 )
 
 // fileLines iterates over the lines of the file named by the argument path. value converts a line, yielded

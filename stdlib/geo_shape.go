@@ -14,7 +14,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/geometry"
-	"transect/stdlib/wkt"
+	"transect/stdlib/internal/wkt"
 )
 
 // geoObject reads an argument as a GeoJSON object: an object, a resource with a geometry, or a position.

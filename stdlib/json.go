@@ -12,7 +12,7 @@ import (
 	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/lines"
+	"transect/stdlib/internal/lines"
 )
 
 var jsonModule = &module.Module{

@@ -10,7 +10,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/stdlib/keyvalue"
+	"transect/stdlib/internal/keyvalue"
 )
 
 const longestState = 16 << 20

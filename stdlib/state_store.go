@@ -12,7 +12,7 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/stdlib/keyvalue"
+	"transect/stdlib/internal/keyvalue"
 )
 
 // stateValue returns an entry as a Lua value, nil for no entry.

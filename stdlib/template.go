@@ -6,7 +6,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/mustache"
+	"transect/stdlib/internal/mustache"
 )
 
 var (

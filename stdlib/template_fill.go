@@ -13,7 +13,7 @@ import (
 	"transect/runtime/engine/table"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/mustache"
+	"transect/stdlib/internal/mustache"
 )
 
 // filling is one rendering of a template.

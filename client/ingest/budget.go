@@ -9,8 +9,8 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/human"
+	"transect/client/internal/reconcile"
 	"transect/client/preflight"
-	"transect/client/reconcile"
 	"transect/client/scan"
 )
 

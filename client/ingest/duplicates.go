@@ -15,7 +15,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 	"transect/client/verdict"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/reconcile"
-	"transect/client/tempfile"
+	"transect/client/internal/reconcile"
+	"transect/client/internal/tempfile"
 )
 
 // index holds the datasets of the target as of the start of the run: the records in a temporary

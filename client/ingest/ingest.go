@@ -6,7 +6,7 @@
 // key of the file it was created for (key.go). A run reads the keys on the
 // platform once (index.go) and then does only what is missing: a dataset that a
 // killed run created is completed, never created again. No state on this machine
-// is needed for that. The decisions are in client/reconcile, the scan of the
+// is needed for that. The decisions are in client/internal/reconcile, the scan of the
 // source in client/scan, the check of the files in client/preflight.
 //
 // Begin at Run below and pipeline.go: scan, inspect, create, upload; then

@@ -14,7 +14,7 @@ import (
 	"transect/client/files"
 	"transect/client/formats"
 	"transect/client/formats/imagery"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 	"transect/client/verdict"
 )
 

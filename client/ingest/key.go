@@ -17,7 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 	"transect/client/scan"
 	"transect/client/verdict"
 )

@@ -16,7 +16,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 )
 
 // duplicate creates an empty dataset with the key of another one, like a request that reaches the

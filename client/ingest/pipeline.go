@@ -18,8 +18,8 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/formats/imagery"
+	"transect/client/internal/reconcile"
 	"transect/client/preflight"
-	"transect/client/reconcile"
 	"transect/client/scan"
 	"transect/client/verdict"
 )

@@ -10,7 +10,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 	"transect/client/scan"
 	"transect/client/transfer"
 	"transect/client/verdict"

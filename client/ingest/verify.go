@@ -9,7 +9,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/files"
-	"transect/client/reconcile"
+	"transect/client/internal/reconcile"
 	"transect/client/scan"
 	"transect/client/verdict"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/paulmach/orb/geo"
 
 	"transect/client/human"
-	"transect/client/tempfile"
+	"transect/client/internal/tempfile"
 )
 
 // survey is the state of one report.

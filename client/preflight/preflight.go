@@ -17,8 +17,8 @@ import (
 
 	"transect/client/files"
 	"transect/client/formats/imagery"
+	"transect/client/internal/tempfile"
 	"transect/client/scan"
-	"transect/client/tempfile"
 )
 
 // Options describe the survey. All of them are optional.

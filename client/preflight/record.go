@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"transect/client/formats/imagery"
+	"transect/client/internal/tempfile"
 	"transect/client/scan"
-	"transect/client/tempfile"
 )
 
 // fileRecord is the record kept of every file, besides its names.

@@ -11,7 +11,7 @@ import (
 	"transect/client/human"
 	"transect/client/transport"
 	"transect/runtime/jobs"
-	"transect/runtime/web/board"
+	"transect/runtime/web/internal/board"
 )
 
 // jobRoutes registers the jobs of a database, which may be shared by machines.

@@ -14,7 +14,7 @@ import (
 	"transect/client"
 	"transect/client/human"
 	"transect/runtime/unattended/history"
-	"transect/runtime/web/board"
+	"transect/runtime/web/internal/board"
 )
 
 // overviewRoutes registers the start page, with problems first, and the pages of projects.

@@ -18,7 +18,7 @@ import (
 	"transect/client/geodesic"
 	"transect/client/human"
 	"transect/client/preflight"
-	"transect/runtime/web/track"
+	"transect/runtime/web/internal/track"
 )
 
 // The data of the map is streamed, one JSON object per line:

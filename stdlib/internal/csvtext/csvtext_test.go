@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
-	"transect/stdlib/csvtext"
+	"transect/stdlib/internal/csvtext"
 )
 
 // dialects are all that can be written and read again: separator and quote may

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
-	"transect/stdlib/keyvalue"
+	"transect/stdlib/internal/keyvalue"
 )
 
 func opened(t *testing.T, path string) *keyvalue.Store {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"transect/stdlib/wkt"
+	"transect/stdlib/internal/wkt"
 )
 
 func TestForms(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
-	"transect/stdlib/lines"
+	"transect/stdlib/internal/lines"
 )
 
 func TestEveryEndIsUnderstood(t *testing.T) {
