@@ -233,8 +233,8 @@ func (c *Client) highest(ctx context.Context, filter Filter, version *string) (s
 	return ids[newest(versions)], nil
 }
 
-// newest is the highest version, prereleases included: without a range every
-// version counts.
+// newest returns the highest version, prereleases included: without a range
+// every version counts.
 func newest(versions []string) string {
 	best := ""
 	var highest *semver.Version

@@ -89,8 +89,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	return declare.Proceed[Out](ctx, c.operation("annotations", operation), args)
 }
 
-// uploadAsDataset makes a dataset named after a file. The id is that of the
-// dataset also when the upload fails.
+// uploadAsDataset makes a dataset named after a file. The id is the dataset
+// also when the upload fails.
 func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, image bool) (string, error) {
 	common := DatasetCommon{Name: filepath.Base(string(path)), Project: project}
 	var dataset Dataset
@@ -108,8 +108,8 @@ func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, ima
 	return dataset.ID, err
 }
 
-// isImage tells by a file's first bytes whether its MIME type is that of an
-// image. The standard's rules know all image types of browsers, TIFF is none.
+// isImage reports whether a file's first bytes are those of an image type that
+// browsers show; TIFF is not one.
 func (c *Client) isImage(path string) (bool, error) {
 	file, err := c.transfers.Open(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func nameUnattached(err error, made []string) {
 	f.Facts().Hint = hint
 }
 
-// projectOf asks for the project of an annotation.
+// projectOf requests an annotation and returns its project.
 func (c *Client) projectOf(ctx context.Context, annotation ID) (ID, error) {
 	v, err := c.operation("annotations", "describe").Invoke(ctx,
 		declare.Args{Values: map[string]any{"annotation": string(annotation)}})

@@ -72,14 +72,14 @@ type Client struct {
 	log       *slog.Logger
 	revision  int
 	rehearses bool
-	planned   bool   // its writes are those of a plan
+	planned   bool   // its writes go to a plan
 	account   string // platform and login
 	sleep     func(ctx context.Context, d time.Duration) error
 	unserved  sync.Once // warns of tiles that nothing serves
 }
 
-// Revision is the revision of the interface the client was made for: 1, the newest,
-// to 3.
+// Revision returns the revision of the interface the client was made for: 1,
+// the newest, to 3.
 func (c *Client) Revision() int { return max(c.revision, 1) }
 
 // Options are what a program gives a client besides the settings.
@@ -207,7 +207,7 @@ func Declarations() []*declare.Manager {
 	return c.managers
 }
 
-// BaseURL is the platform's address.
+// BaseURL returns the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 
 // Account identifies the platform and the login; two local platforms have different ones. It is not for display.
@@ -225,8 +225,8 @@ func (c *Client) Rehearses() bool { return c.rehearses }
 // TransferStats counts what the client's transfers do.
 func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats }
 
-// RetryAfter is for how long requests are held back from now on because the
-// platform or its storage asked for it; 0 when none are.
+// RetryAfter returns how much longer requests are held back at the request of
+// the platform or its storage, or 0.
 func (c *Client) RetryAfter() time.Duration { return c.transport.RetryAfter() }
 
 // bind gives the operations with logic of their own their Go methods, and
@@ -277,7 +277,7 @@ func (c *Client) Operation(name string) *declare.Spec {
 // ignored carries out operations that do nothing any more.
 func ignored(context.Context, ShareAnalytic) (None, error) { return None{}, nil }
 
-// send is the end of the chain: one request on the wire.
+// send ends the chain: it sends one request.
 func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) {
 	body, err := req.JSON()
 	if err != nil {

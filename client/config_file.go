@@ -24,9 +24,9 @@ import (
 
 const configName = "config-connection.json"
 
-// defaultConfigs are where a configuration file is looked for when none is
-// named: our own folder, then the one of the platform's Python client, whose
-// files have the same form.
+// defaultConfigs returns the paths tried when no configuration file is named:
+// in our own folder, then in that of the platform's Python client, whose files
+// have the same form.
 func defaultConfigs() []string {
 	other := filepath.Join(xdg.DataHome, "alteia", configName)
 	if runtime.GOOS == "windows" {
@@ -35,7 +35,7 @@ func defaultConfigs() []string {
 	return []string{filepath.Join(xdg.ConfigHome, "transect", configName), other}
 }
 
-// SameHost reports whether an address is that of the platform which a
+// SameHost reports whether an address belongs to the platform which a
 // configuration file, or its profile, names.
 func SameHost(address, config, profile string) bool {
 	file, err := Settings{ConfigPath: config, Profile: profile, Password: "given"}.readFile() // no keyring is asked

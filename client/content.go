@@ -63,5 +63,5 @@ func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, 
 	return Tile{answer.Header.Get("Content-Type"), image}, nil
 }
 
-// TileTemplate is the template of the tiles of a raster, without a token.
+// TileTemplate returns the URL template of a raster's tiles, without a token.
 func TileTemplate(d Dataset) (string, error) { return tilePath([]Dataset{d}) }

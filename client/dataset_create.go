@@ -80,8 +80,8 @@ func (in DatasetCommon) Validate() error {
 	return nil
 }
 
-// finish does what every creation has in common: the type, the components,
-// the source, and names of vertical reference systems.
+// finish adds what every creation has: the type, the components, the source,
+// and names of vertical reference systems.
 func (in DatasetCommon) finish(body map[string]any, kind string, components []any) error {
 	body["type"], body["components"] = kind, components
 	if source, ok := body["source_name"]; ok {

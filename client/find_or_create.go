@@ -94,7 +94,7 @@ func (n byName[T]) foundBefore(ctx context.Context, c *Client) (found []T, err e
 	return n.describe(ctx, Refs{IDs: IDs{id}})
 }
 
-// several is the error that lists resources of one name.
+// several returns an error that lists resources of one name.
 func (n byName[T]) several(found []T) error {
 	var ids []string
 	for _, r := range found[:min(len(found), candidatesShown)] {

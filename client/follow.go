@@ -97,8 +97,8 @@ type snapshot struct {
 	answer logAnswer
 }
 
-// poll asks every product that still runs. What one round brings is taken only
-// when all have answered, so that an error leaves nothing half taken.
+// poll requests the log of every product that still runs. A round counts only
+// once all have answered, so that an error leaves nothing half done.
 func (f *follower) poll(ctx context.Context) (texts [][]byte, err error) {
 	var snapshots []*snapshot
 	group, within := errgroup.WithContext(ctx)

@@ -10,7 +10,7 @@ import (
 	"transect/client/suggest"
 )
 
-// IconTexts are the names of the icons with the texts they travel as.
+// IconTexts returns the text on the wire for each icon's name.
 func IconTexts() map[string]string {
 	texts := map[string]string{}
 	for _, name := range icons {

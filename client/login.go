@@ -16,7 +16,7 @@ import (
 // The keys of a login in a configuration file.
 var loginKeys = []string{"url", "user", "password", "client_id", "client_secret", "secret", "access_token", "keyring"}
 
-// secret is the secret of a login: its key in the configuration file, its
+// secret returns a login's secret: its key in the configuration file, its
 // account in the keyring, and the value.
 func (s *Settings) secret() (key, account string, value *string) {
 	switch {
@@ -51,8 +51,8 @@ func (s *Settings) readKeyring(given Settings) error {
 	return nil
 }
 
-// LoginFile is the configuration file that logins are kept in: the one given, or
-// the first of the default ones.
+// LoginFile returns the configuration file for logins: path, or the first
+// default one.
 func LoginFile(path string) string {
 	if path == "" {
 		path = defaultConfigs()[0]

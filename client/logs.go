@@ -128,7 +128,7 @@ func (c logCursor) follow(product string) *followedLog {
 	return log
 }
 
-// String is the cursor as scripts keep it.
+// String returns the cursor in the form that scripts keep.
 func (c logCursor) String() string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.horizon))
 	for _, m := range c.marks {

@@ -170,8 +170,8 @@ func (in CreateMissionOrSurvey) outlined() CreateMissionOrSurvey {
 	return in
 }
 
-// further are the extra arguments of a mission without images, with those
-// that only a survey names among them.
+// further returns the extra arguments of a mission without images, including
+// the ones only a survey declares.
 func (in CreateMissionOrSurvey) further() Extra {
 	all := map[string]any{}
 	if shape := outline(in.Coordinates, in.Geometry); shape != nil {

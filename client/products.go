@@ -88,7 +88,7 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 	return declare.Proceed[Product](ctx, c.operation("analytics", "order"), args)
 }
 
-// Shape asks for optional deliverables as an object of nulls.
+// Shape sends optional deliverables as an object of nulls.
 func (in OrderAnalytic) Shape(body map[string]any) error {
 	if len(in.Deliverables) > 0 {
 		asked := map[string]any{}

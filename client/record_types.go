@@ -90,7 +90,7 @@ var recordTypesByManager = sync.OnceValue(func() map[string]*RecordType {
 	return found
 })
 
-// recordOf is the Go type of a manager's records, nil when it has none.
+// recordOf returns the Go type of a manager's records, nil when it has none.
 func recordOf(m *declare.Manager) reflect.Type {
 	for _, name := range []string{"search", "describe", "create"} {
 		if s := m.Op(name); s != nil {
@@ -102,7 +102,7 @@ func recordOf(m *declare.Manager) reflect.Type {
 	return nil
 }
 
-// ManagerOf is the manager whose records are of a Go type, "" when none is.
+// ManagerOf returns the manager whose records are of a Go type, "" when none is.
 func ManagerOf(record reflect.Type) string {
 	for _, r := range RecordTypes() {
 		for _, manager := range r.Managers {

@@ -119,7 +119,7 @@ type (
 // Validate refuses fields that both include and exclude.
 func (in FieldIDs) Validate() error { return oneChoice(&fault.ParameterError{}, in.Fields) }
 
-// Chunk asks for one field at a time when properties are chosen: the route for
+// Chunk requests one field at a time when properties are chosen: the route for
 // lists takes the ids under the very key that would hold the choice.
 func (in FieldIDs) Chunk() int {
 	if len(in.Fields) > 0 || in.Extra.Extra["fields"] != nil {

@@ -102,7 +102,7 @@ func (s *Settings) withhold(given string) (why string) {
 // SameOrigin reports whether two addresses are of platforms that get the same secrets.
 func SameOrigin(a, b string) bool { return origin(a) == origin(b) }
 
-// origin is the part of a platform's address that decides who gets a secret.
+// origin returns the part of a platform's address that decides who gets a secret.
 func origin(address string) string {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -134,8 +134,8 @@ func (s *Settings) yieldLogin(given Settings) {
 	}
 }
 
-// mixedWith says which part of a login is the file's where the other was given
-// and is not the one in the file, for the message when the platform refuses it.
+// mixedWith describes a login of which one part was given and the other is from
+// a file that names another one, for the message when the platform refuses it.
 func (s Settings) mixedWith(given Settings) string {
 	switch {
 	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":
@@ -183,7 +183,7 @@ func (s Settings) complete() error {
 	return nil
 }
 
-// hintWithheld is the hint for a login that lacks what variable gives: why the
+// hintWithheld returns the hint for a login that lacks a secret: why the
 // configuration file's was not used, or otherwise.
 func (s Settings) hintWithheld(variable, otherwise string) string {
 	if s.withheld == "" {
@@ -196,7 +196,7 @@ func (s Settings) hintWithheld(variable, otherwise string) string {
 	return fmt.Sprintf("%s; give %s, or %s", s.withheld, variable, login)
 }
 
-// notIn says that the configuration file that was read lacks a key.
+// notIn returns "; <file> holds no <key>", or "" when no configuration file was read.
 func (s Settings) notIn(key string) string {
 	if s.ConfigFile == "" {
 		return ""
@@ -207,8 +207,8 @@ func (s Settings) notIn(key string) string {
 // ErrNoConnection is the cause of the error of a script that needs a platform when none was named.
 var ErrNoConnection = errors.New("no platform was named")
 
-// noConnection is the error of a script that needs a platform when none was
-// named. It never falls back to the local one by itself.
+// noConnection returns the error of a script that needs a platform when none
+// was named. There is no fallback to the local one.
 func noConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or "+

@@ -44,7 +44,7 @@ func Settled[T any](ctx context.Context, c *Client, find func() ([]T, error), re
 	}
 }
 
-// created is when the platform created a record; zero when it does not say.
+// created returns when the platform created a record, or zero.
 func created(record []byte) time.Time {
 	text := cmp.Or(gjson.GetBytes(record, "creation_date").Str, gjson.GetBytes(record, "created").Str)
 	date, _ := time.Parse(time.RFC3339, text)
@@ -77,7 +77,7 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 	return first(found), err
 }
 
-// oldest is the id of the oldest resource of the name.
+// oldest returns the id of the oldest resource of the name.
 func (n byName[T]) oldest(made T) (string, error) {
 	all, err := n.find()
 	if !slices.ContainsFunc(all, func(r T) bool { return r.ResourceID() == made.ResourceID() }) {

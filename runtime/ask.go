@@ -16,8 +16,8 @@ import (
 	"transect/runtime/tty"
 )
 
-// ask asks for URL, user and password on the terminal. What was found
-// elsewhere is the default.
+// ask prompts for URL, user and password on the terminal. Settings found
+// elsewhere are the defaults.
 func (c *connector) ask(ctx context.Context, s *client.Settings) error {
 	p := c.process
 	if !p.IsTerminal(p.Stdin) || !p.IsTerminal(p.Stderr) {
@@ -58,8 +58,8 @@ func (c *connector) defaults(s client.Settings) (client.Settings, error) {
 	return found, nil
 }
 
-// Ask asks for a text, a secret without echo; known is the default. It waits for
-// the answer or the end of ctx: the read itself cannot be cancelled and is
+// Ask prompts for a text, a secret without echo; known is the default. It waits
+// for the answer or the end of ctx: the read itself cannot be cancelled and is
 // abandoned.
 func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
 	switch {

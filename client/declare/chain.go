@@ -131,7 +131,7 @@ func (e *Engine) through(ctx context.Context, call *Call, last Handler) (Value, 
 	return value, nil
 }
 
-// send is the last link for operations with a route: it sends the requests.
+// send sends the requests: the last link for operations with a route.
 func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 	s := call.Spec
 	ids, param := s.list(call.Args)

@@ -16,7 +16,7 @@ import (
 // longestName limits the parts of a login other than secrets, in bytes.
 const longestName = 1000
 
-// Login asks for what a login lacks, tries it and saves it. kind is what to ask for: "user", "client" or
+// Login prompts for what a login lacks, tries it and saves it. kind is what to prompt for: "user", "client" or
 // "token"; "" derives it from the given settings.
 func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string) error {
 	if job.Connection.Local {
@@ -75,7 +75,7 @@ func account(s client.Settings) string {
 	return "the holder of a token"
 }
 
-// ask asks for missing settings on the terminal.
+// ask prompts for missing settings on the terminal.
 func ask(ctx context.Context, x *runtime.Execution, s *client.Settings, kind string) error {
 	p := x.Process()
 	terminal := p.IsTerminal(p.Stdin) && p.IsTerminal(p.Stderr)

@@ -76,7 +76,7 @@ func (l *Line) someNames() string {
 	return text
 }
 
-// Doubt says from where on a plan is a guess; "" if it is none.
+// Doubt describes from where on a plan is a guess, or "".
 func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""

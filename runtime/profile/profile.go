@@ -39,7 +39,7 @@ var Names = [kinds]string{"Lua", "platform", "sending", "sleeping", "tasks", "ot
 // Spent is time by kind.
 type Spent [kinds]time.Duration
 
-// Sum is all of it.
+// Sum returns the total time.
 func (s Spent) Sum() (sum time.Duration) {
 	for _, d := range s {
 		sum += d

@@ -149,7 +149,7 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 	return made.Save(p.Path(o.Keep), key)
 }
 
-// agreed asks for confirmation of a plan; a signal ends the question.
+// agreed prompts for confirmation of a plan; a signal ends the prompt.
 func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 	ctx, release := p.CancelOnSignal(ctx)
 	defer release()

@@ -59,7 +59,7 @@ func (c *clock) end() {
 	c.ticked = time.Time{}
 }
 
-// used are the instructions of the grant that have run.
+// used returns how many instructions of the grant have run.
 func (c *clock) used() int { return c.granted - c.left - c.held }
 
 // charge counts the time since the last tick as instructions, as far as it may have
@@ -145,8 +145,8 @@ func (c *clock) nextSlice() {
 	}
 }
 
-// Err is what gopher-lua asks for when Done is closed, before it raises: the
-// moment to note where the run was stopped.
+// Err is called by gopher-lua when Done is closed, before it raises: the moment
+// to note where the run was stopped.
 func (c *clock) Err() error {
 	err := c.Context.Err()
 	if err != nil && c.in.stoppedAt == nil {

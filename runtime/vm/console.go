@@ -56,7 +56,7 @@ func (s *Console) print(w, twin io.Writer, p []byte) (int, error) {
 	return n, unwritten(err)
 }
 
-// unwritten is the error of output that cannot be written.
+// unwritten returns the error of output that cannot be written.
 func unwritten(err error) error {
 	if _, ok := errors.AsType[*os.PathError](err); !ok {
 		return err // nil, or of a writer that says it itself

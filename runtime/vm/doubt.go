@@ -12,8 +12,8 @@ import (
 	"transect/runtime/engine/compile"
 )
 
-// Doubt says, once for a place in the script, that a value is probably not the one that
-// is meant: as a warning, with Options.Strict as an error.
+// Doubt warns, once per place in the script, that a value is probably not the intended one. With Options.Strict it
+// raises.
 func Doubt(L *lua.LState, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if Of(L).opt.Strict {
@@ -36,8 +36,7 @@ func warn(L *lua.LState, message, hint string) {
 // maxDoubts bounds what is remembered of a script that doubts everywhere.
 const maxDoubts = 1000
 
-// reading is where the running function was called to find a field: the instruction, and
-// what it reads from.
+// reading returns where the running function was called to find a field: the instruction, and what it reads from.
 func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 	if p, ok = placeAt(L, 1); !ok || p.fn.IsG {
 		return p, at, false
@@ -76,7 +75,7 @@ func Asked(L *lua.LState) bool {
 	return !ok || asked(p, at)
 }
 
-// mayBeNil reports whether an operand is no constant, or nil.
+// mayBeNil reports whether an operand is nil, or not a constant.
 func (p place) mayBeNil(operand int) bool {
 	v, constant := compile.Constant(p.fn.Proto, operand)
 	return !constant || v == lua.LNil
@@ -110,7 +109,7 @@ func DoubtText(L *lua.LState, library *lua.LTable) {
 	library.Metatable = meta
 }
 
-// recordOf is the hint where an id is read like its record.
+// recordOf returns the hint where an id is read like its record.
 func (in *Interp) recordOf(name, key string) string {
 	word := name
 	if _, quoted, ok := strings.Cut(name, "'"); ok {
@@ -149,7 +148,7 @@ func Declared(L *lua.LState, t *lua.LTable, what string, known func() []string) 
 	t.Metatable = meta
 }
 
-// DoubtLoop says that a result is walked like a list, which it is not.
+// DoubtLoop warns of a loop over a result that is not a list.
 func DoubtLoop(L *lua.LState, t *lua.LTable) {
 	if meta, ok := t.Metatable.(*lua.LTable); ok && len(Of(L).results) > 0 {
 		for what, m := range Of(L).results {
@@ -166,7 +165,7 @@ func keysOf(t *lua.LTable) (keys []string) {
 	return keys
 }
 
-// DoubtField says that a result does not have a field.
+// DoubtField warns of a field that a result does not have.
 func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
 	name := key.String()
 	if slices.Contains(fields, name) {

@@ -179,7 +179,7 @@ func (c *converter) keysOf(t *lua.LTable) (list int, texts []string, err error) 
 	return list, texts, err
 }
 
-// unconvertible is an error at the value under way.
+// unconvertible returns an error at the current value.
 func (c *converter) unconvertible(why string) error {
 	var path strings.Builder
 	for i, key := range c.path {

@@ -22,8 +22,8 @@ type Run struct {
 	Ingested func(id string) error
 }
 
-// Random is the source of random numbers of the task that runs L. In each start
-// of a run it gives the same ones.
+// Random returns the source of random numbers of the task that runs L. Each
+// start of a run draws the same numbers.
 func Random(L *lua.LState) *rand.Rand {
 	c := clockOf(L)
 	if c.task == nil {
@@ -35,7 +35,7 @@ func Random(L *lua.LState) *rand.Rand {
 	return c.task.random
 }
 
-// SeedRandom begins the random numbers of the task that runs L anew.
+// SeedRandom restarts the random numbers of the task that runs L.
 func SeedRandom(L *lua.LState, seed uint64) {
 	if t := clockOf(L).task; t != nil {
 		t.random = rand.New(rand.NewPCG(seed, t.path))
@@ -51,7 +51,7 @@ func (in *Interp) seed() uint64 {
 
 type seedKey struct{}
 
-// mix makes the path of a task of that of its parent and its number there.
+// mix derives a task's path from its parent's path and its number there.
 func mix(parent, n uint64) uint64 {
 	x := parent*0x9e3779b97f4a7c15 + n
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

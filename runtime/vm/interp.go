@@ -37,7 +37,7 @@ type Options struct {
 	ErrCopy        io.Writer // a copy of Stderr without status lines, if not nil
 	Stdin          io.Reader
 	Env            func(name string) (string, bool)
-	// Located gives the context of a call its line in the script; nil when nobody wants to know.
+	// Located gives the context of a call its line in the script; nil when unused.
 	Located func(ctx context.Context, position string) context.Context
 	Now     func() time.Time
 	Dir     string   // folder that relative paths start from; "" is the process's
@@ -45,7 +45,7 @@ type Options struct {
 	Run     string   // ID of the run; "" when it has none
 	DryRun  bool     // writes to the platform are planned, not sent
 	Strict  bool     // what is doubtful is an error
-	Agreed  bool     // somebody has agreed to what the script writes
+	Agreed  bool     // the user has agreed to what the script writes
 	Args    []string // arg[1], arg[2], …
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
@@ -53,7 +53,7 @@ type Options struct {
 	InRun *Run        // what the run keeps for the script; nil where there is none
 	State map[any]any // of modules, see Set
 
-	// Module returns the source of a module that is no file; nil for none.
+	// Module returns the source of a module that is not a file; nil for none.
 	Module func(name string) (file string, code []byte)
 	// Visible shows the hidden characters of what the script prints on terminals.
 	Visible bool
@@ -191,7 +191,7 @@ type Interp struct {
 	results map[string]*lua.LTable                   // metatables of results, by what they are of
 
 	exact lua.LString // the last text that a script raised itself
-	last  last        // error that was a text and of which more is known
+	last  last        // details of the latest error that was a text
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the
@@ -273,7 +273,7 @@ func (in *Interp) Loader(name string) func(L *lua.LState) lua.LValue { return in
 // Loaders lists the modules that have a loader, sorted. It needs the lock.
 func (in *Interp) Loaders() []string { return slices.Sorted(maps.Keys(in.loaders)) }
 
-// MaxText is the limit of what one call of a string function may build, in bytes.
+// MaxText returns the limit of what one call of a string function may build, in bytes.
 func (in *Interp) MaxText() int { return in.maxText }
 
 // TempDir makes a temporary folder that is removed when the interpreter closes.

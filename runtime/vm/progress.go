@@ -53,15 +53,15 @@ func (in *Interp) Unaccounted() int64 {
 	return in.items.unaccounted
 }
 
-// CountTemporary says of failed items that they may succeed later.
+// CountTemporary counts failed items that may succeed later.
 func (in *Interp) CountTemporary(failed int64) {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
 	in.items.temporary += failed
 }
 
-// FailedItems is how a run ends with failed items: 5 when all may succeed later,
-// else 3.
+// FailedItems returns the exit of a run with failed items: 5 when all may
+// succeed later, else 3.
 func (in *Interp) FailedItems(failed int64) *Exit {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
@@ -165,7 +165,7 @@ func (in *Interp) AddDisplay(read func() any) (remove func()) {
 	}
 }
 
-// OpenDisplays is the number of displays.
+// OpenDisplays returns the number of displays.
 func (in *Interp) OpenDisplays() int {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()

@@ -135,10 +135,10 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 type Caught struct {
 	Value lua.LValue  // what was raised
 	trace []Frame     // where, if that is known
-	known *errorValue // of a text that stands for an error
+	known *errorValue // the error behind a text
 }
 
-// Err is the Go error that was raised, nil when a script raised a value of its own.
+// Err returns the Go error that was raised, nil when a script raised a value of its own.
 func (c *Caught) Err() error {
 	if c.known != nil {
 		return c.known.err
@@ -213,7 +213,7 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 	return caught
 }
 
-// panicked is the value of a Go panic.
+// panicked returns the error value of a Go panic.
 func (in *Interp) panicked(text string) lua.LValue {
 	if text == "lua callstack overflow" {
 		return lua.LString("stack overflow")

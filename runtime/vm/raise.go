@@ -172,7 +172,7 @@ func errorField(err error, name string) any {
 	return nil
 }
 
-// orNil is nil for a zero value.
+// orNil returns nil for a zero value.
 func orNil[T comparable](v T) any {
 	if v == *new(T) {
 		return nil

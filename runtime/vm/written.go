@@ -12,11 +12,10 @@ import (
 // filterKey is the argument whose keys are noted where a call writes it as a table.
 const filterKey = "filter"
 
-// writtenKeys are the keys that filters are written with, by the line of the call; those of a line with
-// several such calls are not known.
+// writtenKeys maps the line of a call to the keys its filter is written with, or to unknownKeys.
 type writtenKeys map[int][][]lua.LValue
 
-// unknownKeys stand for those of several calls in one line.
+// unknownKeys marks a line with several calls.
 var unknownKeys = [][]lua.LValue{{lua.LString(filterKey)}}
 
 // NilArgument is a named argument that is written in a call, and nil.
@@ -116,7 +115,7 @@ func (n chunkNames) locals(s *ast.LocalAssignStmt) {
 // maxDepth bounds how many names are followed to what a value is.
 const maxDepth = 10
 
-// called is the last name of what a call calls, "" when it has none.
+// called returns the last name of what a call calls, "" when it has none.
 func called(e ast.Expr) string {
 	if call, ok := e.(*ast.FuncCallExpr); ok {
 		if callee, ok := call.Func.(*ast.AttrGetExpr); ok {
@@ -157,7 +156,7 @@ func (n chunkNames) mayBeNil(e ast.Expr) bool {
 	return false
 }
 
-// search is the line of the search whose record an expression is, or 0.
+// search returns the line of the search whose record an expression is, or 0.
 func (n chunkNames) search(e ast.Expr) int {
 	for range maxDepth {
 		switch x := e.(type) {
@@ -270,7 +269,7 @@ func isNil(v lua.LValue, path []lua.LValue) bool {
 	return v == lua.LNil
 }
 
-// dotted is a path without operators and positions.
+// dotted joins a path, without operators and positions.
 func dotted(path []lua.LValue) string {
 	var names []string
 	for _, key := range path {

@@ -267,7 +267,7 @@ func (s *scanner) word() Kind {
 	return Identifier
 }
 
-// textToken is a text, which may be the argument of a call.
+// textToken scans a text, which may be the argument of a call.
 func (s *scanner) textToken(line int) {
 	argument := s.callable
 	if argument {

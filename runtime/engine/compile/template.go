@@ -48,8 +48,8 @@ func (c *chunk) nameConstants() error {
 	return nil
 }
 
-// mention is a function with constants in a certain order. Numbers stand for those
-// that are no texts.
+// mention returns a function whose constants have a certain order. Numbers
+// replace the constants that are not texts.
 func mention(constants []lua.LValue) ast.Stmt {
 	x := func() ast.Expr { return &ast.IdentExpr{Value: "x"} }
 	stmts := []ast.Stmt{&ast.LocalAssignStmt{Names: []string{"x"}}}

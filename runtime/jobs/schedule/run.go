@@ -76,7 +76,7 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// pass does what is due now. Notices are sent in the background, with their own context.
+// pass handles what is due now. Notices are sent in the background, with their own context.
 func (r *runner) pass(ctx, sends context.Context) error {
 	due, unsent, err := r.poll(ctx)
 	if err != nil {
