@@ -219,7 +219,7 @@ func (r *resource) table(L *lua.LState) lua.LValue {
 // json.null by default; only such a property opens the connection to find the revision.
 func construct(L *lua.LState, open connection) int {
 	properties := map[string]any{}
-	drop, told := L.OptBool(3, false), L.Get(3) != lua.LNil
+	drop, explicit := L.OptBool(3, false), L.Get(3) != lua.LNil
 	for i := 1; i <= 2; i++ {
 		v, err := vm.FromLua(L, L.Get(i))
 		if err != nil {
@@ -239,7 +239,7 @@ func construct(L *lua.LState, open connection) int {
 		}
 	}
 	if remove, given := properties["_Resource__remove_undefined"]; given {
-		drop, told = remove == true, true
+		drop, explicit = remove == true, true
 		delete(properties, "_Resource__remove_undefined")
 	}
 	id, _ := properties["_id"].(string)
@@ -257,8 +257,8 @@ func construct(L *lua.LState, open connection) int {
 		if _, undefined := v.(schema.Null); !undefined {
 			continue
 		}
-		if !told {
-			drop, told = open(L).Revision() == 3, true
+		if !explicit {
+			drop, explicit = open(L).Revision() == 3, true
 		}
 		if drop {
 			delete(properties, name)

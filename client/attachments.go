@@ -65,8 +65,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 			images[path] = kind == "true"
 		}
 	}
-	var made []string
-	defer func() { nameUnattached(err, made) }()
+	var uploaded []string
+	defer func() { nameUnattached(err, uploaded) }()
 	for _, a := range annotations {
 		delete(a.values, "file_paths")
 		if a.project == "" && len(a.files) > 0 {
@@ -77,7 +77,7 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 		for _, path := range a.files {
 			id, err := c.uploadAsDataset(ctx, a.project, path, images[path])
 			if id != "" {
-				made = append(made, id)
+				uploaded = append(uploaded, id)
 			}
 			if err != nil {
 				return out, err
@@ -127,12 +127,12 @@ func (c *Client) isImage(path string) (bool, error) {
 
 // nameUnattached adds to the hint of a failure which datasets were made for
 // nothing.
-func nameUnattached(err error, made []string) {
+func nameUnattached(err error, attached []string) {
 	f := fault.Find(err)
-	if f == nil || len(made) == 0 {
+	if f == nil || len(attached) == 0 {
 		return
 	}
-	hint := "datasets " + strings.Join(made,
+	hint := "datasets " + strings.Join(attached,
 		", ") + " were created from files and not attached; datasets.delete removes them"
 	if f.Facts().Hint != "" {
 		hint = f.Facts().Hint + "; " + hint

@@ -82,7 +82,7 @@ type Client struct {
 // the newest, to 3.
 func (c *Client) Revision() int { return max(c.revision, 1) }
 
-// Options are what a program gives a client besides the settings.
+// Options are a client's options apart from the settings.
 type Options struct {
 	Version      string                           // of the program, for the User-Agent
 	Logger       *slog.Logger                     // nothing is logged when nil
@@ -106,11 +106,11 @@ type Options struct {
 
 	// Sleep waits before repeats and between looks; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error
-	Reach   func(hostport string) error // asked before anything is sent to a host; everything may be reached when nil
-	Sending func(n int64) error         // asked before so many bytes are sent, which it may refuse
-	Writing func() error                // asked before each write to a connection, and may wait
+	Reach   func(hostport string) error // called before anything is sent to a host; nil allows every host
+	Sending func(n int64) error         // called before so many bytes are sent, which it may refuse
+	Writing func() error                // called before each write to a connection, and may wait
 	Plan    func(n int64) (sending func(n int64),
-		err error) // asked before a file of n bytes is uploaded; see transfer.Options
+		err error) // called before a file of n bytes is uploaded; see transfer.Options
 	Room func() (n int64, limited bool) // how many bytes more may be sent; no limit when nil
 	Tree files.Tree                     // holds the files that are uploaded; the disk when zero
 	// Folder opens the folder of a download, made when missing, for a file of
@@ -294,7 +294,7 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	return answer.Body, err
 }
 
-// Pause waits before the platform is asked again, by the clock the client was
+// Pause waits before the next request of a poll, by the clock the client was
 // given. It ends early, with the cause, when ctx does.
 func (c *Client) Pause(ctx context.Context, d time.Duration) error {
 	if err := c.sleep(ctx, d); err != nil {

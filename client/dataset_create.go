@@ -212,8 +212,8 @@ func (in CreateVectorDataset) Shape(body map[string]any) error {
 	return in.finish(body, "vector", named(names...))
 }
 
-// Shape expands names of vertical reference systems, and makes empty tables the lists
-// that datasets have there; nothing else of them is changed.
+// Shape expands names of vertical reference systems, and makes empty tables the lists that datasets have there; their
+// other fields stay.
 func (in CreateDatasets) Shape(body map[string]any) error {
 	datasets, _ := body["datasets"].([]any)
 	expanded := make([]any, len(datasets))
@@ -235,8 +235,8 @@ func (in CreateDatasets) Shape(body map[string]any) error {
 	return nil
 }
 
-// Vertical reference systems known by name, and the parts their WKT is made
-// of. Codes and grids are those of the EPSG registry and of the platform.
+// Vertical reference systems known by name, and the parts their WKT is made of.
+// Codes are the EPSG registry's, grids the platform's.
 var verticalDatums = map[string]struct {
 	title, datum string
 	code         int
@@ -267,9 +267,9 @@ func VerticalWKT(name string) string {
 	if i := strings.Index(lower, "_"); i >= 0 {
 		base, suffix = lower[:i], lower[i:]
 	}
-	datum, known := verticalDatums[base]
+	datum, isDatum := verticalDatums[base]
 	unit, ok := verticalUnits[suffix]
-	if !known || !ok {
+	if !isDatum || !ok {
 		return name
 	}
 	title := datum.title + unit.title

@@ -112,7 +112,7 @@ type (
 	}
 )
 
-// DatastreamTemplate says how datastreams turn files into datasets.
+// DatastreamTemplate describes how datastreams turn files into datasets.
 type DatastreamTemplate struct {
 	Record      `doc:"How datastreams turn files into datasets."`
 	Name        string          `json:"name" doc:"name of the template"`

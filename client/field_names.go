@@ -69,7 +69,7 @@ var anyField = sync.OnceValue(func() map[string]bool {
 // Some fields have a documented name and another one on the wire, and so has one
 // state of an ingestion. Searches take both.
 
-// Ingested reports whether an ingestion status says that the files were read:
+// Ingested reports whether an ingestion status means that the files were read:
 // complete as the interface documents it, completed as it travels.
 func Ingested(status string) bool { return slices.Contains(ingested, status) }
 

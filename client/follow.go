@@ -25,7 +25,7 @@ const (
 // ended are the statuses a product does not leave.
 var ended = map[string]bool{"available": true, "failed": true, "rejected": true, "cancelled": true, "canceled": true}
 
-// followers is how many products are asked for their lines at a time.
+// followers is how many products are polled for their lines at a time.
 const followers = 4
 
 func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine], error) {
@@ -159,7 +159,7 @@ func (log *followedLog) updateDone(l *snapshot, fresh int) {
 }
 
 // take keeps the lines not yielded before. The platform answers all lines each
-// time, so they are told apart by their content and how often it occurred:
+// time, so they are distinguished by their content and how often it occurred:
 // equal timestamps and late lines are neither lost nor repeated.
 func (log *followedLog) take(lines []LogLine) []LogLine {
 	var fresh []LogLine

@@ -60,10 +60,10 @@ func LoginFile(path string) string {
 	return expandHome(path)
 }
 
-// KeepLogin writes a login into a configuration file, replacing the one that
-// is there, or as one of its profiles. The secret goes to the system's keyring
-// if there is one, which inKeyring tells, else into the file. Only the user can
-// read the file.
+// KeepLogin writes a login into a configuration file, replacing the one that is
+// there, or as one of its profiles. The secret goes to the system's keyring if
+// there is one (inKeyring is true), else into the file. Only the user can read
+// the file.
 func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error) {
 	entry := map[string]any{"url": login.URL}
 	key, account, value := login.secret()

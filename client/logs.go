@@ -78,7 +78,7 @@ func (c *Client) retrieveLogs(ctx context.Context, in Ref) (ProductLogs, error) 
 // following is resumed from a cursor.
 const remembered = 64
 
-// mark stands for one line: when it was written, and a hash of all it says.
+// mark identifies one line: when it was written, and a hash of its content.
 type mark struct {
 	micros int64
 	hash   uint32
@@ -119,7 +119,7 @@ func (c logCursor) with(m mark) logCursor {
 }
 
 // follow gives a product's log behind the cursor. Each mark counts once: equal
-// lines are told apart by number.
+// lines are distinguished by number.
 func (c logCursor) follow(product string) *followedLog {
 	log := &followedLog{product: product, resumed: c.horizon, cursor: c, seen: map[mark]int{}}
 	for _, m := range c.marks {

@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// Survey is what creating a mission makes.
+// Survey is the result of creating a mission.
 type Survey struct {
 	Flight  *Flight `json:"flight"` // nil for a mission without images
 	Mission Mission `json:"mission"`
@@ -113,7 +113,7 @@ func (in CreateSurvey) Validate() error {
 	return nil
 }
 
-// outline gives the geometry of a mission; that of a ring of positions is a
+// outline returns the geometry of a mission; for a ring of positions it is a
 // GeometryCollection with a Polygon.
 func outline(ring []any, shape Geometry) Geometry {
 	if ring == nil {

@@ -91,16 +91,16 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 // Shape sends optional deliverables as an object of nulls.
 func (in OrderAnalytic) Shape(body map[string]any) error {
 	if len(in.Deliverables) > 0 {
-		asked := map[string]any{}
+		deliverables := map[string]any{}
 		for _, name := range in.Deliverables {
-			asked[name] = nil
+			deliverables[name] = nil
 		}
-		body["deliverables"] = asked
+		body["deliverables"] = deliverables
 	}
 	return nil
 }
 
-// DownloadOutputs is what products.download_outputs takes.
+// DownloadOutputs are the arguments of products.download_outputs.
 type DownloadOutputs struct {
 	Product    ID   `arg:"product,req,pos" in:"none" doc:"product that has ended"`
 	TargetPath Path `arg:"target_path" in:"none" doc:"folder, made when missing; the current one when absent"`

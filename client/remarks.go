@@ -7,7 +7,7 @@ import (
 	"transect/client/fault"
 )
 
-// Comments are what people write about things of a project.
+// Comments are people's comments on things of a project.
 type Comments struct {
 	Create          Op[CreateComment, Comment]         `create:"comments" unknown:"list" doc:"Comment on an object of a project."`
 	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one object in it, as read by the current user."`
@@ -80,7 +80,7 @@ func (c *Client) eachComment(ctx context.Context, in SubjectQuery) (*Cursor[Comm
 	return cursorOver(c.Comments.Search(ctx, CommentQuery{in}))
 }
 
-// Comment is what somebody wrote about something of a project.
+// Comment is a person's comment on something of a project.
 type Comment struct {
 	Record       `doc:"Comment on an object of a project."`
 	Text         string          `json:"text" doc:"the comment"`

@@ -12,8 +12,8 @@ import (
 	"transect/client/fault"
 )
 
-// Settings say which platform to connect to, as whom, and how. Empty values
-// count as absent.
+// Settings are the platform to connect to, the login, and how to connect. Empty
+// values count as absent.
 type Settings struct {
 	URL          string `json:"url" arg:"url" doc:"address of the platform"`
 	User         string `json:"user" arg:"user" doc:"user to log in as"`
@@ -72,8 +72,8 @@ func (s Settings) Resolve() (Settings, error) {
 	return out, nameKeys(out.ConfigFile, out.complete())
 }
 
-// withhold removes the secrets of a configuration file from its settings when the
-// platform that was given is not the one they are for, and says so.
+// withhold removes the secrets of a configuration file from its settings when
+// the platform that was given is not the one they are for, and warns about it.
 func (s *Settings) withhold(given string) (why string) {
 	if given == "" || s.URL == "" || origin(given) == origin(s.URL) {
 		return ""
@@ -139,11 +139,11 @@ func (s *Settings) yieldLogin(given Settings) {
 func (s Settings) mixedWith(given Settings) string {
 	switch {
 	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":
-		return fmt.Sprintf("user %s was given, but the password is that of %s", given.User, s.fileUser("user", s.User))
+		return fmt.Sprintf("user %s was given, but the password belongs to %s", given.User, s.fileUser("user", s.User))
 	case given.Password != "" && given.User == "" && s.User != "":
 		return fmt.Sprintf("the password was given, but user %s comes from %s", s.User, s.ConfigFile)
 	case given.ClientID != "" && given.ClientID != s.ClientID && given.ClientSecret == "" && s.ClientSecret != "":
-		return fmt.Sprintf("client %s was given, but the secret is that of %s", given.ClientID,
+		return fmt.Sprintf("client %s was given, but the secret belongs to %s", given.ClientID,
 			s.fileUser("client", s.ClientID))
 	case given.ClientSecret != "" && given.ClientID == "" && s.ClientID != "":
 		return fmt.Sprintf("the client secret was given, but client %s comes from %s", s.ClientID, s.ConfigFile)

@@ -7,8 +7,8 @@ import (
 	"transect/client/fault"
 )
 
-// Subject is what a tag or a comment is about, beside its type. A photo is
-// known by its flight and itself.
+// Subject is what a tag or a comment is about, with its type. A photo is known
+// by its flight and itself.
 type Subject struct {
 	Target ID `arg:"target" in:"none" doc:"what it is about: a resource of that type"`
 	Flight ID `arg:"flight" in:"none" doc:"flight of the photo; with type photo"`

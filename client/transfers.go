@@ -27,7 +27,7 @@ func backoffFor(sleep func(context.Context, time.Duration) error) func(context.C
 // TransferOptions configure the transfers of an operation.
 type TransferOptions struct {
 	Progress func(delta int64)       // bytes transferred since the last call; negative when a part starts over
-	Found    func(delta int64)       // those of them that an earlier run has sent
+	Found    func(delta int64)       // bytes of them that an earlier run has sent
 	Uploaded func(transfer.Uploaded) // called with the result of an upload
 
 	New      bool                        // the component was just created

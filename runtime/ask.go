@@ -61,12 +61,12 @@ func (c *connector) defaults(s client.Settings) (client.Settings, error) {
 // Ask prompts for a text, a secret without echo; known is the default. It waits
 // for the answer or the end of ctx: the read itself cannot be cancelled and is
 // abandoned.
-func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
+func (p *Process) Ask(ctx context.Context, out io.Writer, text, preset string, secret bool) (string, error) {
 	switch {
-	case known != "" && secret:
+	case preset != "" && secret:
 		text += " [unchanged]"
-	case known != "":
-		text += " [" + known + "]"
+	case preset != "":
+		text += " [" + preset + "]"
 	}
 	read := func() (string, error) { return readLine(p.Stdin) }
 	if f, ok := p.Stdin.(*os.File); ok && secret {
@@ -104,10 +104,10 @@ func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, se
 			return answer, nil
 		case err != nil && !errors.Is(err, io.EOF):
 			return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", err)
-		case err != nil && known == "":
+		case err != nil && preset == "":
 			return "", fault.Of(&fault.ConfigError{}, "the question for the connection was not answered")
 		}
-		return known, nil
+		return preset, nil
 	}
 }
 

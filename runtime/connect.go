@@ -226,7 +226,7 @@ func (c *connector) options() client.Options {
 	return options
 }
 
-// isLocal reports whether an address is that of the backend.
+// isLocal reports whether an address is the backend's.
 func (c *connector) isLocal(address string) bool {
 	return c.backend != nil && address == c.backend.Address()
 }

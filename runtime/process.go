@@ -29,8 +29,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// Process is what a run may use of the operating system. Nothing below uses the globals of package os, so
-// that runs can be tested in memory.
+// Process is a run's view of the operating system. Nothing below uses the globals of package os, so that runs can be
+// tested in memory.
 type Process struct {
 	Args           []string // the command line without the program's name
 	Stdin          io.Reader

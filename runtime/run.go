@@ -22,7 +22,7 @@ import (
 )
 
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
-// script asked for, an *Interrupted, or an error that Report can print.
+// script requested, an *Interrupted, or an error that Report can print.
 func Run(ctx context.Context, p *Process, job Job) error {
 	return Perform(ctx, p, &job, (*Execution).script)
 }

@@ -70,7 +70,7 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "parse",
-			Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the " +
+			Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in the zone of the " +
 				"option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},

@@ -36,15 +36,15 @@ func (s summary) found() string {
 func writeFindings(b *strings.Builder, report *preflight.Report) {
 	kinds, written := findings(report), 0
 	for _, kind := range kinds {
-		told := 0
+		shown := 0
 		for i, f := range kind {
 			if i == maxOfKind || written == maxFindings {
 				break
 			}
 			f.write(b, i+1 == min(len(kind), maxOfKind))
-			told, written = told+len(f.names), written+1
+			shown, written = shown+len(f.names), written+1
 		}
-		if rest := report.Count(kind[0].Code) - told; rest > 0 {
+		if rest := report.Count(kind[0].Code) - shown; rest > 0 {
 			fmt.Fprintf(b, "  and %s more of %s\n", human.Number(rest), kind[0].Code)
 		}
 	}

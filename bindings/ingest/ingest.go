@@ -78,7 +78,7 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 		{
 			Name: "check", Doc: "Checks the files as a run would, and sends nothing. It needs no platform.",
 			Params: options[checkOptions](),
-			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files checked, those of them " +
+			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files checked, and of these " +
 				"whose pixels were decoded), by_kind, skipped, first, last, footprint, area, problems " +
 				"{code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, " +
 				"left_out, failed (numbers of files by verdict)",
@@ -94,8 +94,8 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 		},
 		{
 			Name: "verify",
-			Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, " +
-				"or those of an earlier run. Nothing is changed.",
+			Doc: "Compares local files, size and checksum, with what the platform holds: for a source and target, or " +
+				"for an earlier run. Nothing is changed.",
 			Params: options[verifyOptions](),
 			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, " +
 				"extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when " +

@@ -24,7 +24,7 @@ const localURL = "http://transect.local"
 // maxListed is how many files of a kind a summary lists.
 const maxListed = 20
 
-// summary is what people read at the end of an ingest.
+// summary is the summary printed at the end of an ingest.
 type summary struct {
 	*ingest.Result
 	url     string
@@ -182,7 +182,7 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 	shown := slices.Clone(list[:min(len(list), maxListed)])
 	first := map[string]int{}
 	for i, o := range shown {
-		if _, known := first[hintOf(o)]; !known {
+		if _, ok := first[hintOf(o)]; !ok {
 			first[hintOf(o)] = i
 		}
 	}

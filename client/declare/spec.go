@@ -11,7 +11,7 @@ import (
 	"transect/client/schema"
 )
 
-// Effect is what an operation does to the platform. Retries, dry runs and budgets depend on it.
+// Effect is an operation's effect on the platform. Retries, dry runs and budgets depend on it.
 type Effect string
 
 // The effects.

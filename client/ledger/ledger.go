@@ -153,9 +153,9 @@ func (l *Ledger) Run() string { return l.run }
 // encoding.
 func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
 	l.mu.Lock()
-	value, known := l.kept[name]
+	value, ok := l.kept[name]
 	l.mu.Unlock()
-	if known {
+	if ok {
 		return value, nil
 	}
 	value, err := make()
@@ -164,7 +164,7 @@ func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if earlier, known := l.kept[name]; known {
+	if earlier, kept := l.kept[name]; kept {
 		return earlier, nil
 	}
 	return value, l.note(&keptRecord{name, value})

@@ -48,7 +48,7 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 	}
 	var list [][]byte
 	err := walk.Each(ctx, values, func(record []byte) bool {
-		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
+		if created, ok := madeAt(gjson.GetBytes(record, "_id").String()); ok && created.Before(a.row.Since.Add(-clockSlack)) {
 			return how.Rule == declare.ByList || values["sort"] == nil // otherwise all that follow are older
 		}
 		list = append(list, record)

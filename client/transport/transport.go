@@ -170,7 +170,7 @@ func New(o Options) (*Transport, error) {
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
 	if t.core, err = connect(o, t.unresponsive, t.unanswered); err == nil {
-		err = t.lay()
+		err = t.addOverlay()
 	}
 	if err != nil || t.local {
 		return t, err

@@ -40,10 +40,10 @@ func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string
 		if err := ask(ctx, x, &login, kind); err != nil {
 			return err
 		}
-		for what, said := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
-			if len(said) > longestName || strings.ContainsFunc(said, human.Hidden) {
+		for what, value := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
+			if len(value) > longestName || strings.ContainsFunc(value, human.Hidden) {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "the %s is longer than %d bytes, or has characters that are "+
-					"not shown: %q", what, longestName, human.Shorten(said, 60)), "nothing was kept; type it by hand")
+					"not shown: %q", what, longestName, human.Shorten(value, 60)), "nothing was kept; type it by hand")
 			}
 		}
 		if err := try(ctx, x, login); err != nil {

@@ -174,18 +174,18 @@ func (q *part) pack(name string) (*packed, error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if known := q.packed[file]; known != nil {
-		return known, nil
+	if earlier := q.packed[file]; earlier != nil {
+		return earlier, nil
 	}
 	source := bundle.Source{Script: file, Manifest: sandbox.ManifestOf(file)}
 	for _, dir := range q.job.Path {
 		source.Path = append(source.Path, q.process.AbsPath(dir))
 	}
-	made, err := bundle.Make(source)
+	content, err := bundle.Make(source)
 	if err != nil {
 		return nil, err
 	}
-	q.packed[file] = &packed{Bundle: made}
+	q.packed[file] = &packed{Bundle: content}
 	return q.packed[file], nil
 }
 

@@ -18,7 +18,7 @@ import (
 	"transect/client/human"
 )
 
-// Plan is what a script would write.
+// Plan lists what a script would write.
 type Plan struct {
 	Head
 	Writes  []*Write

@@ -11,7 +11,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// Line is what one line of a script, or one operation, has cost all tasks.
+// Line is the cost of one line of a script, or of one operation, to all tasks.
 type Line struct {
 	Name  string        `json:"name"` // "file:12", "projects.search"
 	Spent Spent         `json:"spent"`

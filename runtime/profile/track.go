@@ -50,7 +50,7 @@ func (t *Track) Run() {
 	}
 	t.spend(at, Tasks, now-t.since)
 	t.since, t.waited = now, nil
-	t.r.asked.Store(0) // the time of this task is sampled, not that of the others
+	t.r.due.Store(0) // only this task's time is sampled
 }
 
 // Pause records that the task gives up its turn.
@@ -67,7 +67,7 @@ func (t *Track) Sample(stack []vm.CallFrame) {
 	defer t.r.mu.Unlock()
 	t.last = t.r.root.at(stack)
 	t.flush()
-	t.r.asked.Store(0)
+	t.r.due.Store(0)
 }
 
 func (t *Track) flush() {

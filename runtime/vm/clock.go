@@ -72,9 +72,8 @@ func (c *clock) charge() {
 	c.in.spent += max(0, min(steps, used*int64(c.in.longest)/perWork)-used)
 }
 
-// tick runs when the granted instructions are used up. It returns the channel that
-// says whether to stop; nothing is granted then, so code that catches the error stops
-// at its next instruction.
+// tick runs when the granted instructions are used up. It returns the channel that reports whether to stop; nothing
+// is granted then, so code that catches the error stops at its next instruction.
 //
 // One instruction may go through a whole text: compare it, hash it. So no more
 // instructions are granted at a time than the longest text of the run allows; within

@@ -45,14 +45,14 @@ func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 	return p, at, at.Op == lua.OP_GETTABLE || at.Op == lua.OP_GETTABLEKS
 }
 
-// asked reports whether what an instruction reads is asked for at once, as by "if not
-// t[1]" or "if t[1] == nil": then the script knows that it may be nil.
-func asked(p place, at compile.Operands) bool {
+// isTested reports whether what an instruction reads is tested at once, as by "if not
+// t[1]" or "if t[1] == nil": then the script expects nil.
+func isTested(p place, at compile.Operands) bool {
 	for pc := p.pc + 1; pc < len(p.fn.Proto.Code); pc++ {
 		switch next := compile.At(p.fn.Proto, pc); next.Op {
 		case lua.OP_LOADNIL, lua.OP_LOADBOOL, lua.OP_LOADK: // what it is compared with
 			continue
-		case lua.OP_RETURN: // the caller asks, or not
+		case lua.OP_RETURN: // left to the caller
 			return next.A == at.A
 		case lua.OP_NOT:
 			return next.B == at.A
@@ -72,7 +72,7 @@ func asked(p place, at compile.Operands) bool {
 // it, as by "if not record.x", or does not read a field of its own.
 func Asked(L *lua.LState) bool {
 	p, at, ok := reading(L)
-	return !ok || asked(p, at)
+	return !ok || isTested(p, at)
 }
 
 // mayBeNil reports whether an operand is nil, or not a constant.
@@ -87,13 +87,13 @@ func DoubtText(L *lua.LState, library *lua.LTable) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		p, at, ok := reading(L)
-		if !ok || asked(p, at) {
+		if !ok || isTested(p, at) {
 			return 0
 		}
 		text, isText := p.register(L, at.B).(lua.LString)
 		key := L.Get(2).String()
 		if !isText {
-			return 0 // the library is asked what it has
+			return 0 // the library checks what it has
 		}
 		name := compile.Name(p.fn.Proto, p.pc, at.B)
 		if name == "" || strings.Contains(name, "?") {
@@ -130,14 +130,14 @@ func isID(text string) bool {
 
 // Declared makes reading what a result does not have doubtful. what names the result,
 // known lists the fields that it has; it is called once.
-func Declared(L *lua.LState, t *lua.LTable, what string, known func() []string) {
+func Declared(L *lua.LState, t *lua.LTable, what string, names func() []string) {
 	in := Of(L)
 	meta := in.results[what]
 	if meta == nil {
-		fields := known()
+		fields := names()
 		meta = L.NewTable()
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-			if p, at, ok := reading(L); ok && asked(p, at) {
+			if p, at, ok := reading(L); ok && isTested(p, at) {
 				return 0
 			}
 			DoubtField(L, what, L.Get(2), fields)
@@ -187,7 +187,7 @@ func NothingFound(L *lua.LState, t *lua.LTable, search string) {
 		meta.RawSetString("__metatable", lua.LString("list"))
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 			p, at, ok := reading(L)
-			if L.Get(2) == lua.LNumber(1) && ok && !asked(p, at) {
+			if L.Get(2) == lua.LNumber(1) && ok && !isTested(p, at) {
 				warn(L, search+" found nothing, so that [1] is nil", "") // not found is no mistake yet
 			}
 			return 0

@@ -90,8 +90,8 @@ func (p place) register(L *lua.LState, n int) lua.LValue {
 	return nil
 }
 
-// explain rewrites a message that gopher-lua raised. Of a Lua function that runs it
-// knows the instruction, so that the message says what was nil as Lua 5.1 does.
+// explain rewrites a message that gopher-lua raised. Of a Lua function that runs it has the instruction, so that the
+// message names what was nil as Lua 5.1 does.
 func (in *Interp) explain(L *lua.LState, message string) string {
 	at, ok := placeAt(L, 0)
 	if !ok {
@@ -289,20 +289,20 @@ func (in *Interp) suggestGlobal(name string, frames []Frame) string {
 	if hint := mistake.Global(name); hint != "" {
 		return hint
 	}
-	known := in.Loaders()
-	if slices.Contains(known, name) && in.lasting == nil {
+	names := in.Loaders()
+	if slices.Contains(names, name) && in.lasting == nil {
 		return `write local ` + name + ` = require("` + name + `") before it`
 	}
 	for _, t := range []*lua.LTable{in.main.G.Global, in.lasting} {
 		if t != nil {
-			t.ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
+			t.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
 		}
 	}
 	if len(frames) > 0 {
-		known = append(known, in.locals[frames[0].File]...)
+		names = append(names, in.locals[frames[0].File]...)
 	}
-	known = slices.DeleteFunc(known, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
-	return suggest.Hint(name, known)
+	names = slices.DeleteFunc(names, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
+	return suggest.Hint(name, names)
 }
 
 // stack visits the functions of a thread's stack, from a level on, until visit is

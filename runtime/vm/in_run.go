@@ -8,14 +8,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Run is what a script may know and keep of the run that it is a start of.
+// Run is a script's access to the run that it is a start of.
 type Run struct {
 	ID      string
 	Started func() (time.Time, error) // of its first start
 	Folder  func() (string, error)    // that stays as long as the run
 	Kept    func(name string) (value []byte, known bool, err error)
 	Keep    func(name string, value []byte) error
-	Label   func(ctx context.Context, label string) context.Context // tells writes apart
+	Label   func(ctx context.Context, label string) context.Context // distinguishes writes
 	Again   func(ctx context.Context) context.Context               // writes are sent, whatever was noted
 	Seed    func() uint64                                           // of random numbers
 	// Ingested notes the ID of an ingest that begins.

@@ -74,7 +74,7 @@ type Options struct {
 	Step   func(L *lua.LState)
 	Raised func(L *lua.LState, v lua.LValue, caught bool)
 
-	// Code is told each script and module before it runs. Optional.
+	// Code receives each script and module before it runs. Optional.
 	Code func(file string, code []byte)
 
 	// Effects decide about what a script does outside of the platform: to files and state,
@@ -84,8 +84,8 @@ type Options struct {
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
 
-	// Leased is asked before the script connects to anything or starts a program. It
-	// waits while a job is not leased, and refuses when it is lost. Optional.
+	// Leased is called before the script connects to anything or starts a program. It waits while a job is not
+	// leased, and refuses when it is lost. Optional.
 	Leased func() error
 
 	// Sending is called before modules send n bytes, and may refuse. Optional.
@@ -101,13 +101,13 @@ func (o *Options) Set(key, value any) {
 	o.State[key] = value
 }
 
-// Log says how the log module writes.
+// Log configures the log module.
 type Log struct {
 	JSON  bool // JSON lines instead of text
 	Level slog.Level
 }
 
-// ProgressMode says how progress is shown on Options.Stderr.
+// ProgressMode is how progress is shown on Options.Stderr.
 type ProgressMode int
 
 // ProgressAuto draws a bar on a terminal, writes JSON lines where the log does,
@@ -187,7 +187,7 @@ type Interp struct {
 	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
 	named   map[string]map[writtenCall][]NilArgument // of calls, by file
-	doubted map[string]bool                          // what Doubt has said
+	doubted map[string]bool                          // what Doubt has warned of
 	results map[string]*lua.LTable                   // metatables of results, by what they are of
 
 	exact lua.LString // the last text that a script raised itself

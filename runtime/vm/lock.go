@@ -112,8 +112,8 @@ func stopped(ctx context.Context) error {
 	if timeout, ok := errors.AsType[*fault.TimeoutError](cause); ok {
 		return fault.Of(&fault.TimeoutError{}, "%s", timeout.Message)
 	}
-	if known, ok := errors.AsType[*fault.CancelledError](cause); ok {
-		return fault.Of(&fault.CancelledError{}, "%s", known.Message)
+	if cancelled, ok := errors.AsType[*fault.CancelledError](cause); ok {
+		return fault.Of(&fault.CancelledError{}, "%s", cancelled.Message)
 	}
 	err := fault.Of(&fault.CancelledError{}, "the run was stopped")
 	if cause != context.Canceled {

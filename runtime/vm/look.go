@@ -41,9 +41,9 @@ func (in *Interp) Look() (tasks []TaskView, more int) {
 		return nil, 0
 	}
 	all := in.root.within(nil)
-	known := Modules(in.main)
+	modules := Modules(in.main)
 	for _, t := range all[:min(len(all), maxTasksSeen)] {
-		tasks = append(tasks, t.view(known))
+		tasks = append(tasks, t.view(modules))
 	}
 	return tasks, len(all) - len(tasks)
 }

@@ -42,8 +42,8 @@ func newMemory(limit int64) *memory {
 }
 
 // fits reports whether n more bytes are within the limit. It collects garbage
-// before it says no; collections are spaced out so that they do not take all the
-// time.
+// before it refuses; collections are spaced out so that they do not take all
+// the time.
 func (m *memory) fits(n uint64) bool {
 	if m.most == 0 || measure(heapNow, stacks)+n <= m.most {
 		return true

@@ -11,8 +11,8 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// operations are what compiled code calls in place of instructions that differ from
-// Lua 5.1, or know no limits.
+// operations are called by compiled code in place of instructions that differ
+// from Lua 5.1, or know no limits.
 var operations = &compile.Runtime{
 	Number:    number.Parse,
 	Concat:    builtin(concat),

@@ -23,7 +23,7 @@ type itemCounter struct {
 type Items struct {
 	Done   int64 // finished, without the failed ones
 	Failed int64
-	// Verdicts counts files by what an ingest said of them.
+	// Verdicts counts files by an ingest's verdict.
 	Verdicts map[string]int64
 }
 
@@ -46,7 +46,7 @@ func (in *Interp) FailItems(failed int64) {
 	in.items.unaccounted += failed
 }
 
-// Unaccounted returns how many items failed that the script has said nothing of.
+// Unaccounted returns how many items failed without the script accounting for them.
 func (in *Interp) Unaccounted() int64 {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()

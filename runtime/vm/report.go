@@ -97,8 +97,8 @@ var (
 
 // frames returns the stack where the value was raised.
 func (c *Caught) frames() []Frame {
-	if c.known != nil && len(c.known.frames) > 0 {
-		return c.known.frames
+	if c.raised != nil && len(c.raised.frames) > 0 {
+		return c.raised.frames
 	}
 	if r := errorValueOf(c.Value); r != nil && len(r.frames) > 0 {
 		return r.frames

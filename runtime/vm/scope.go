@@ -169,7 +169,7 @@ func (c *clock) scoped(L *lua.LState, limit TimeLimit, body func(inner *clock) (
 	if timedOut {
 		if own, ok := errors.AsType[*fault.TimeoutError](failure.Err()); ok && own.Operation != "" {
 			inside = " in " + own.Operation
-			timedOut = own.Hint == "" // else the call that was cut short says what may have become of it
+			timedOut = own.Hint == "" // else the error of the interrupted call has a better hint
 		}
 	}
 	failure = s.join(failure)

@@ -17,7 +17,7 @@ type Session struct {
 	Waits func(tasks int)
 }
 
-// sessionName is what chunks reach their lasting locals by; no script can say it.
+// sessionName is the name by which chunks reach their lasting locals; no script can use it.
 const sessionName = "(session)"
 
 // NewSession makes a session without any locals yet.

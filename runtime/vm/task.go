@@ -25,7 +25,7 @@ type Task struct {
 	scope   *Scope      // that it was in then
 	waits   string      // what for, while it does
 
-	path    uint64 // tells the tasks of a script apart, the same in each start
+	path    uint64 // identifies the task in its script, the same in each start
 	spawned uint64
 	random  *rand.Rand
 

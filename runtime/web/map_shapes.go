@@ -45,7 +45,7 @@ const (
 	maxDrawings    = 5000
 )
 
-// target is what a map shows: one mission, one project, or everything.
+// target is the subject of a map: one mission, one project, or everything.
 type target struct{ Project, Mission string }
 
 func targetOf(values url.Values) target {

@@ -64,7 +64,7 @@ func Chunk(stmts []ast.Stmt, name string, rt *Runtime) (proto *lua.FunctionProto
 	return f.proto, c.nameConstants()
 }
 
-// chunk is what the functions of a chunk share.
+// chunk is shared by the functions of a chunk.
 type chunk struct {
 	name    string
 	runtime *Runtime
