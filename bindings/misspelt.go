@@ -23,14 +23,14 @@ func misspelt(L *lua.LState) map[string]bool {
 // undocumented fields.
 func warnOfField(L *lua.LState, r *resource, name string) {
 	reported, key := misspelt(L), r.kind+" "+name
-	if isReported, before := reported[key]; isReported || before && vm.Asked(L) {
+	if isReported, before := reported[key]; isReported || before && vm.Tested(L) {
 		return
 	}
 	reported[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
 		vm.Doubt(L, "", "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
 	} else if record := client.RecordTypeOf(r.kind); record != nil && record.Field(name) == nil {
-		if vm.Asked(L) {
+		if vm.Tested(L) {
 			reported[key] = false
 			return
 		}

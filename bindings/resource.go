@@ -59,7 +59,7 @@ func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte, d do
 	return &h.userdata
 }
 
-// ResourceID makes a resource pass wherever an id is wanted.
+// ResourceID returns the id, so that a resource is accepted wherever an id is.
 func (r *resource) ResourceID() string {
 	id := gjson.GetBytes(r.raw, "_id")
 	if !id.Exists() {
@@ -68,13 +68,13 @@ func (r *resource) ResourceID() string {
 	return id.String()
 }
 
-// LuaValue keeps a resource whole when a table with it in it is converted.
+// LuaValue returns the resource itself: in a converted table it stays whole.
 func (r *resource) LuaValue() any { return r }
 
 // MarshalJSON returns the record as the platform sent it.
 func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// String names the resource in one line: its kind, its name, its id.
+// String formats the resource in one line: its kind, name and id.
 func (r *resource) String() string {
 	kind := declare.Singular(r.kind)
 	if name := gjson.GetBytes(r.raw, "name"); name.Type == gjson.String {
@@ -185,9 +185,9 @@ func (r *resource) wireName(name string) string {
 func (r *resource) addNames(t *lua.LTable, at string) {
 	for name, wire := range client.WireNames(r.kind) {
 		own, here := strings.CutPrefix(name, at)
-		travels, beside := strings.CutPrefix(wire, at)
-		if here && beside && !strings.Contains(own+travels, ".") && t.RawGetString(own) == lua.LNil {
-			if v := t.RawGetString(travels); v != lua.LNil {
+		sent, there := strings.CutPrefix(wire, at)
+		if here && there && !strings.Contains(own+sent, ".") && t.RawGetString(own) == lua.LNil {
+			if v := t.RawGetString(sent); v != lua.LNil {
 				t.RawSetString(own, v)
 			}
 		}

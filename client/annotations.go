@@ -201,7 +201,7 @@ func (in CreateAnnotation) Shape(body map[string]any) error {
 	return putIcon(body)
 }
 
-// Validate wants something to attach.
+// Validate requires an attachment.
 func (in AddAnnotationAttachments) Validate() error {
 	if in.Attachments == nil && in.FilePaths == nil {
 		return fault.Of(&fault.ParameterError{}, "attachments or file_paths is missing: one of them is needed")

@@ -89,8 +89,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	return declare.Proceed[Out](ctx, c.operation("annotations", operation), args)
 }
 
-// uploadAsDataset makes a dataset named after a file. The id is the dataset
-// also when the upload fails.
+// uploadAsDataset makes a dataset named after a file. It returns the id even
+// when the upload fails.
 func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, image bool) (string, error) {
 	common := DatasetCommon{Name: filepath.Base(string(path)), Project: project}
 	var dataset Dataset
@@ -108,8 +108,8 @@ func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, ima
 	return dataset.ID, err
 }
 
-// isImage reports whether a file's first bytes are those of an image type that
-// browsers show; TIFF is not one.
+// isImage reports whether a file starts like an image: of a type that browsers
+// show, or TIFF.
 func (c *Client) isImage(path string) (bool, error) {
 	file, err := c.transfers.Open(path)
 	if err != nil {
@@ -125,15 +125,14 @@ func (c *Client) isImage(path string) (bool, error) {
 	return start == "II*\x00" || start == "MM\x00*" || strings.HasPrefix(http.DetectContentType(head[:n]), "image/"), nil
 }
 
-// nameUnattached adds to the hint of a failure which datasets were made for
-// nothing.
-func nameUnattached(err error, attached []string) {
+// nameUnattached adds the datasets made before a failure to its hint.
+func nameUnattached(err error, uploaded []string) {
 	f := fault.Find(err)
-	if f == nil || len(attached) == 0 {
+	if f == nil || len(uploaded) == 0 {
 		return
 	}
-	hint := "datasets " + strings.Join(attached,
-		", ") + " were created from files and not attached; datasets.delete removes them"
+	hint := "datasets " + strings.Join(uploaded, ", ") +
+		" were created from files and not attached; datasets.delete removes them"
 	if f.Facts().Hint != "" {
 		hint = f.Facts().Hint + "; " + hint
 	}

@@ -25,8 +25,8 @@ import (
 const configName = "config-connection.json"
 
 // defaultConfigs returns the paths tried when no configuration file is named:
-// in our own folder, then in that of the platform's Python client, whose files
-// have the same form.
+// in our own folder, then in the folder of the platform's Python client, whose
+// files have the same form.
 func defaultConfigs() []string {
 	other := filepath.Join(xdg.DataHome, "alteia", configName)
 	if runtime.GOOS == "windows" {

@@ -69,7 +69,7 @@ func bothSpellings(credentials Object) error {
 	return nil
 }
 
-// spellSecrets gives the credentials of a body their names on the wire, in a copy.
+// spellSecrets renames the credentials of a body to their names on the wire, in a copy.
 func spellSecrets(body map[string]any) error {
 	given, _ := body["credentials"].(map[string]any)
 	spelled := make(map[string]any, len(given))

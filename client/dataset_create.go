@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// Validate wants an owner.
+// Validate requires a company or a project.
 func (in DatasetCommon) Validate() error {
 	if in.Company == "" && in.Project == "" {
 		return fault.Of(&fault.ParameterError{}, "company or project is missing: one of them is needed")
@@ -148,7 +148,7 @@ func (in CreateMeshDataset) Shape(body map[string]any) error {
 	return in.finish(body, "mesh", named(append(names, counted("material", *in.MaterialCount)...)...))
 }
 
-// Validate wants three numbers for an offset.
+// Validate requires three numbers for an offset.
 func (in CreateMeshDataset) Validate() error {
 	if in.Offset != nil && len(in.Offset) != 3 {
 		return fault.Of(&fault.ParameterError{}, "argument offset: needs three numbers, got %d", len(in.Offset))
@@ -212,8 +212,7 @@ func (in CreateVectorDataset) Shape(body map[string]any) error {
 	return in.finish(body, "vector", named(names...))
 }
 
-// Shape expands names of vertical reference systems, and makes empty tables the lists that datasets have there; their
-// other fields stay.
+// Shape expands names of vertical reference systems, and turns empty tables into lists where the field is one.
 func (in CreateDatasets) Shape(body map[string]any) error {
 	datasets, _ := body["datasets"].([]any)
 	expanded := make([]any, len(datasets))
@@ -258,9 +257,9 @@ var verticalUnits = map[string]struct {
 	"_feet_us": {" (feet US)", "US survey foot", "0.3048006096", 9003},
 }
 
-// VerticalWKT gives the WKT of a vertical reference system known by name
+// VerticalWKT returns the WKT of a vertical reference system by its name
 // (arbitrary, egm96, egm2008 or wgs84, alone or with _feet or _feet_us, in any
-// case); any other text comes back as it is.
+// case); any other text is returned unchanged.
 func VerticalWKT(name string) string {
 	lower := strings.ToLower(name)
 	base, suffix := lower, ""

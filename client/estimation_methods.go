@@ -10,7 +10,7 @@ import (
 	"transect/client/semrange"
 )
 
-// EstimationMethods say how assessment parameters are estimated: from what
+// EstimationMethods describe how assessment parameters are estimated: from what
 // data, for which crops, by which analytic.
 type EstimationMethods struct {
 	Create                      Op[CreateEstimationMethod, EstimationMethod] `create:"create-estimation-method" unknown:"key company,name" doc:"Create an estimation method."`
@@ -62,7 +62,7 @@ type (
 		Calibration *Usage    `arg:"calibration" doc:"calibration of the sensor, {use}"`
 		GCP         Object    `arg:"gcp" doc:"ground control points, {type}"`
 	}
-	// Usage reports whether something is used.
+	// Usage is whether something is used.
 	Usage struct {
 		Use *bool `arg:"use" doc:"true when it is used"`
 	}
@@ -116,7 +116,7 @@ type (
 	}
 )
 
-// Listing is a list of objects that are no resources: they have no id.
+// Listing is a list of objects without an id, which are not resources.
 type Listing []map[string]any
 
 // Decode reads a list, or the results of an answer that is an object.

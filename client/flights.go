@@ -42,7 +42,7 @@ type (
 	}
 )
 
-// Validate wants four numbers for the box.
+// Validate requires four numbers for the box.
 func (in UpdateFlightGeodata) Validate() error { return boxOf("bbox", in.Bbox, 4) }
 
 // boxOf checks the numbers of a bounding box: all lowest values, then all highest.

@@ -48,8 +48,8 @@ var (
 	iconLike      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`) })
 )
 
-// IconText gives the text an icon travels as. Text in capitals must be one of
-// Icons, else it is a *fault.ParameterError; any other text comes back as it is.
+// IconText returns an icon's text on the wire. Text in capitals must be one of Icons, else it is a
+// *fault.ParameterError; any other text comes back as it is.
 func IconText(icon string) (string, error) {
 	switch {
 	case slices.Contains(icons, icon):

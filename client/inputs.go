@@ -64,7 +64,7 @@ type (
 
 // Changes that several managers make alike.
 type (
-	// Rename gives a resource another name.
+	// Rename renames a resource.
 	Rename struct {
 		Ref
 		Name string `arg:"name,req" doc:"new name"`

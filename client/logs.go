@@ -118,7 +118,7 @@ func (c logCursor) with(m mark) logCursor {
 	return c
 }
 
-// follow gives a product's log behind the cursor. Each mark counts once: equal
+// follow returns a product's log after the cursor. Each mark counts once: equal
 // lines are distinguished by number.
 func (c logCursor) follow(product string) *followedLog {
 	log := &followedLog{product: product, resumed: c.horizon, cursor: c, seen: map[mark]int{}}

@@ -76,7 +76,7 @@ type Survey struct {
 	Mission Mission `json:"mission"`
 }
 
-// Values gives the results in the order the interface documents.
+// Values returns the results in the order the interface documents.
 func (s Survey) Values() []any {
 	if s.Flight == nil {
 		return []any{nil, s.Mission}

@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// Validate wants one way of naming the analytic.
+// Validate requires one way of naming the analytic.
 func (in OrderAnalytic) Validate() error {
 	if in.Analytic == "" && in.Name == "" {
 		return fault.Of(&fault.ParameterError{}, "analytic or name is missing: one of them is needed")

@@ -244,8 +244,8 @@ func fieldType(f reflect.StructField) string {
 	return strings.TrimSuffix(TypeName(f.Type), "?") // any field may be absent
 }
 
-// TypeName names a Go type of a field or a result as scripts see it: the name
-// of a record by its name, with ? where it may be nil.
+// TypeName names a Go type of a field or a result as scripts see it: a
+// record by its name, with ? where it may be nil.
 func TypeName(t reflect.Type) string {
 	switch {
 	case t == rawJSON:

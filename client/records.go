@@ -22,7 +22,7 @@ type (
 		Missions         []string        `json:"missions" type:"[]id" doc:"its missions"`
 		User             string          `json:"user" type:"id" doc:"user who created it"`
 		RealBbox         json.RawMessage `json:"real_bbox" type:"geometry" doc:"bounding box of its content"`
-		PlaceName        string          `json:"place_name" doc:"place it lies at"`
+		PlaceName        string          `json:"place_name" doc:"name of the place"`
 		Location         []float64       `json:"location" unit:"degrees" doc:"longitude and latitude, WGS 84"`
 		Fixed            bool            `json:"fixed" doc:"true when the location does not follow the content"`
 		HorizontalSRSWKT string          `json:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`

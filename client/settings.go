@@ -128,14 +128,14 @@ func (s *Settings) yieldLogin(given Settings) {
 	if given.AccessToken != "" || given.User != "" || given.ClientID != "" {
 		s.AccessToken = ""
 	}
-	// A client may come along with a user, but not the other way round.
+	// A given client may be combined with the file's user, but not the other way round.
 	if given.ClientID != "" && given.ClientSecret != "" && given.User == "" {
 		s.User, s.Password = "", ""
 	}
 }
 
-// mixedWith describes a login of which one part was given and the other is from
-// a file that names another one, for the message when the platform refuses it.
+// mixedWith describes a login with one part given and the other from a file
+// that names another login, for the message when the platform refuses it.
 func (s Settings) mixedWith(given Settings) string {
 	switch {
 	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":

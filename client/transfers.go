@@ -60,7 +60,7 @@ func Uploaded(ctx context.Context, u transfer.Uploaded) {
 }
 
 // Reserve reserves n bytes of the budget for an upload, which takes them by
-// TransferOptions.Reserved; calling sent with n gives the rest back.
+// TransferOptions.Reserved; calling sent with n releases the rest.
 func (c *Client) Reserve(n int64) (sent func(n int64), err error) { return c.transfers.Plan(n) }
 
 // Room returns how many bytes are left of the budget, if there is one.

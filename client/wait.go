@@ -38,7 +38,7 @@ type IngestionState struct {
 	Failed    int64 `json:"failed"`
 }
 
-// Validate wants to know which datasets are meant.
+// Validate requires a selection of datasets.
 func (in WaitForDatasets) Validate() error {
 	if (in.Datasets == nil) == (in.Filter == nil) {
 		return fault.Of(&fault.ParameterError{}, "exactly one of datasets and filter is needed")

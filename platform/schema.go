@@ -23,7 +23,7 @@ CREATE TABLE components (
 	PRIMARY KEY (dataset, component)
 ) WITHOUT ROWID;
 
--- The latest upload to a component, in progress or complete. Its ID is the ID of
+-- The latest upload to a component, in progress or complete. Its ID is that of
 -- its blob, too.
 CREATE TABLE uploads (
 	id TEXT PRIMARY KEY,

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"encoding/json"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -154,7 +155,7 @@ func runIngest(c *module.Call, b *bindings.Binding) (any, error) {
 		s := summary{Result: result, url: connection.BaseURL(), dryRun: dry || opt.DryRun, stopped: err != nil,
 			report: in.Report, command: opt.Command}
 		s.print(opt)
-		c.In.AddFindings(s.found())
+		c.In.AddFindings(s.findings())
 	}
 	if err != nil {
 		if vm.Stopping(c.L) {
@@ -202,11 +203,11 @@ func checkIngest(c *module.Call) (any, error) {
 	o, err := in.read(c, s)
 	c.Must(err)
 	o.Deep = in.Deep
-	var report any
+	var report json.RawMessage
 	err = s.Serve(func(ctx context.Context) (err error) {
 		r, err := ingest.Preflight(ctx, o)
 		if err == nil {
-			report, err = plainJSON(r)
+			report, err = json.Marshal(r)
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 
 	"transect/client/fault"
 	"transect/client/schema"
@@ -194,10 +195,7 @@ func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *sc
 	}
 	for start := 0; start < len(ids); start += chunk {
 		end := min(start+chunk, len(ids))
-		part := Args{Values: map[string]any{}, Extra: call.Args.Extra}
-		for k, v := range call.Args.Values {
-			part.Values[k] = v
-		}
+		part := Args{Values: maps.Clone(call.Args.Values), Extra: call.Args.Extra}
 		many := chunk > 1
 		if part.Values[p.Name] = ids[start:end]; !many {
 			part.Values[p.Name] = ids[start]

@@ -220,7 +220,7 @@ func (l *lines) end(line []byte) error {
 	return nil
 }
 
-// firstKey returns the first key of an object, which gives the kind of a line.
+// firstKey returns the first key of an object, which is the kind of a line.
 func firstKey(line []byte) (key string) {
 	if of := gjson.ParseBytes(line); of.IsObject() {
 		of.ForEach(func(k, _ gjson.Result) bool { key = k.Str; return false })

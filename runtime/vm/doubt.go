@@ -33,10 +33,11 @@ func warn(L *lua.LState, message, hint string) {
 	}
 }
 
-// maxDoubts bounds what is remembered of a script that doubts everywhere.
+// maxDoubts limits the warnings of a run.
 const maxDoubts = 1000
 
-// reading returns where the running function was called to find a field: the instruction, and what it reads from.
+// reading returns the instruction that reads a field through the running function, such as an __index, and its
+// operands.
 func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 	if p, ok = placeAt(L, 1); !ok || p.fn.IsG {
 		return p, at, false
@@ -68,9 +69,9 @@ func isTested(p place, at compile.Operands) bool {
 	return false
 }
 
-// Asked reports whether the script asks at once for what the running function reads for
-// it, as by "if not record.x", or does not read a field of its own.
-func Asked(L *lua.LState) bool {
+// Tested reports whether the script tests at once what the running function reads for it, as by "if not record.x".
+// It is true as well if the function does not run for an instruction of the script.
+func Tested(L *lua.LState) bool {
 	p, at, ok := reading(L)
 	return !ok || isTested(p, at)
 }
@@ -81,8 +82,7 @@ func (p place) mayBeNil(operand int) bool {
 	return !constant || v == lua.LNil
 }
 
-// DoubtText makes reading a field that texts do not have doubtful: the text is often an
-// id, in place of its record.
+// DoubtText warns of reading a field from a text: often it is an id that was taken for its record.
 func DoubtText(L *lua.LState, library *lua.LTable) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
@@ -93,7 +93,7 @@ func DoubtText(L *lua.LState, library *lua.LTable) {
 		text, isText := p.register(L, at.B).(lua.LString)
 		key := L.Get(2).String()
 		if !isText {
-			return 0 // the library checks what it has
+			return 0 // a function of the string library
 		}
 		name := compile.Name(p.fn.Proto, p.pc, at.B)
 		if name == "" || strings.Contains(name, "?") {
@@ -128,8 +128,8 @@ func isID(text string) bool {
 	return len(text) == 24 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Declared makes reading what a result does not have doubtful. what names the result,
-// known lists the fields that it has; it is called once.
+// Declared warns of reading fields that a result does not have. what names the result; names lists its fields, and is
+// called once.
 func Declared(L *lua.LState, t *lua.LTable, what string, names func() []string) {
 	in := Of(L)
 	meta := in.results[what]
@@ -169,7 +169,7 @@ func keysOf(t *lua.LTable) (keys []string) {
 func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
 	name := key.String()
 	if slices.Contains(fields, name) {
-		return // it was not sent
+		return // a declared field that was not sent
 	}
 	if key.Type() == lua.LTNumber {
 		name = "[" + name + "]"
@@ -177,8 +177,7 @@ func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
 	Doubt(L, "it has "+strings.Join(fields, ", "), "%s has no %s%s", what, name, suggest.Suffix(name, fields))
 }
 
-// NothingFound marks a list as the empty result of a search: reading its first element
-// is doubtful.
+// NothingFound marks a list as the empty result of a search: reading its first element warns.
 func NothingFound(L *lua.LState, t *lua.LTable, search string) {
 	in := Of(L)
 	meta := in.results["none of "+search]
@@ -188,7 +187,7 @@ func NothingFound(L *lua.LState, t *lua.LTable, search string) {
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 			p, at, ok := reading(L)
 			if L.Get(2) == lua.LNumber(1) && ok && !isTested(p, at) {
-				warn(L, search+" found nothing, so that [1] is nil", "") // not found is no mistake yet
+				warn(L, search+" found nothing, so that [1] is nil", "") // a warning even if Strict
 			}
 			return 0
 		}))

@@ -305,9 +305,9 @@ func (in *Interp) suggestGlobal(name string, frames []Frame) string {
 	return suggest.Hint(name, names)
 }
 
-// stack visits the functions of a thread's stack, from a level on, until visit is
-// false. The virtual machine counts a level for each tail call, of which nothing is
-// known: those are skipped.
+// stack visits the functions of a thread's stack, from a level on, until visit
+// is false. The virtual machine counts a level for each tail call, about which
+// nothing is known: those are skipped.
 func stack(L *lua.LState, level int, visit func(p place) bool) {
 	for {
 		p, ok := placeAt(L, level)

@@ -117,7 +117,7 @@ func (in *Interp) guard(protected bool) *guard {
 	return in.newGuard(from == &in.idleDeep)
 }
 
-// keep gives a thread back.
+// keep returns a thread for reuse.
 func (in *Interp) keep(g *guard) {
 	g.owner, g.handler, g.frames = nil, nil, nil
 	g.th.SetTop(0)
@@ -161,7 +161,7 @@ func (t *calls) exit() {
 	}
 }
 
-// free gives the threads back.
+// free returns the threads for reuse.
 func (t *calls) free(in *Interp) {
 	for _, g := range t.guards {
 		in.keep(g)

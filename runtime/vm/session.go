@@ -102,7 +102,7 @@ func lasting(chunk []ast.Stmt) {
 	}
 }
 
-// at gives a node the lines of another.
+// at copies the lines of another node to a node.
 func at[N ast.PositionHolder](of ast.PositionHolder, n N) N {
 	n.SetLine(of.Line())
 	n.SetLastLine(max(of.LastLine(), of.Line()))

@@ -67,7 +67,7 @@ func (f *function) emit(inst uint32) int {
 
 func (f *function) pc() int { return len(f.proto.Code) }
 
-// setLine gives the last instruction a line.
+// setLine sets the line of the last instruction.
 func (f *function) setLine(line int) {
 	if line > 0 {
 		pc := f.pc() - 1

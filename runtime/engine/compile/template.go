@@ -17,10 +17,9 @@ type named struct {
 	n     int
 }
 
-// nameConstants gives the functions of a chunk the texts that name fields and globals.
-// The virtual machine reads them from a list of their own, which only gopher-lua's
-// compiler can fill: it compiles functions that mention the same constants, and these
-// lend what they have.
+// nameConstants passes the texts that name fields and globals to the functions of a chunk. The virtual machine reads
+// them from a list of their own, which only gopher-lua's compiler can fill: it compiles functions that mention the
+// same constants, and these lend what they have.
 func (c *chunk) nameConstants() error {
 	if len(c.named) == 0 {
 		return nil

@@ -97,7 +97,7 @@ func (r *runner) pass(ctx, sends context.Context) error {
 		if what := err.Error(); r.broken[name].what != what {
 			r.Warn(fmt.Sprintf("the schedule %s was not fired: %s", name, notice.Explain(err)))
 		}
-		r.broken[name] = delay{time.Now().Add(time.Minute / 2), err.Error()}
+		r.broken[name] = delay{time.Now().Add(30 * time.Second), err.Error()}
 	}
 	if now := time.Now(); !now.Before(r.watchFrom) {
 		notified, err := r.watch(ctx)
