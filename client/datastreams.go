@@ -72,7 +72,7 @@ type DatastreamFile struct {
 	History
 }
 
-// DatastreamTemplates say how datastreams turn files into datasets.
+// DatastreamTemplates describe how datastreams turn files into datasets.
 type DatastreamTemplates struct {
 	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" unknown:"key name,company" doc:"Create a datastream template."`
 	Delete    Op[DatastreamTemplateOnly, None]                      `delete:"delete-datastream-template" doc:"Delete a datastream template."`

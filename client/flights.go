@@ -63,7 +63,7 @@ func boxOf(argument string, box []float64, sizes ...int) error {
 	return nil
 }
 
-// Shape sends data even when there is none to send: the route wants it.
+// Shape sends data even when it is empty: the route requires it.
 func (UpdateFlightGeodata) Shape(body map[string]any) error {
 	if _, given := body["data"]; !given {
 		body["data"] = map[string]any{}

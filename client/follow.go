@@ -78,7 +78,7 @@ type followedLog struct {
 	endedAt time.Time
 }
 
-// fetch pauses, except before the first time, and asks for new lines.
+// fetch pauses, except before the first time, and requests new lines.
 func (f *follower) fetch(ctx context.Context) (lines [][]byte, more bool, err error) {
 	if f.started {
 		err = f.client.Pause(ctx, f.wait)

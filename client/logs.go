@@ -20,7 +20,7 @@ type logAnswer struct {
 		Value int64 `json:"value"`
 	} `json:"total"`
 	Logs []json.RawMessage `json:"logs"`
-	// Complete is set by platforms that know that no line will follow.
+	// Complete is set by platforms when no line will follow.
 	Complete bool `json:"complete"`
 }
 
@@ -73,7 +73,7 @@ func (c *Client) retrieveLogs(ctx context.Context, in Ref) (ProductLogs, error) 
 	return ProductLogs{Total: max(answer.Total.Value, int64(len(lines))), Logs: lines}, err
 }
 
-// remembered is how many of the last lines a cursor knows one by one. A line
+// remembered is how many of the last lines a cursor tracks one by one. A line
 // that comes late, behind more than so many others, is taken for seen when
 // following is resumed from a cursor.
 const remembered = 64

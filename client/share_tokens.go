@@ -45,7 +45,7 @@ type (
 // Validate refuses fields that both include and exclude.
 func (q TokenQuery) Validate() error { return oneChoice(&fault.SearchError{}, q.Fields) }
 
-// Shape drops an order: the route knows none.
+// Shape drops the sort: the route has none.
 func (TokenQuery) Shape(body map[string]any) error {
 	delete(body, "sort")
 	return nil

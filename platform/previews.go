@@ -109,7 +109,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 			return nil, err
 		}
 		defer c.close()
-		if drawn, err = formats.Picture(ctx, c.main, side, c.beside...); err != nil {
+		if drawn, err = formats.Picture(ctx, c.main, side, c.sidecars...); err != nil {
 			return nil, err
 		}
 	}

@@ -86,19 +86,19 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 			}
 		}
 	}))
-	var beside []formats.File
+	var sidecars []formats.File
 	for _, s := range components {
 		f := must(p.blobs.Open(s.blob))
 		defer f.Close()
-		beside = append(beside, formats.File{Name: s.filename, Data: f, Size: s.size})
+		sidecars = append(sidecars, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
-	beside = append(beside, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
-	if content := must(formats.RecogniseWith(file, beside...)); content.Format == "geotiff" {
+	sidecars = append(sidecars, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
+	if content := must(formats.RecogniseWith(file, sidecars...)); content.Format == "geotiff" {
 		format = "tiff"
 	} else {
 		format = content.Format
 	}
-	r, err = formats.OpenRaster(ctx, file, beside...)
+	r, err = formats.OpenRaster(ctx, file, sidecars...)
 	return r, format, err
 }
 

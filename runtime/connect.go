@@ -22,7 +22,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// connector opens the connections of a run when the script asks for them.
+// connector opens the connections of a run when the script needs them.
 type connector struct {
 	process *Process
 	job     *Job

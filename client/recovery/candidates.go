@@ -77,7 +77,7 @@ func madeAt(id string) (time.Time, bool) {
 	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
 }
 
-// user returns the user of the writes, "" when the platform does not say.
+// user returns the user of the writes, "" when unknown.
 func (r *Recovery) user(ctx context.Context) (id string, err error) {
 	r.me.Lock()
 	defer r.me.Unlock()

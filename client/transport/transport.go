@@ -1,6 +1,6 @@
-// Package transport is everything between an operation and the HTTP core (httpcore): addresses, tokens,
-// headers, retries, rate limits, tracing with secrets removed, and the translation of failures into faults.
-// It knows no operations.
+// Package transport is everything between an operation and the HTTP core (httpcore): addresses, tokens, headers,
+// retries, rate limits, tracing with secrets removed, and the translation of failures into faults. It is independent
+// of operations.
 //
 // client passes a Request (Do, Stream) or a signed storage address (Storage); httpcore connects to the
 // network. One Transport serves any number of goroutines, which share its connections, its token (renewed

@@ -197,9 +197,9 @@ func (q *part) find(name string) string {
 		scripts.IsRef(q.job.Script) {
 		return path
 	}
-	beside := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
-	if _, err := os.Stat(beside); err == nil {
-		return beside
+	sibling := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
+	if _, err := os.Stat(sibling); err == nil {
+		return sibling
 	}
 	return path
 }

@@ -51,7 +51,7 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	return s.carryOut(ctx, c, p)
 }
 
-// ask makes the client show the plan to the person.
+// ask makes the client prompt the person with the plan.
 func (s *server) ask(c *call, p *plan.Plan, sum string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

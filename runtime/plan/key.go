@@ -186,8 +186,8 @@ const shortestID = 12 // a date with a time is longer
 // present is how close to now a time must be to count as the present.
 const present = 10 * time.Second
 
-// isPresent reports whether a text is the present time, which a script writes in place of
-// a date that it does not know, or was it when the plan was made.
+// isPresent reports whether a text is the present time, or was it when the plan was made: what a script writes for
+// a date that it does not have.
 func (s *ids) isPresent(text string) bool {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

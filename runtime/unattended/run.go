@@ -112,8 +112,8 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	return &runtime.Reported{Err: err}
 }
 
-// forWorker removes the secrets of a job from its output: its worker, which does not know them, stores the
-// output for others. flush prints unterminated lines.
+// forWorker removes the secrets of a job from its output: its worker, which does not have them, stores the output for
+// others. flush prints unterminated lines.
 func (r *run) forWorker(p *runtime.Process) (flush func()) {
 	if jobrun.Link(r.job) == nil {
 		return func() {}

@@ -17,11 +17,11 @@ const (
 	stepTime   = 50 * time.Nanosecond // counts as an instruction where long texts take time
 )
 
-// clock is the context of a Lua thread. gopher-lua asks for Done before each
+// clock is the context of a Lua thread. gopher-lua calls Done before each
 // instruction, so Done counts them. It returns nil, a channel that is never
 // ready, until the time slice is used up; only then tick checks limits, waiting
-// tasks and cancellation. A standard context costs a mutex and a channel operation
-// for each instruction instead.
+// tasks and cancellation. A standard context costs a mutex and a channel
+// operation for each instruction instead.
 //
 // Done must only be called with the interpreter lock held. Go code uses the
 // embedded context (see Context).

@@ -12,7 +12,7 @@ import (
 )
 
 // operations are called by compiled code in place of instructions that differ
-// from Lua 5.1, or know no limits.
+// from Lua 5.1, or have no limits.
 var operations = &compile.Runtime{
 	Number:    number.Parse,
 	Concat:    builtin(concat),

@@ -227,8 +227,8 @@ func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, 
 			shown = true
 		}
 	}
-	if main, beside := pictureFiles(ctx, s.Client, d); main != nil {
-		return limits.features(ctx, one, *main, beside, send)
+	if main, sidecars := pictureFiles(ctx, s.Client, d); main != nil {
+		return limits.features(ctx, one, *main, sidecars, send)
 	}
 	return shown, nil
 }

@@ -121,9 +121,9 @@ func index(key lua.LValue) (int, bool) {
 	return int(n), ok && n >= 1 && n < lua.LNumber(lua.MaxArrayIndex) && n == lua.LNumber(int(n))
 }
 
-// dropRemoved forgets keys at the beginning of the hash part that have no value any more,
-// which a loop that takes the first key of a table, again and again, would all go over.
-// One of them stays: the engine goes on behind the first key after one it does not know.
+// dropRemoved forgets keys at the beginning of the hash part that have no value any more, which a loop that takes the
+// first key of a table, again and again, would all go over. One of them stays: the engine continues after the first
+// key that follows an unknown one.
 func (f *fields) dropRemoved() {
 	if f.shrink(); len(f.array) > 0 {
 		return
