@@ -112,9 +112,9 @@ func complete(draft *plan.Plan, p *runtime.Process, job runtime.Job, o Planning)
 	if err != nil {
 		return err
 	}
-	draft.ID, draft.Stage = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:])), o.Stage
+	draft.ID = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:]))
 	draft.Made, draft.Version, draft.Folder, draft.By = now.Truncate(time.Second), job.Version, folder, o.By
-	draft.Script, draft.Arguments, draft.Options = job.Script, job.Args, o.Options
+	draft.Script, draft.Arguments, draft.Options, draft.Stage = job.Script, job.Args, o.Options, o.Stage
 	if o.Keep != "" && job.Script == "-" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "the plan of a script from standard input cannot be kept"),
 			"name the script's file")
