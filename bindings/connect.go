@@ -30,10 +30,10 @@ func settings(L *lua.LState) (*client.Settings, error) {
 	}
 	values := checked.(map[string]any)
 	if connection, ok := values["connection"].(map[string]any); ok {
-		known := schema.Find(param.Fields, "connection").Fields
-		for key := range connection { // a slip must not switch off the check of certificates
-			if schema.Find(known, key) == nil {
-				return nil, fault.In("sdk.connect", schema.Unknown("key of connection:", key, known))
+		fields := schema.Find(param.Fields, "connection").Fields
+		for key := range connection { // a typo must not switch off the check of certificates
+			if schema.Find(fields, key) == nil {
+				return nil, fault.In("sdk.connect", schema.Unknown("key of connection:", key, fields))
 			}
 		}
 	}

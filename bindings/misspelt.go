@@ -22,16 +22,16 @@ func misspelt(L *lua.LState) map[string]bool {
 // nil. Other unknown names only warn where the script does not test for them: the platform may send
 // undocumented fields.
 func warnOfField(L *lua.LState, r *resource, name string) {
-	known, key := misspelt(L), r.kind+" "+name
-	if told, before := known[key]; told || before && vm.Asked(L) {
+	reported, key := misspelt(L), r.kind+" "+name
+	if isReported, before := reported[key]; isReported || before && vm.Tested(L) {
 		return
 	}
-	known[key] = true
+	reported[key] = true
 	if meant := client.MisspeltField(r.kind, name); meant != "" {
 		vm.Doubt(L, "", "%s has no field %s; did you mean %s?", schema.Article(declare.Singular(r.kind)), name, meant)
 	} else if record := client.RecordTypeOf(r.kind); record != nil && record.Field(name) == nil {
-		if vm.Asked(L) {
-			known[key] = false
+		if vm.Tested(L) {
+			reported[key] = false
 			return
 		}
 		warnOnce(L, client.UnknownField(r.kind, name)+" (record:fields() lists what it has)")

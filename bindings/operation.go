@@ -173,7 +173,7 @@ func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte
 	return t
 }
 
-// cutShort reports whether a search may have matched more than it returned: it gives no limit, asks for no
+// cutShort reports whether a search may have matched more than it returned: it has no limit, does not request the
 // total, and does not select by id.
 func cutShort(args declare.Args) bool {
 	for _, name := range []string{"limit", "page", "return_total"} {

@@ -143,7 +143,7 @@ func combined(c *module.Call, operator string) (any, error) {
 const metresPerDegree = math.Pi * 6371008.8 / 180
 
 // near bounds longitude and latitude of a point. The platform has no operator
-// for distances; a square is what its comparisons can say.
+// for distances; its comparisons can express a square.
 func near(c *module.Call) (any, error) {
 	longitude, latitude, metres := c.Number("longitude"), c.Number("latitude"), c.Number("metres")
 	if math.Abs(latitude) > 89 || math.Abs(longitude) > 180 || metres <= 0 {

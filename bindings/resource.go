@@ -59,7 +59,7 @@ func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte, d do
 	return &h.userdata
 }
 
-// ResourceID makes a resource pass wherever an id is wanted.
+// ResourceID returns the id, so that a resource is accepted wherever an id is.
 func (r *resource) ResourceID() string {
 	id := gjson.GetBytes(r.raw, "_id")
 	if !id.Exists() {
@@ -68,13 +68,13 @@ func (r *resource) ResourceID() string {
 	return id.String()
 }
 
-// LuaValue keeps a resource whole when a table with it in it is converted.
+// LuaValue returns the resource itself: in a converted table it stays whole.
 func (r *resource) LuaValue() any { return r }
 
 // MarshalJSON returns the record as the platform sent it.
 func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// String names the resource in one line: its kind, its name, its id.
+// String formats the resource in one line: its kind, name and id.
 func (r *resource) String() string {
 	kind := declare.Singular(r.kind)
 	if name := gjson.GetBytes(r.raw, "name"); name.Type == gjson.String {
@@ -185,9 +185,9 @@ func (r *resource) wireName(name string) string {
 func (r *resource) addNames(t *lua.LTable, at string) {
 	for name, wire := range client.WireNames(r.kind) {
 		own, here := strings.CutPrefix(name, at)
-		travels, beside := strings.CutPrefix(wire, at)
-		if here && beside && !strings.Contains(own+travels, ".") && t.RawGetString(own) == lua.LNil {
-			if v := t.RawGetString(travels); v != lua.LNil {
+		sent, there := strings.CutPrefix(wire, at)
+		if here && there && !strings.Contains(own+sent, ".") && t.RawGetString(own) == lua.LNil {
+			if v := t.RawGetString(sent); v != lua.LNil {
 				t.RawSetString(own, v)
 			}
 		}
@@ -219,7 +219,7 @@ func (r *resource) table(L *lua.LState) lua.LValue {
 // json.null by default; only such a property opens the connection to find the revision.
 func construct(L *lua.LState, open connection) int {
 	properties := map[string]any{}
-	drop, told := L.OptBool(3, false), L.Get(3) != lua.LNil
+	drop, explicit := L.OptBool(3, false), L.Get(3) != lua.LNil
 	for i := 1; i <= 2; i++ {
 		v, err := vm.FromLua(L, L.Get(i))
 		if err != nil {
@@ -239,7 +239,7 @@ func construct(L *lua.LState, open connection) int {
 		}
 	}
 	if remove, given := properties["_Resource__remove_undefined"]; given {
-		drop, told = remove == true, true
+		drop, explicit = remove == true, true
 		delete(properties, "_Resource__remove_undefined")
 	}
 	id, _ := properties["_id"].(string)
@@ -257,8 +257,8 @@ func construct(L *lua.LState, open connection) int {
 		if _, undefined := v.(schema.Null); !undefined {
 			continue
 		}
-		if !told {
-			drop, told = open(L).Revision() == 3, true
+		if !explicit {
+			drop, explicit = open(L).Revision() == 3, true
 		}
 		if drop {
 			delete(properties, name)

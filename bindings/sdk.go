@@ -26,7 +26,7 @@ var exampleFiles embed.FS
 // Examples are the examples of the operations, and of the modules made here.
 var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
-// Connect opens a connection: with the command line's settings when own is nil, otherwise with those of a
+// Connect opens a connection: with the command line's settings when own is nil, otherwise with the settings of a
 // script.
 type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
 

@@ -55,7 +55,7 @@ func (in CreateConfigurationSet) Shape(body map[string]any) error {
 	return nil
 }
 
-// Validate wants something to change, and configurations in one form only.
+// Validate requires a change, and configurations in one form only.
 func (in UpdateConfigurationSet) Validate() error {
 	pair := in.Value != nil || in.VersionRange != ""
 	switch {

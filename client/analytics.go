@@ -120,14 +120,14 @@ func (in CreateAnalytic) Validate() error {
 		entries  []Object
 	}{{"inputs", in.Inputs}, {"parameters", in.Parameters}, {"credentials", in.Credentials},
 		{"deliverables", in.Deliverables}} {
-		known := entryKeys[list.argument]
+		keys := entryKeys[list.argument]
 		for i, entry := range list.entries {
 			if name, _ := entry["name"].(string); name == "" {
 				return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key name is missing", list.argument, i+1),
-					"an entry has the keys %s", strings.Join(known, ", "))
+					"an entry has the keys %s", strings.Join(keys, ", "))
 			}
 			for _, key := range schema.SortedKeys(entry) {
-				if hint := suggest.Hint(key, known); hint != "" && !slices.Contains(known, key) {
+				if hint := suggest.Hint(key, keys); hint != "" && !slices.Contains(keys, key) {
 					return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key %s is not supported", list.argument,
 						i+1, key), "%s", hint)
 				}
@@ -233,8 +233,8 @@ func (c *Client) highest(ctx context.Context, filter Filter, version *string) (s
 	return ids[newest(versions)], nil
 }
 
-// newest is the highest version, prereleases included: without a range every
-// version counts.
+// newest returns the highest version, prereleases included: without a range
+// every version counts.
 func newest(versions []string) string {
 	best := ""
 	var highest *semver.Version

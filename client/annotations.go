@@ -181,7 +181,7 @@ func vectors(argument string, list [][]float64) error {
 }
 
 // Validate checks colours, opacities, normals, the icon, and on a map that the
-// geometry lies on the globe.
+// geometry is within the globe's bounds.
 func (in CreateAnnotation) Validate() error {
 	if in.Type == "2d" && in.Geometry != nil {
 		if err := Geometry(in.Geometry).Check(); err != nil {
@@ -201,7 +201,7 @@ func (in CreateAnnotation) Shape(body map[string]any) error {
 	return putIcon(body)
 }
 
-// Validate wants something to attach.
+// Validate requires an attachment.
 func (in AddAnnotationAttachments) Validate() error {
 	if in.Attachments == nil && in.FilePaths == nil {
 		return fault.Of(&fault.ParameterError{}, "attachments or file_paths is missing: one of them is needed")
@@ -239,7 +239,7 @@ func (in SetAnnotationStroke) Shape(body map[string]any) error {
 	return nil
 }
 
-// seeThrough checks a colour with an opacity beside it.
+// seeThrough checks a colour that comes with an opacity.
 func seeThrough(c []int, o *float64) error {
 	if o != nil && len(c) == 4 {
 		return fault.Of(&fault.ParameterError{},

@@ -65,8 +65,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 			images[path] = kind == "true"
 		}
 	}
-	var made []string
-	defer func() { nameUnattached(err, made) }()
+	var uploaded []string
+	defer func() { nameUnattached(err, uploaded) }()
 	for _, a := range annotations {
 		delete(a.values, "file_paths")
 		if a.project == "" && len(a.files) > 0 {
@@ -77,7 +77,7 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 		for _, path := range a.files {
 			id, err := c.uploadAsDataset(ctx, a.project, path, images[path])
 			if id != "" {
-				made = append(made, id)
+				uploaded = append(uploaded, id)
 			}
 			if err != nil {
 				return out, err
@@ -89,8 +89,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	return declare.Proceed[Out](ctx, c.operation("annotations", operation), args)
 }
 
-// uploadAsDataset makes a dataset named after a file. The id is that of the
-// dataset also when the upload fails.
+// uploadAsDataset makes a dataset named after a file. It returns the id even
+// when the upload fails.
 func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, image bool) (string, error) {
 	common := DatasetCommon{Name: filepath.Base(string(path)), Project: project}
 	var dataset Dataset
@@ -108,8 +108,8 @@ func (c *Client) uploadAsDataset(ctx context.Context, project ID, path Path, ima
 	return dataset.ID, err
 }
 
-// isImage tells by a file's first bytes whether its MIME type is that of an
-// image. The standard's rules know all image types of browsers, TIFF is none.
+// isImage reports whether a file starts like an image: of a type that browsers
+// show, or TIFF.
 func (c *Client) isImage(path string) (bool, error) {
 	file, err := c.transfers.Open(path)
 	if err != nil {
@@ -125,22 +125,21 @@ func (c *Client) isImage(path string) (bool, error) {
 	return start == "II*\x00" || start == "MM\x00*" || strings.HasPrefix(http.DetectContentType(head[:n]), "image/"), nil
 }
 
-// nameUnattached adds to the hint of a failure which datasets were made for
-// nothing.
-func nameUnattached(err error, made []string) {
+// nameUnattached adds the datasets made before a failure to its hint.
+func nameUnattached(err error, uploaded []string) {
 	f := fault.Find(err)
-	if f == nil || len(made) == 0 {
+	if f == nil || len(uploaded) == 0 {
 		return
 	}
-	hint := "datasets " + strings.Join(made,
-		", ") + " were created from files and not attached; datasets.delete removes them"
+	hint := "datasets " + strings.Join(uploaded, ", ") +
+		" were created from files and not attached; datasets.delete removes them"
 	if f.Facts().Hint != "" {
 		hint = f.Facts().Hint + "; " + hint
 	}
 	f.Facts().Hint = hint
 }
 
-// projectOf asks for the project of an annotation.
+// projectOf requests an annotation and returns its project.
 func (c *Client) projectOf(ctx context.Context, annotation ID) (ID, error) {
 	v, err := c.operation("annotations", "describe").Invoke(ctx,
 		declare.Args{Values: map[string]any{"annotation": string(annotation)}})

@@ -1,6 +1,6 @@
 // Package client is the native core: every operation of the platform, typed,
-// with authentication, retries, paging and transfers. It knows nothing of Lua
-// and serves Go programs alone.
+// with authentication, retries, paging and transfers. It does not depend on
+// Lua.
 package client
 
 import (
@@ -22,8 +22,8 @@ import (
 	"transect/client/wait"
 )
 
-// Client is a connection to a platform, and the table of contents of the
-// interface: one field a manager. It is safe for concurrent use.
+// Client is a connection to a platform, with one field per manager of
+// operations. It is safe for concurrent use.
 type Client struct {
 	Projects    Projects    `manager:"projects" holds:"missions|datasets|annotations" root:"/project-manager" doc:"Sites a company works on."`
 	Missions    Missions    `manager:"missions" holds:"datasets" root:"/project-manager" doc:"Surveys flown over a project."`
@@ -72,54 +72,54 @@ type Client struct {
 	log       *slog.Logger
 	revision  int
 	rehearses bool
-	planned   bool   // its writes are those of a plan
+	planned   bool   // its writes go to a plan
 	account   string // platform and login
 	sleep     func(ctx context.Context, d time.Duration) error
 	unserved  sync.Once // warns of tiles that nothing serves
 }
 
-// Revision is the revision of the interface the client was made for: 1, the newest,
-// to 3.
+// Revision returns the revision of the interface the client was made for: 1,
+// the newest, to 3.
 func (c *Client) Revision() int { return max(c.revision, 1) }
 
-// Options are what a program gives a client besides the settings.
+// Options are a client's options apart from the settings.
 type Options struct {
 	Version      string                           // of the program, for the User-Agent
-	Logger       *slog.Logger                     // nothing is logged when nil
+	Logger       *slog.Logger                     // no logging when nil
 	Trace        func(transport.TraceRecord)      // called with each exchange, redacted
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
-	// Wrap lays something over what sends requests to the network. Optional.
+	// Wrap wraps the round tripper that sends requests to the network. Optional.
 	Wrap func(base string, below http.RoundTripper) (http.RoundTripper, error)
-	// Over makes what answers in place of the platform at base; see transport.Options. Optional.
+	// Over returns a round tripper that answers for the platform at base; see transport.Options. Optional.
 	Over        func(base string, below http.RoundTripper) (http.RoundTripper, error)
 	Links       []Link              // of the chain of every call, sorted by place before use
 	Rehearses   bool                // writes do not reach the platform: Over answers them
 	Budget      *transfer.Budget    // connections shared by all transfers; one that tunes itself when nil
-	Stats       *transfer.Stats     // counts what transfers do; of the client's own when nil
-	Bandwidth   *transfer.Bandwidth // limits the bytes a second of all transfers; nothing does when nil
-	RequestRate float64             // requests a second; 0 is no limit
+	Stats       *transfer.Stats     // statistics of transfers; the client's own when nil
+	Bandwidth   *transfer.Bandwidth // limits the bytes per second of all transfers; no limit when nil
+	RequestRate float64             // requests per second; 0 is no limit
 	// how long requests are repeated while the network or the platform is away; wins over the settings
 	MaxOutage *time.Duration
 	Stall     time.Duration    // longest time without a moving byte in a transfer; a minute when 0
-	Journal   *journal.Journal // of begun uploads; nothing is remembered when nil
+	Journal   *journal.Journal // of begun uploads; none are resumed later when nil
 
-	// Sleep waits before repeats and between looks; in real time when nil.
+	// Sleep waits before retries and between polls; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error
-	Reach   func(hostport string) error // asked before anything is sent to a host; everything may be reached when nil
-	Sending func(n int64) error         // asked before so many bytes are sent, which it may refuse
-	Writing func() error                // asked before each write to a connection, and may wait
+	Reach   func(hostport string) error // called before anything is sent to a host; nil allows every host
+	Sending func(n int64) error         // called before so many bytes are sent, which it may refuse
+	Writing func() error                // called before each write to a connection, and may wait
 	Plan    func(n int64) (sending func(n int64),
-		err error) // asked before a file of n bytes is uploaded; see transfer.Options
-	Room func() (n int64, limited bool) // how many bytes more may be sent; no limit when nil
+		err error) // called before a file of n bytes is uploaded; see transfer.Options
+	Room func() (n int64, limited bool) // how many more bytes may be sent; no limit when nil
 	Tree files.Tree                     // holds the files that are uploaded; the disk when zero
 	// Folder opens the folder of a download, made when missing, for a file of
-	// that name, "" while it is not known; any folder when nil.
+	// that name, "" while it is unknown; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
 }
 
-// New connects by settings that are already resolved. Credentials are tried
-// here, so that wrong ones fail before any work is done.
+// New connects with resolved settings. It logs in, so that wrong credentials
+// fail before any work is done.
 func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func Declarations() []*declare.Manager {
 	return c.managers
 }
 
-// BaseURL is the platform's address.
+// BaseURL returns the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 
 // Account identifies the platform and the login; two local platforms have different ones. It is not for display.
@@ -225,12 +225,12 @@ func (c *Client) Rehearses() bool { return c.rehearses }
 // TransferStats counts what the client's transfers do.
 func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats }
 
-// RetryAfter is for how long requests are held back from now on because the
-// platform or its storage asked for it; 0 when none are.
+// RetryAfter returns how much longer requests are held back at the request of
+// the platform or its storage, or 0.
 func (c *Client) RetryAfter() time.Duration { return c.transport.RetryAfter() }
 
-// bind gives the operations with logic of their own their Go methods, and
-// everything else what its tags say.
+// bind assigns the Go methods of the operations that have one; the tags define
+// the others.
 func (c *Client) bind() {
 	c.Missions.Create = c.createMission
 	c.Missions.CompleteSurveyUpload = c.completeSurveyUpload
@@ -274,10 +274,10 @@ func (c *Client) Operation(name string) *declare.Spec {
 	return nil
 }
 
-// ignored carries out operations that do nothing any more.
+// ignored implements operations that no longer do anything.
 func ignored(context.Context, ShareAnalytic) (None, error) { return None{}, nil }
 
-// send is the end of the chain: one request on the wire.
+// send ends the chain: it sends one request.
 func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) {
 	body, err := req.JSON()
 	if err != nil {
@@ -294,7 +294,7 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	return answer.Body, err
 }
 
-// Pause waits before the platform is asked again, by the clock the client was
+// Pause waits before the next request of a poll, by the clock the client was
 // given. It ends early, with the cause, when ctx does.
 func (c *Client) Pause(ctx context.Context, d time.Duration) error {
 	if err := c.sleep(ctx, d); err != nil {

@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// Route takes the second pair of routes to delete for good.
+// Route selects the second pair of routes to delete for good.
 func (in DeleteCollections) Route(routes []string) []string {
 	return restorableOrNot(routes, in.Permanent)
 }
@@ -138,7 +138,7 @@ type (
 		Contact  Object `arg:"contact" doc:"{name, phone, email}"`
 		TaskArea Object `arg:"task_area" doc:"area to collect data of"`
 	}
-	// FieldReport tells how the data was collected.
+	// FieldReport describes how the data was collected.
 	FieldReport struct {
 		CaptureDate Date      `arg:"capture_date" doc:"when it was"`
 		Team        ID        `arg:"team" doc:"team that did it"`

@@ -24,8 +24,8 @@ import (
 
 const configName = "config-connection.json"
 
-// defaultConfigs are where a configuration file is looked for when none is
-// named: our own folder, then the one of the platform's Python client, whose
+// defaultConfigs returns the paths tried when no configuration file is named:
+// in our own folder, then in the folder of the platform's Python client, whose
 // files have the same form.
 func defaultConfigs() []string {
 	other := filepath.Join(xdg.DataHome, "alteia", configName)
@@ -35,10 +35,10 @@ func defaultConfigs() []string {
 	return []string{filepath.Join(xdg.ConfigHome, "transect", configName), other}
 }
 
-// SameHost reports whether an address is that of the platform which a
+// SameHost reports whether an address belongs to the platform which a
 // configuration file, or its profile, names.
 func SameHost(address, config, profile string) bool {
-	file, err := Settings{ConfigPath: config, Profile: profile, Password: "given"}.readFile() // no keyring is asked
+	file, err := Settings{ConfigPath: config, Profile: profile, Password: "given"}.readFile() // skips the keyring
 	return err == nil && file.URL != "" && origin(address) == origin(file.URL)
 }
 
@@ -137,7 +137,7 @@ func (s *Settings) applyLogin(own, top Settings, path, profile string) {
 	}
 }
 
-// configEntry is what a configuration file, or one of its profiles, holds.
+// configEntry is a configuration file, or one of its profiles.
 type configEntry struct {
 	Settings
 	Secret string `json:"secret"` // client_secret, as revision 3 spells it
@@ -148,7 +148,7 @@ func (e configEntry) settings() Settings {
 	return e.Settings
 }
 
-// decodeConfig decodes part of the file, and tells line and column of a fault.
+// decodeConfig decodes part of the file. Its errors have line and column.
 func decodeConfig(path string, whole, part []byte, into any) error {
 	err := json.Unmarshal(part, into)
 	if err == nil {
@@ -195,7 +195,7 @@ func Profiles(path string) []string {
 	}
 	_, text, err := readConfig(path)
 	if err != nil || json.Unmarshal(text, &file) != nil {
-		return nil // connecting tells what is wrong with it
+		return nil // connecting reports what is wrong with it
 	}
 	return slices.Sorted(maps.Keys(file.Profiles))
 }
@@ -206,9 +206,9 @@ func Profiles(path string) []string {
 func checkKeys(path string, text []byte) error {
 	for _, key := range unknownKeys(text) {
 		near := suggest.Misspelt(key, knownKeys())
-		for _, known := range knownKeys() {
-			if near == "" && len(key) >= 4 && (strings.HasPrefix(key, known) || strings.HasPrefix(known, key)) {
-				near = known // username, pass
+		for _, valid := range knownKeys() {
+			if near == "" && len(key) >= 4 && (strings.HasPrefix(key, valid) || strings.HasPrefix(valid, key)) {
+				near = valid // username, pass
 			}
 		}
 		if near != "" {
@@ -250,6 +250,6 @@ func knownKeys() []string {
 func unknownKeys(text []byte) []string {
 	var object map[string]any
 	_ = json.Unmarshal(text, &object) // reported where it is decoded
-	known := knownKeys()
-	return slices.DeleteFunc(schema.SortedKeys(object), func(key string) bool { return slices.Contains(known, key) })
+	valid := knownKeys()
+	return slices.DeleteFunc(schema.SortedKeys(object), func(key string) bool { return slices.Contains(valid, key) })
 }

@@ -13,23 +13,23 @@ import (
 	"transect/client/transport"
 )
 
-// OpenComponent opens the file of a component for reading: all of it, or what
-// the header Range asks for. The answer's status is 200 or 206; the caller closes
-// its body. Its request may hold a signed address, which is a secret.
+// OpenComponent opens the file of a component for reading: all of it, or the
+// part in the header Range. The answer's status is 200 or 206; the caller
+// closes its body. Its request may hold a signed address, which is a secret.
 func (c *Client) OpenComponent(ctx context.Context, dataset ID, component string, header http.Header) (*http.Response,
 	error) {
 	return c.transfers.OpenDownload(ctx, transfer.Download{Path: "/data-manager/download-component",
 		Query: url.Values{"dataset": {string(dataset)}, "component": {component}}}, header)
 }
 
-// OpenPreview opens the small picture of a dataset that the platform has, of a
-// kind: tiny or small. The caller closes the body of the answer.
+// OpenPreview opens the platform's preview of a dataset; kind is tiny or small.
+// The caller closes the answer's body.
 func (c *Client) OpenPreview(ctx context.Context, dataset ID, kind string) (*http.Response, error) {
 	return c.transfers.OpenDownload(ctx, transfer.Download{Path: "/data-manager/download-preview",
 		Query: url.Values{"dataset": {string(dataset)}, "kind": {kind}}}, nil)
 }
 
-// Tile is one picture of the tiles of a raster.
+// Tile is the image of one map tile.
 type Tile struct {
 	Type  string // content type
 	Image []byte
@@ -37,9 +37,9 @@ type Tile struct {
 
 const largestTile = 8 << 20
 
-// Tile gets the tile of an address template with {z}, {x} and {y} on the
-// platform, such as ShareTiles returns. Without a token in the template, the
-// login of this client opens it.
+// Tile fetches a tile by a URL template with {z}, {x} and {y} on the platform,
+// such as ShareTiles returns. A template without a token uses this client's
+// login.
 func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, error) {
 	address := strings.NewReplacer("{z}", strconv.Itoa(z), "{x}", strconv.Itoa(x), "{y}",
 		strconv.Itoa(y)).Replace(template)
@@ -63,5 +63,5 @@ func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, 
 	return Tile{answer.Header.Get("Content-Type"), image}, nil
 }
 
-// TileTemplate is the template of the tiles of a raster, without a token.
+// TileTemplate returns the URL template of a raster's tiles, without a token.
 func TileTemplate(d Dataset) (string, error) { return tilePath([]Dataset{d}) }

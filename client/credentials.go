@@ -69,7 +69,7 @@ func bothSpellings(credentials Object) error {
 	return nil
 }
 
-// spellSecrets gives the credentials of a body their names on the wire, in a copy.
+// spellSecrets renames the credentials of a body to their names on the wire, in a copy.
 func spellSecrets(body map[string]any) error {
 	given, _ := body["credentials"].(map[string]any)
 	spelled := make(map[string]any, len(given))
@@ -109,8 +109,8 @@ func (SetCredentials) Shape(body map[string]any) error { return spellSecrets(bod
 // Validate checks the labels.
 func (in SetLabels) Validate() error { return textLabels(in.Labels) }
 
-// Credential is what is known of stored credentials. The platform shows no
-// password, secret or key.
+// Credential describes stored credentials. The platform shows no password,
+// secret or key.
 type Credential struct {
 	Record      `doc:"Metadata of stored credentials, without their passwords, secrets and keys."`
 	Name        string            `json:"name" doc:"name, unique in the company"`

@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// Validate wants an owner.
+// Validate requires a company or a project.
 func (in DatasetCommon) Validate() error {
 	if in.Company == "" && in.Project == "" {
 		return fault.Of(&fault.ParameterError{}, "company or project is missing: one of them is needed")
@@ -80,8 +80,8 @@ func (in DatasetCommon) Validate() error {
 	return nil
 }
 
-// finish does what every creation has in common: the type, the components,
-// the source, and names of vertical reference systems.
+// finish adds what every creation has: the type, the components, the source,
+// and names of vertical reference systems.
 func (in DatasetCommon) finish(body map[string]any, kind string, components []any) error {
 	body["type"], body["components"] = kind, components
 	if source, ok := body["source_name"]; ok {
@@ -148,7 +148,7 @@ func (in CreateMeshDataset) Shape(body map[string]any) error {
 	return in.finish(body, "mesh", named(append(names, counted("material", *in.MaterialCount)...)...))
 }
 
-// Validate wants three numbers for an offset.
+// Validate requires three numbers for an offset.
 func (in CreateMeshDataset) Validate() error {
 	if in.Offset != nil && len(in.Offset) != 3 {
 		return fault.Of(&fault.ParameterError{}, "argument offset: needs three numbers, got %d", len(in.Offset))
@@ -212,8 +212,7 @@ func (in CreateVectorDataset) Shape(body map[string]any) error {
 	return in.finish(body, "vector", named(names...))
 }
 
-// Shape expands names of vertical reference systems, and makes empty tables the lists
-// that datasets have there; nothing else of them is changed.
+// Shape expands names of vertical reference systems, and turns empty tables into lists where the field is one.
 func (in CreateDatasets) Shape(body map[string]any) error {
 	datasets, _ := body["datasets"].([]any)
 	expanded := make([]any, len(datasets))
@@ -235,8 +234,8 @@ func (in CreateDatasets) Shape(body map[string]any) error {
 	return nil
 }
 
-// Vertical reference systems known by name, and the parts their WKT is made
-// of. Codes and grids are those of the EPSG registry and of the platform.
+// Vertical reference systems known by name, and the parts their WKT is made of.
+// Codes are the EPSG registry's, grids the platform's.
 var verticalDatums = map[string]struct {
 	title, datum string
 	code         int
@@ -258,18 +257,18 @@ var verticalUnits = map[string]struct {
 	"_feet_us": {" (feet US)", "US survey foot", "0.3048006096", 9003},
 }
 
-// VerticalWKT gives the WKT of a vertical reference system known by name
+// VerticalWKT returns the WKT of a vertical reference system by its name
 // (arbitrary, egm96, egm2008 or wgs84, alone or with _feet or _feet_us, in any
-// case); any other text comes back as it is.
+// case); any other text is returned unchanged.
 func VerticalWKT(name string) string {
 	lower := strings.ToLower(name)
 	base, suffix := lower, ""
 	if i := strings.Index(lower, "_"); i >= 0 {
 		base, suffix = lower[:i], lower[i:]
 	}
-	datum, known := verticalDatums[base]
+	datum, isDatum := verticalDatums[base]
 	unit, ok := verticalUnits[suffix]
-	if !known || !ok {
+	if !isDatum || !ok {
 		return name
 	}
 	title := datum.title + unit.title

@@ -72,7 +72,7 @@ type DatastreamFile struct {
 	History
 }
 
-// DatastreamTemplates say how datastreams turn files into datasets.
+// DatastreamTemplates describe how datastreams turn files into datasets.
 type DatastreamTemplates struct {
 	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" unknown:"key name,company" doc:"Create a datastream template."`
 	Delete    Op[DatastreamTemplateOnly, None]                      `delete:"delete-datastream-template" doc:"Delete a datastream template."`
@@ -112,7 +112,7 @@ type (
 	}
 )
 
-// DatastreamTemplate says how datastreams turn files into datasets.
+// DatastreamTemplate describes how datastreams turn files into datasets.
 type DatastreamTemplate struct {
 	Record      `doc:"How datastreams turn files into datasets."`
 	Name        string          `json:"name" doc:"name of the template"`

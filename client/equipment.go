@@ -23,7 +23,7 @@ type (
 		Status string `arg:"status" choices:"ready|in-maintenance|out-of-service" doc:"whether it can be used"`
 		Extra
 	}
-	// Equipment is what carriers and sensors have in common.
+	// Equipment has the fields common to carriers and sensors.
 	Equipment struct {
 		Team         ID     `arg:"team,req" doc:"team it belongs to"`
 		SerialNumber string `arg:"serial_number,req" doc:"serial number"`

@@ -10,8 +10,8 @@ import (
 	"transect/client/semrange"
 )
 
-// EstimationMethods say how assessment parameters are estimated: from what
-// data, of which crops, by which analytic.
+// EstimationMethods describe how assessment parameters are estimated: from what
+// data, for which crops, by which analytic.
 type EstimationMethods struct {
 	Create                      Op[CreateEstimationMethod, EstimationMethod] `create:"create-estimation-method" unknown:"key company,name" doc:"Create an estimation method."`
 	Delete                      Op[Ref, None]                                `delete:"delete-estimation-method" doc:"Delete an estimation method."`
@@ -50,7 +50,7 @@ type (
 		TaskPurpose string `arg:"task_purpose" default:"mapping" choices:"mapping|3d-modeling|raw" doc:"what the data is collected for"`
 		Extra
 	}
-	// DataRequirements are what a method wants of its data.
+	// DataRequirements are a method's requirements for its data.
 	DataRequirements struct {
 		SensorType  string    `arg:"sensor_type" choices:"hs|lidar|ms|rgb" doc:"type of the sensor"`
 		CarrierType any       `arg:"carrier_type" doc:"type of the carrier"`
@@ -62,7 +62,7 @@ type (
 		Calibration *Usage    `arg:"calibration" doc:"calibration of the sensor, {use}"`
 		GCP         Object    `arg:"gcp" doc:"ground control points, {type}"`
 	}
-	// Usage reports whether something is used.
+	// Usage is whether something is used.
 	Usage struct {
 		Use *bool `arg:"use" doc:"true when it is used"`
 	}
@@ -76,7 +76,7 @@ type (
 	}
 )
 
-// Validate refuses what is no range of versions.
+// Validate rejects an invalid range of versions.
 func (in MethodAnalytic) Validate() error {
 	if _, err := semrange.Parse(in.VersionRange); err != nil {
 		return fault.Of(&fault.ParameterError{}, "version_range: %w", err)
@@ -84,7 +84,7 @@ func (in MethodAnalytic) Validate() error {
 	return nil
 }
 
-// EstimationMethod says how assessment parameters are estimated.
+// EstimationMethod describes how assessment parameters are estimated.
 type EstimationMethod struct {
 	Record                `doc:"Way to estimate assessment parameters."`
 	Name                  string          `json:"name" doc:"name of the method"`
@@ -116,7 +116,7 @@ type (
 	}
 )
 
-// Listing is a list of objects that are no resources: they have no id.
+// Listing is a list of objects without an id, which are not resources.
 type Listing []map[string]any
 
 // Decode reads a list, or the results of an answer that is an object.

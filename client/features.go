@@ -74,7 +74,7 @@ func (in DeleteFeatures) Route(routes []string) []string {
 	return restorableOrNot(routes, in.Permanent)
 }
 
-// Validate wants a table of properties for each feature.
+// Validate requires a table of properties for each feature.
 func (in UpdateFeaturesProperties) Validate() error {
 	for id, properties := range in.Properties {
 		switch properties.(type) {
@@ -92,7 +92,7 @@ func (in UpdateFeaturesProperties) Shape(body map[string]any) error {
 	return nil
 }
 
-// Validate wants a list of names for each feature.
+// Validate requires a list of names for each feature.
 func (in DeleteFeaturesProperties) Validate() error {
 	for id, names := range in.Properties {
 		if _, err := propertyNames(names); err != nil {

@@ -27,8 +27,8 @@ func MisspeltField(manager, name string) string {
 	return suggest.Misspelt(name, fieldNames(r.Fields, ""))
 }
 
-// UnknownField says that a manager's records are not known to have a field, and which ones
-// have its name within another, such as ingestion.status for status.
+// UnknownField describes a field that a manager's records do not declare, with the declared ones that end in its
+// name, such as ingestion.status for status.
 func UnknownField(manager, name string) string {
 	text, nested := schema.Article(declare.Singular(manager))+" is not known to have a field "+name, []string{}
 	for _, known := range fieldNames(RecordTypeOf(manager).Fields, "") {
@@ -69,7 +69,7 @@ var anyField = sync.OnceValue(func() map[string]bool {
 // Some fields have a documented name and another one on the wire, and so has one
 // state of an ingestion. Searches take both.
 
-// Ingested reports whether an ingestion status says that the files were read:
+// Ingested reports whether an ingestion status means that the files were read:
 // complete as the interface documents it, completed as it travels.
 func Ingested(status string) bool { return slices.Contains(ingested, status) }
 
@@ -104,8 +104,8 @@ func WireNames(manager string) map[string]string {
 
 var wireNames sync.Map // of map[string]string, by manager
 
-// spellSearch is the link that gives the filter, the order and the fields of a
-// search the names of the wire.
+// spellSearch translates the field names in a search's filter, order and fields
+// to those on the wire.
 func spellSearch(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	s := call.Spec
 	if s.Param("filter") == nil || call.SendsNothing() || !namesFields(call.Args.Values) {
@@ -149,7 +149,7 @@ func namesFields(args map[string]any) bool {
 	return args["filter"] != nil || args["sort"] != nil || args["fields"] != nil
 }
 
-// onWire is the name a field travels under.
+// onWire returns the name a field has on the wire.
 func onWire(name string, names map[string]string) string {
 	for head, rest := name, ""; ; {
 		if wire, ok := names[head]; ok {
@@ -192,8 +192,8 @@ func spellFilter(filter map[string]any, names map[string]string) (map[string]any
 	return out, nil
 }
 
-// bothStates has a condition on an ingestion status take complete and completed
-// for the same.
+// bothStates makes a condition on an ingestion status treat complete and
+// completed alike.
 func bothStates(v any) any {
 	if text, ok := v.(string); ok && Ingested(text) {
 		return map[string]any{"$in": ingested}

@@ -69,11 +69,11 @@ func (n byName[T]) findOrCreate(ctx context.Context, c *Client) (Found[T], error
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}
-	made, err := n.create()
+	created, err := n.create()
 	if err != nil || c.planned { // a plan does not hold that it is deleted
-		return Found[T]{made, true}, err
+		return Found[T]{created, true}, err
 	}
-	return n.settle(ctx, c, made)
+	return n.settle(ctx, c, created)
 }
 
 // foundBefore finds what is there already. A run that is started again finds what
@@ -94,7 +94,7 @@ func (n byName[T]) foundBefore(ctx context.Context, c *Client) (found []T, err e
 	return n.describe(ctx, Refs{IDs: IDs{id}})
 }
 
-// several is the error that lists resources of one name.
+// several returns an error that lists resources of one name.
 func (n byName[T]) several(found []T) error {
 	var ids []string
 	for _, r := range found[:min(len(found), candidatesShown)] {
@@ -148,11 +148,11 @@ func (c *Client) missionOf(ctx context.Context, in FindOrCreateMission) (Mission
 		}
 		in.SurveyDate = Date(now)
 	}
-	made, err := c.Missions.Create(ctx,
+	created, err := c.Missions.Create(ctx,
 		CreateMissionOrSurvey{Project: in.Project, Name: in.Name, SurveyDate: in.SurveyDate,
 			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area,
 			Extra: in.Extra})
-	return made.Mission, err
+	return created.Mission, err
 }
 
 func first[T any](found []T) Found[T] {

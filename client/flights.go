@@ -42,7 +42,7 @@ type (
 	}
 )
 
-// Validate wants four numbers for the box.
+// Validate requires four numbers for the box.
 func (in UpdateFlightGeodata) Validate() error { return boxOf("bbox", in.Bbox, 4) }
 
 // boxOf checks the numbers of a bounding box: all lowest values, then all highest.
@@ -63,7 +63,7 @@ func boxOf(argument string, box []float64, sizes ...int) error {
 	return nil
 }
 
-// Shape sends data even when there is none to send: the route wants it.
+// Shape sends data even when it is empty: the route requires it.
 func (UpdateFlightGeodata) Shape(body map[string]any) error {
 	if _, given := body["data"]; !given {
 		body["data"] = map[string]any{}

@@ -25,7 +25,7 @@ const (
 // ended are the statuses a product does not leave.
 var ended = map[string]bool{"available": true, "failed": true, "rejected": true, "cancelled": true, "canceled": true}
 
-// followers is how many products are asked for their lines at a time.
+// followers is how many products are polled for their lines at a time.
 const followers = 4
 
 func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine], error) {
@@ -78,7 +78,7 @@ type followedLog struct {
 	endedAt time.Time
 }
 
-// fetch pauses, except before the first time, and asks for new lines.
+// fetch pauses, except before the first time, and requests new lines.
 func (f *follower) fetch(ctx context.Context) (lines [][]byte, more bool, err error) {
 	if f.started {
 		err = f.client.Pause(ctx, f.wait)
@@ -97,8 +97,8 @@ type snapshot struct {
 	answer logAnswer
 }
 
-// poll asks every product that still runs. What one round brings is taken only
-// when all have answered, so that an error leaves nothing half taken.
+// poll requests the log of every product that still runs. A round counts only
+// once all have answered, so that an error leaves nothing half done.
 func (f *follower) poll(ctx context.Context) (texts [][]byte, err error) {
 	var snapshots []*snapshot
 	group, within := errgroup.WithContext(ctx)
@@ -159,7 +159,7 @@ func (log *followedLog) updateDone(l *snapshot, fresh int) {
 }
 
 // take keeps the lines not yielded before. The platform answers all lines each
-// time, so they are told apart by their content and how often it occurred:
+// time, so they are distinguished by their content and how often it occurred:
 // equal timestamps and late lines are neither lost nor repeated.
 func (log *followedLog) take(lines []LogLine) []LogLine {
 	var fresh []LogLine

@@ -10,7 +10,7 @@ import (
 	"transect/client/suggest"
 )
 
-// IconTexts are the names of the icons with the texts they travel as.
+// IconTexts returns the text on the wire for each icon's name.
 func IconTexts() map[string]string {
 	texts := map[string]string{}
 	for _, name := range icons {
@@ -48,8 +48,8 @@ var (
 	iconLike      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`) })
 )
 
-// IconText gives the text an icon travels as. Text in capitals must be one of
-// Icons, else it is a *fault.ParameterError; any other text comes back as it is.
+// IconText returns an icon's text on the wire. Text in capitals must be one of Icons, else it is a
+// *fault.ParameterError; any other text comes back as it is.
 func IconText(icon string) (string, error) {
 	switch {
 	case slices.Contains(icons, icon):

@@ -40,14 +40,14 @@ type (
 	Page[T any] = declare.Page[T]
 	// Cursor goes through records, page by page.
 	Cursor[T any] = declare.Cursor[T]
-	// Record is what every resource has: its id, and all that the platform sent.
+	// Record is embedded in every resource: its id, and all that the platform sent.
 	Record = declare.Record
 )
 
 // SearchOp is a search and its generator.
 type SearchOp[In, T any] = declare.Search[In, T]
 
-// Inputs that many managers share. An @ stands for what one of a manager's
+// Inputs that many managers share. An @ is replaced by what one of a manager's
 // resources is called: the argument of projects.describe is project.
 type (
 	// Ref names one resource.
@@ -64,7 +64,7 @@ type (
 
 // Changes that several managers make alike.
 type (
-	// Rename gives a resource another name.
+	// Rename renames a resource.
 	Rename struct {
 		Ref
 		Name string `arg:"name,req" doc:"new name"`
@@ -79,7 +79,7 @@ type (
 		Ref
 		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
 	}
-	// UpdateSurveyDate says when a survey was flown.
+	// UpdateSurveyDate sets when a survey was flown.
 	UpdateSurveyDate struct {
 		Ref
 		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`

@@ -16,7 +16,7 @@ import (
 // The keys of a login in a configuration file.
 var loginKeys = []string{"url", "user", "password", "client_id", "client_secret", "secret", "access_token", "keyring"}
 
-// secret is the secret of a login: its key in the configuration file, its
+// secret returns a login's secret: its key in the configuration file, its
 // account in the keyring, and the value.
 func (s *Settings) secret() (key, account string, value *string) {
 	switch {
@@ -51,8 +51,8 @@ func (s *Settings) readKeyring(given Settings) error {
 	return nil
 }
 
-// LoginFile is the configuration file that logins are kept in: the one given, or
-// the first of the default ones.
+// LoginFile returns the configuration file for logins: path, or the first
+// default one.
 func LoginFile(path string) string {
 	if path == "" {
 		path = defaultConfigs()[0]
@@ -60,10 +60,10 @@ func LoginFile(path string) string {
 	return expandHome(path)
 }
 
-// KeepLogin writes a login into a configuration file, replacing the one that
-// is there, or as one of its profiles. The secret goes to the system's keyring
-// if there is one, which inKeyring tells, else into the file. Only the user can
-// read the file.
+// KeepLogin writes a login into a configuration file, replacing the one that is
+// there, or as one of its profiles. The secret goes to the system's keyring if
+// there is one (inKeyring is true), else into the file. Only the user can read
+// the file.
 func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error) {
 	entry := map[string]any{"url": login.URL}
 	key, account, value := login.secret()

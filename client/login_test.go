@@ -49,13 +49,13 @@ func TestMixedLoginsNameTheirSources(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "connection.json")
 	for file, cases := range map[string]map[string]Settings{
 		`{"user": "ann", "password": "a"}`: {
-			"user bob was given, but the password is that of user ann in " + path: {User: "bob"},
+			"user bob was given, but the password belongs to user ann in " + path: {User: "bob"},
 			"the password was given, but user ann comes from " + path:             {Password: "b"},
 			"": {User: "bob", Password: "b"},
 		},
-		`{"password": "a"}`: {"user bob was given, but the password is that of " + path: {User: "bob"}},
+		`{"password": "a"}`: {"user bob was given, but the password belongs to " + path: {User: "bob"}},
 		`{"client_id": "c", "client_secret": "s"}`: {
-			"client d was given, but the secret is that of client c in " + path: {ClientID: "d"},
+			"client d was given, but the secret belongs to client c in " + path: {ClientID: "d"},
 			"the client secret was given, but client c comes from " + path:      {ClientSecret: "z"},
 		},
 	} {

@@ -20,7 +20,7 @@ type logAnswer struct {
 		Value int64 `json:"value"`
 	} `json:"total"`
 	Logs []json.RawMessage `json:"logs"`
-	// Complete is set by platforms that know that no line will follow.
+	// Complete is set by platforms when no line will follow.
 	Complete bool `json:"complete"`
 }
 
@@ -73,12 +73,12 @@ func (c *Client) retrieveLogs(ctx context.Context, in Ref) (ProductLogs, error) 
 	return ProductLogs{Total: max(answer.Total.Value, int64(len(lines))), Logs: lines}, err
 }
 
-// remembered is how many of the last lines a cursor knows one by one. A line
+// remembered is how many of the last lines a cursor tracks one by one. A line
 // that comes late, behind more than so many others, is taken for seen when
 // following is resumed from a cursor.
 const remembered = 64
 
-// mark stands for one line: when it was written, and a hash of all it says.
+// mark identifies one line: when it was written, and a hash of its content.
 type mark struct {
 	micros int64
 	hash   uint32
@@ -118,8 +118,8 @@ func (c logCursor) with(m mark) logCursor {
 	return c
 }
 
-// follow gives a product's log behind the cursor. Each mark counts once: equal
-// lines are told apart by number.
+// follow returns a product's log after the cursor. Each mark counts once: equal
+// lines are distinguished by number.
 func (c logCursor) follow(product string) *followedLog {
 	log := &followedLog{product: product, resumed: c.horizon, cursor: c, seen: map[mark]int{}}
 	for _, m := range c.marks {
@@ -128,7 +128,7 @@ func (c logCursor) follow(product string) *followedLog {
 	return log
 }
 
-// String is the cursor as scripts keep it.
+// String returns the cursor in the form that scripts keep.
 func (c logCursor) String() string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.horizon))
 	for _, m := range c.marks {

@@ -70,13 +70,13 @@ type (
 	}
 )
 
-// Survey is what creating a mission makes.
+// Survey is the result of creating a mission.
 type Survey struct {
 	Flight  *Flight `json:"flight"` // nil for a mission without images
 	Mission Mission `json:"mission"`
 }
 
-// Values gives the results in the order the interface documents.
+// Values returns the results in the order the interface documents.
 func (s Survey) Values() []any {
 	if s.Flight == nil {
 		return []any{nil, s.Mission}
@@ -113,7 +113,7 @@ func (in CreateSurvey) Validate() error {
 	return nil
 }
 
-// outline gives the geometry of a mission; that of a ring of positions is a
+// outline returns the geometry of a mission; for a ring of positions it is a
 // GeometryCollection with a Polygon.
 func outline(ring []any, shape Geometry) Geometry {
 	if ring == nil {
@@ -170,8 +170,8 @@ func (in CreateMissionOrSurvey) outlined() CreateMissionOrSurvey {
 	return in
 }
 
-// further are the extra arguments of a mission without images, with those
-// that only a survey names among them.
+// further returns the extra arguments of a mission without images, including
+// the ones only a survey declares.
 func (in CreateMissionOrSurvey) further() Extra {
 	all := map[string]any{}
 	if shape := outline(in.Coordinates, in.Geometry); shape != nil {

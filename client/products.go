@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// Validate wants one way of naming the analytic.
+// Validate requires one way of naming the analytic.
 func (in OrderAnalytic) Validate() error {
 	if in.Analytic == "" && in.Name == "" {
 		return fault.Of(&fault.ParameterError{}, "analytic or name is missing: one of them is needed")
@@ -88,19 +88,19 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 	return declare.Proceed[Product](ctx, c.operation("analytics", "order"), args)
 }
 
-// Shape asks for optional deliverables as an object of nulls.
+// Shape sends optional deliverables as an object of nulls.
 func (in OrderAnalytic) Shape(body map[string]any) error {
 	if len(in.Deliverables) > 0 {
-		asked := map[string]any{}
+		deliverables := map[string]any{}
 		for _, name := range in.Deliverables {
-			asked[name] = nil
+			deliverables[name] = nil
 		}
-		body["deliverables"] = asked
+		body["deliverables"] = deliverables
 	}
 	return nil
 }
 
-// DownloadOutputs is what products.download_outputs takes.
+// DownloadOutputs are the arguments of products.download_outputs.
 type DownloadOutputs struct {
 	Product    ID   `arg:"product,req,pos" in:"none" doc:"product that has ended"`
 	TargetPath Path `arg:"target_path" in:"none" doc:"folder, made when missing; the current one when absent"`

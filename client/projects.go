@@ -60,7 +60,7 @@ type (
 	}
 )
 
-// Shape names the project in the body too, where the route wants it.
+// Shape names the project in the body too, where the route requires it.
 func (in UpdateProjectStatus) Shape(body map[string]any) error {
 	body["project"] = string(in.Project)
 	return nil

@@ -45,7 +45,7 @@ var declarations = sync.OnceValue(Declarations)
 
 // RecordTypes lists the kinds of records that operations return, by name.
 var RecordTypes = sync.OnceValue(func() []*RecordType {
-	known := map[string]*RecordType{}
+	types := map[string]*RecordType{}
 	for _, m := range declarations() {
 		var search *declare.Spec
 		if search = m.Op("search"); search != nil && search.Param("filter") == nil {
@@ -53,10 +53,10 @@ var RecordTypes = sync.OnceValue(func() []*RecordType {
 		}
 		for _, s := range m.Ops() {
 			for _, t := range recordsIn(s.Out) {
-				r := known[t.Name()]
+				r := types[t.Name()]
 				if r == nil {
 					r = newRecordType(t)
-					known[t.Name()] = r
+					types[t.Name()] = r
 				}
 				if !slices.Contains(r.Managers, m.Name) {
 					r.Managers = append(r.Managers, m.Name)
@@ -68,8 +68,8 @@ var RecordTypes = sync.OnceValue(func() []*RecordType {
 		}
 	}
 	var all []*RecordType
-	for _, name := range schema.SortedKeys(known) {
-		all = append(all, known[name])
+	for _, name := range schema.SortedKeys(types) {
+		all = append(all, types[name])
 	}
 	return all
 })
@@ -90,7 +90,7 @@ var recordTypesByManager = sync.OnceValue(func() map[string]*RecordType {
 	return found
 })
 
-// recordOf is the Go type of a manager's records, nil when it has none.
+// recordOf returns the Go type of a manager's records, nil when it has none.
 func recordOf(m *declare.Manager) reflect.Type {
 	for _, name := range []string{"search", "describe", "create"} {
 		if s := m.Op(name); s != nil {
@@ -102,7 +102,7 @@ func recordOf(m *declare.Manager) reflect.Type {
 	return nil
 }
 
-// ManagerOf is the manager whose records are of a Go type, "" when none is.
+// ManagerOf returns the manager whose records are of a Go type, "" when none is.
 func ManagerOf(record reflect.Type) string {
 	for _, r := range RecordTypes() {
 		for _, manager := range r.Managers {
@@ -194,11 +194,11 @@ func newRecordType(t reflect.Type) *RecordType {
 	return r
 }
 
-// FieldsOf lists the fields of a result that is no record, such as a total beside a list.
+// FieldsOf lists the fields of a result that is not a record, such as a total with a list.
 func FieldsOf(t reflect.Type) []RecordField { return fieldsOf(t, "", new([]RecordField)) }
 
-// fieldsOf reads the tags of a struct that lies at a dotted name. Documented
-// names that stand outside it, in the record itself, are added to named.
+// fieldsOf reads the tags of a struct at a dotted name. Documented names
+// outside it, in the record itself, are added to named.
 func fieldsOf(t reflect.Type, at string, named *[]RecordField) (fields []RecordField) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -244,7 +244,7 @@ func fieldType(f reflect.StructField) string {
 	return strings.TrimSuffix(TypeName(f.Type), "?") // any field may be absent
 }
 
-// TypeName names a Go type of a field or a result as scripts see it: that of a
+// TypeName names a Go type of a field or a result as scripts see it: a
 // record by its name, with ? where it may be nil.
 func TypeName(t reflect.Type) string {
 	switch {

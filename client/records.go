@@ -22,7 +22,7 @@ type (
 		Missions         []string        `json:"missions" type:"[]id" doc:"its missions"`
 		User             string          `json:"user" type:"id" doc:"user who created it"`
 		RealBbox         json.RawMessage `json:"real_bbox" type:"geometry" doc:"bounding box of its content"`
-		PlaceName        string          `json:"place_name" doc:"place it lies at"`
+		PlaceName        string          `json:"place_name" doc:"name of the place"`
 		Location         []float64       `json:"location" unit:"degrees" doc:"longitude and latitude, WGS 84"`
 		Fixed            bool            `json:"fixed" doc:"true when the location does not follow the content"`
 		HorizontalSRSWKT string          `json:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
@@ -62,7 +62,7 @@ type (
 		Status         json.RawMessage `json:"status" doc:"state: flying, uploading, temporary-blocked, error or completed; text, or a table with name (filter by status.name)"`
 		History
 	}
-	// UploadsStatus tells how far the uploads of a flight are. Its id is the flight's.
+	// UploadsStatus is the progress of a flight's uploads. Its id is the flight's.
 	UploadsStatus struct {
 		Record `doc:"Progress of the uploads of a flight. Its id is the flight's."`
 	}
@@ -266,8 +266,8 @@ func (a *Accepted) Decode(v declare.Value) error {
 	return err
 }
 
-// History is when and by whom a record was made, changed and deleted. Dates
-// are texts, users are ids; what has not happened is empty.
+// History has when a record was made, changed and deleted, and by which user.
+// Dates are texts, users are ids; what has not happened is empty.
 type History struct {
 	CreationDate     string `json:"creation_date" type:"date" doc:"when it was created"`
 	CreationUser     string `json:"creation_user" type:"id" doc:"user who created it"`

@@ -7,7 +7,7 @@ import (
 	"transect/client/fault"
 )
 
-// Comments are what people write about things of a project.
+// Comments are people's comments on things of a project.
 type Comments struct {
 	Create          Op[CreateComment, Comment]         `create:"comments" unknown:"list" doc:"Comment on an object of a project."`
 	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one object in it, as read by the current user."`
@@ -40,7 +40,7 @@ var commentWording = wording{
 	users:  map[string]string{"author": "creation_user"},
 }
 
-// Validate wants both parts of a photo.
+// Validate requires both parts of a photo.
 func (in CreateComment) Validate() error { return in.check(in.Type) }
 
 // Shape writes what the comment is about.
@@ -52,7 +52,7 @@ func (in CreateComment) Shape(body map[string]any) error {
 // Answer reads the comment in its documented form.
 func (CreateComment) Answer(body []byte) ([]byte, error) { return commentWording.one(body, "comment") }
 
-// Validate wants a type with a target: without one the whole project would be
+// Validate requires a type with a target: without one the whole project would be
 // marked as read.
 func (in MarkCommentsAsRead) Validate() error {
 	if in.Type == "" && (in.Target != "" || in.Flight != "") {
@@ -80,7 +80,7 @@ func (c *Client) eachComment(ctx context.Context, in SubjectQuery) (*Cursor[Comm
 	return cursorOver(c.Comments.Search(ctx, CommentQuery{in}))
 }
 
-// Comment is what somebody wrote about something of a project.
+// Comment is a person's comment on something of a project.
 type Comment struct {
 	Record       `doc:"Comment on an object of a project."`
 	Text         string          `json:"text" doc:"the comment"`
@@ -101,8 +101,8 @@ type Comment struct {
 type Tags struct {
 	Create          Op[CreateTag, Tag]             `create:"tags" unknown:"list" doc:"Attach a tag to an object of a project."`
 	Delete          Op[TagOnly, None]              `delete:"tags/{tag}" method:"DELETE" extra:"no" doc:"Delete a tag."`
-	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or those of one object in it."`
-	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or those of one object in it."`
+	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or of one object in it."`
+	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or of one object in it."`
 }
 
 // Inputs of the tag operations.
@@ -128,7 +128,7 @@ var tagWording = wording{
 	users: map[string]string{"author": "creation_user", "deleted_by": "deletion_user"},
 }
 
-// Validate wants both parts of a photo.
+// Validate requires both parts of a photo.
 func (in CreateTag) Validate() error { return in.check(in.Type) }
 
 // Shape writes what the tag is attached to.

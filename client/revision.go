@@ -19,8 +19,8 @@ import (
 // use each. What the connection's revision lacks is not sent.
 const oldestRevision = 3
 
-// adjustment is what some revisions have otherwise than the declarations say.
-// Operations are patterns, * standing for any part of a name.
+// adjustment is how some revisions differ from the declarations. Operations are
+// patterns, * standing for any part of a name.
 type adjustment struct {
 	revisions  []int
 	operations []string
@@ -74,8 +74,7 @@ func startingAt(page int) func(*declare.Spec) {
 	return func(s *declare.Spec) { s.FirstPage = page }
 }
 
-// revise turns the operations of a manager, as they were declared, into those of the
-// connection's revision.
+// revise turns the operations of a manager, as they were declared, into those for the connection's revision.
 func (c *Client) revise(m *declare.Manager, ops []*declare.Spec) []*declare.Spec {
 	revision := c.Revision()
 	for _, w := range withdrawals {

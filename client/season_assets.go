@@ -96,7 +96,7 @@ type Fields struct {
 type (
 	CreateField struct {
 		Company     ID     `arg:"company,req" doc:"company it belongs to"`
-		Project     ID     `arg:"project,req" doc:"project it lies in"`
+		Project     ID     `arg:"project,req" doc:"project it is in"`
 		Name        string `arg:"name,req" doc:"name of the field"`
 		Description string `arg:"description" doc:"what it is"`
 		Extra
@@ -108,7 +108,7 @@ type (
 	}
 	UpdateField struct {
 		Field       ID     `arg:"field,req" doc:"field"`
-		Project     ID     `arg:"project,req" doc:"project it lies in"`
+		Project     ID     `arg:"project,req" doc:"project it is in"`
 		Name        string `arg:"name,req" doc:"its name, the old one or a new one"`
 		Company     ID     `arg:"company" doc:"company it belongs to from now on"`
 		Description string `arg:"description" doc:"what it is"`
@@ -119,7 +119,7 @@ type (
 // Validate refuses fields that both include and exclude.
 func (in FieldIDs) Validate() error { return oneChoice(&fault.ParameterError{}, in.Fields) }
 
-// Chunk asks for one field at a time when properties are chosen: the route for
+// Chunk requests one field at a time when properties are chosen: the route for
 // lists takes the ids under the very key that would hold the choice.
 func (in FieldIDs) Chunk() int {
 	if len(in.Fields) > 0 || in.Extra.Extra["fields"] != nil {
@@ -132,7 +132,7 @@ func (in FieldIDs) Chunk() int {
 type Field struct {
 	Record      `doc:"Piece of land that trials are on."`
 	Company     string `json:"company" type:"id" doc:"company it belongs to"`
-	Project     string `json:"project" type:"id" doc:"project it lies in"`
+	Project     string `json:"project" type:"id" doc:"project it is in"`
 	Name        string `json:"name" doc:"name of the field"`
 	Description string `json:"description" doc:"what it is"`
 	History

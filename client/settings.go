@@ -12,8 +12,8 @@ import (
 	"transect/client/fault"
 )
 
-// Settings say which platform to connect to, as whom, and how. Empty values
-// count as absent.
+// Settings are the platform to connect to, the login, and how to connect. Empty
+// values count as absent.
 type Settings struct {
 	URL          string `json:"url" arg:"url" doc:"address of the platform"`
 	User         string `json:"user" arg:"user" doc:"user to log in as"`
@@ -72,8 +72,8 @@ func (s Settings) Resolve() (Settings, error) {
 	return out, nameKeys(out.ConfigFile, out.complete())
 }
 
-// withhold removes the secrets of a configuration file from its settings when the
-// platform that was given is not the one they are for, and says so.
+// withhold removes the secrets of a configuration file from its settings when
+// the platform that was given is not the one they are for, and warns about it.
 func (s *Settings) withhold(given string) (why string) {
 	if given == "" || s.URL == "" || origin(given) == origin(s.URL) {
 		return ""
@@ -102,7 +102,7 @@ func (s *Settings) withhold(given string) (why string) {
 // SameOrigin reports whether two addresses are of platforms that get the same secrets.
 func SameOrigin(a, b string) bool { return origin(a) == origin(b) }
 
-// origin is the part of a platform's address that decides who gets a secret.
+// origin returns the part of a platform's address that decides who gets a secret.
 func origin(address string) string {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -128,22 +128,22 @@ func (s *Settings) yieldLogin(given Settings) {
 	if given.AccessToken != "" || given.User != "" || given.ClientID != "" {
 		s.AccessToken = ""
 	}
-	// A client may come along with a user, but not the other way round.
+	// A given client may be combined with the file's user, but not the other way round.
 	if given.ClientID != "" && given.ClientSecret != "" && given.User == "" {
 		s.User, s.Password = "", ""
 	}
 }
 
-// mixedWith says which part of a login is the file's where the other was given
-// and is not the one in the file, for the message when the platform refuses it.
+// mixedWith describes a login with one part given and the other from a file
+// that names another login, for the message when the platform refuses it.
 func (s Settings) mixedWith(given Settings) string {
 	switch {
 	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":
-		return fmt.Sprintf("user %s was given, but the password is that of %s", given.User, s.fileUser("user", s.User))
+		return fmt.Sprintf("user %s was given, but the password belongs to %s", given.User, s.fileUser("user", s.User))
 	case given.Password != "" && given.User == "" && s.User != "":
 		return fmt.Sprintf("the password was given, but user %s comes from %s", s.User, s.ConfigFile)
 	case given.ClientID != "" && given.ClientID != s.ClientID && given.ClientSecret == "" && s.ClientSecret != "":
-		return fmt.Sprintf("client %s was given, but the secret is that of %s", given.ClientID,
+		return fmt.Sprintf("client %s was given, but the secret belongs to %s", given.ClientID,
 			s.fileUser("client", s.ClientID))
 	case given.ClientSecret != "" && given.ClientID == "" && s.ClientID != "":
 		return fmt.Sprintf("the client secret was given, but client %s comes from %s", s.ClientID, s.ConfigFile)
@@ -183,7 +183,7 @@ func (s Settings) complete() error {
 	return nil
 }
 
-// hintWithheld is the hint for a login that lacks what variable gives: why the
+// hintWithheld returns the hint for a login that lacks a secret: why the
 // configuration file's was not used, or otherwise.
 func (s Settings) hintWithheld(variable, otherwise string) string {
 	if s.withheld == "" {
@@ -196,7 +196,7 @@ func (s Settings) hintWithheld(variable, otherwise string) string {
 	return fmt.Sprintf("%s; give %s, or %s", s.withheld, variable, login)
 }
 
-// notIn says that the configuration file that was read lacks a key.
+// notIn returns "; <file> holds no <key>", or "" when no configuration file was read.
 func (s Settings) notIn(key string) string {
 	if s.ConfigFile == "" {
 		return ""
@@ -207,8 +207,8 @@ func (s Settings) notIn(key string) string {
 // ErrNoConnection is the cause of the error of a script that needs a platform when none was named.
 var ErrNoConnection = errors.New("no platform was named")
 
-// noConnection is the error of a script that needs a platform when none was
-// named. It never falls back to the local one by itself.
+// noConnection returns the error of a script that needs a platform when none
+// was named. There is no fallback to the local one.
 func noConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or "+

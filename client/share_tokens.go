@@ -45,7 +45,7 @@ type (
 // Validate refuses fields that both include and exclude.
 func (q TokenQuery) Validate() error { return oneChoice(&fault.SearchError{}, q.Fields) }
 
-// Shape drops an order: the route knows none.
+// Shape drops the sort: the route has none.
 func (TokenQuery) Shape(body map[string]any) error {
 	delete(body, "sort")
 	return nil
@@ -72,7 +72,7 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company 
 	}
 	if len(companies) != 1 {
 		return ShareToken{}, fault.Hinted(fault.Of(&fault.RuntimeError{},
-			"the datasets belong to %d companies; a token opens those of one", len(companies)),
+			"the datasets belong to %d companies; a token opens datasets of one company", len(companies)),
 			"create one token per company")
 	}
 	if company = cmp.Or(company, ID(companies[0])); company == "" {

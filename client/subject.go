@@ -7,14 +7,14 @@ import (
 	"transect/client/fault"
 )
 
-// Subject is what a tag or a comment is about, beside its type. A photo is
-// known by its flight and itself.
+// Subject is what a tag or a comment is about, with its type. A photo is known
+// by its flight and itself.
 type Subject struct {
 	Target ID `arg:"target" in:"none" doc:"what it is about: a resource of that type"`
 	Flight ID `arg:"flight" in:"none" doc:"flight of the photo; with type photo"`
 }
 
-// check wants both parts of a photo.
+// check requires both parts of a photo.
 func (s Subject) check(kind string) error {
 	switch {
 	case kind != "photo":
@@ -49,7 +49,7 @@ type SubjectQuery struct {
 	Extra
 }
 
-// Validate wants both parts of a photo, or none for all photos.
+// Validate requires both parts of a photo, or none for all photos.
 func (q SubjectQuery) Validate() error {
 	if q.Target == "" && q.Flight == "" {
 		return nil
@@ -112,7 +112,7 @@ func (w wording) all(body []byte, project ID) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// entry gives the fields of an entry their documented names. Those without
+// entry renames the fields of an entry to their documented names. Those without
 // another name stay, and those that have theirs already.
 func (w wording) entry(fields map[string]any) map[string]any {
 	target, described := fields["target"].(map[string]any)

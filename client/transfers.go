@@ -27,7 +27,7 @@ func backoffFor(sleep func(context.Context, time.Duration) error) func(context.C
 // TransferOptions configure the transfers of an operation.
 type TransferOptions struct {
 	Progress func(delta int64)       // bytes transferred since the last call; negative when a part starts over
-	Found    func(delta int64)       // those of them that an earlier run has sent
+	Found    func(delta int64)       // bytes of them that an earlier run has sent
 	Uploaded func(transfer.Uploaded) // called with the result of an upload
 
 	New      bool                        // the component was just created
@@ -48,7 +48,7 @@ func transferOptions(ctx context.Context) TransferOptions {
 	return o
 }
 
-// Uploaded tells the options of a context of an upload that something else made.
+// Uploaded reports an upload made elsewhere to the options in ctx.
 func Uploaded(ctx context.Context, u transfer.Uploaded) {
 	o := transferOptions(ctx)
 	if o.Progress != nil {
@@ -60,10 +60,10 @@ func Uploaded(ctx context.Context, u transfer.Uploaded) {
 }
 
 // Reserve reserves n bytes of the budget for an upload, which takes them by
-// TransferOptions.Reserved; calling sent with n gives the rest back.
+// TransferOptions.Reserved; calling sent with n releases the rest.
 func (c *Client) Reserve(n int64) (sent func(n int64), err error) { return c.transfers.Plan(n) }
 
-// Room is how many bytes more the budget lets be sent, if there is one.
+// Room returns how many bytes are left of the budget, if there is one.
 func (c *Client) Room() (n int64, limited bool) {
 	if c.transfers.Room == nil {
 		return 0, false
@@ -71,7 +71,7 @@ func (c *Client) Room() (n int64, limited bool) {
 	return c.transfers.Room()
 }
 
-// Missing is how many bytes of a component no earlier run has sent.
+// Missing returns how many bytes of a component no earlier run has sent.
 func (c *Client) Missing(dataset, component, path string) (int64, error) {
 	return c.transfers.Missing(transfer.Upload{Dataset: dataset, Component: component, Path: path, Multipart: true})
 }
@@ -148,8 +148,7 @@ func (c *Client) explainComponent(ctx context.Context, dataset, name string, err
 	}
 }
 
-// componentMD5 is the checksum that the platform has of a component, "" when it
-// names none.
+// componentMD5 returns the platform's checksum of a component, or "".
 func (c *Client) componentMD5(ctx context.Context, in DownloadComponent) string {
 	found, err := c.Datasets.Describe(ctx, Refs{IDs: IDs{string(in.Dataset)}})
 	if err != nil || len(found) == 0 {

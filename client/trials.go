@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// Validate wants a polygon, in degrees unless there is a reference system.
+// Validate requires a polygon, in degrees unless there is a reference system.
 func (in TrialLocation) Validate() error {
 	if kind := in.Geometry["type"]; kind != "Polygon" {
 		return fault.Of(&fault.QueryError{}, "geometry is a %v, must be a Polygon", kind)

@@ -29,9 +29,9 @@ const (
 // Settled finds resources of a name, and looks again while there are several and the youngest
 // may be about to be deleted. record is the JSON of one.
 func Settled[T any](ctx context.Context, c *Client, find func() ([]T, error), record func(T) []byte) ([]T, error) {
-	for look := 1; ; look++ {
+	for attempt := 1; ; attempt++ {
 		found, err := find()
-		if err != nil || len(found) < 2 || look == looks {
+		if err != nil || len(found) < 2 || attempt == looks {
 			return found, err
 		}
 		youngest := slices.MaxFunc(found, func(a, b T) int { return created(record(a)).Compare(created(record(b))) })
@@ -44,7 +44,7 @@ func Settled[T any](ctx context.Context, c *Client, find func() ([]T, error), re
 	}
 }
 
-// created is when the platform created a record; zero when it does not say.
+// created returns when the platform created a record, or zero.
 func created(record []byte) time.Time {
 	text := cmp.Or(gjson.GetBytes(record, "creation_date").Str, gjson.GetBytes(record, "created").Str)
 	date, _ := time.Parse(time.RFC3339, text)
@@ -53,10 +53,10 @@ func created(record []byte) time.Time {
 
 // settle returns the resource with which a run goes on that has created one of a name. The
 // choice is noted before anything is deleted: a run that dies in between makes no other.
-func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], error) {
-	own := made.ResourceID()
+func (n byName[T]) settle(ctx context.Context, c *Client, created T) (Found[T], error) {
+	own := created.ResourceID()
 	choice, err := declare.Remember(ctx, "oldest", func() (string, error) {
-		oldest, err := n.oldest(made)
+		oldest, err := n.oldest(created)
 		if err != nil || oldest == own {
 			return own, err
 		}
@@ -68,7 +68,7 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 		return oldest, err
 	})
 	if err != nil || choice == own {
-		return Found[T]{made, true}, err
+		return Found[T]{created, true}, err
 	}
 	if err := n.giveUp(ctx, c, own, choice); err != nil {
 		return Found[T]{}, err
@@ -77,11 +77,11 @@ func (n byName[T]) settle(ctx context.Context, c *Client, made T) (Found[T], err
 	return first(found), err
 }
 
-// oldest is the id of the oldest resource of the name.
-func (n byName[T]) oldest(made T) (string, error) {
+// oldest returns the id of the oldest resource of the name.
+func (n byName[T]) oldest(own T) (string, error) {
 	all, err := n.find()
-	if !slices.ContainsFunc(all, func(r T) bool { return r.ResourceID() == made.ResourceID() }) {
-		all = append(all, made)
+	if !slices.ContainsFunc(all, func(r T) bool { return r.ResourceID() == own.ResourceID() }) {
+		all = append(all, own)
 	}
 	return slices.MinFunc(all, func(a, b T) int {
 		return cmp.Or(created(a.JSON()).Compare(created(b.JSON())), strings.Compare(a.ResourceID(), b.ResourceID()))
@@ -100,8 +100,8 @@ func (n byName[T]) used(ctx context.Context, c *Client, id string) (bool, error)
 	return false, nil
 }
 
-// giveUp deletes the run's own resource. Looking into it once more costs nothing that counts
-// and keeps what somebody has put there while the run was dead.
+// giveUp deletes the run's own resource. Looking into it once more costs nothing that counts and keeps what others
+// have put there while the run was dead.
 func (n byName[T]) giveUp(ctx context.Context, c *Client, own, older string) error {
 	used, err := n.used(ctx, c, own)
 	switch {

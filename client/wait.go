@@ -38,7 +38,7 @@ type IngestionState struct {
 	Failed    int64 `json:"failed"`
 }
 
-// Validate wants to know which datasets are meant.
+// Validate requires a selection of datasets.
 func (in WaitForDatasets) Validate() error {
 	if (in.Datasets == nil) == (in.Filter == nil) {
 		return fault.Of(&fault.ParameterError{}, "exactly one of datasets and filter is needed")
@@ -103,7 +103,7 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 		pending["components.status"] = map[string]any{"$ne": "pending"}
 	}
 	check := func() (_ IngestionState, _ any, _ bool, err error) {
-		// What is no longer pending has one of the two other states for good.
+		// An upload that is no longer pending keeps one of the two other states.
 		if state.Pending, err = count(map[string]any{"$or": []any{is("running"), pending}}); err == nil {
 			var ended errgroup.Group
 			ended.Go(func() (err error) {

@@ -100,8 +100,8 @@ func deleteOAuthClient(r *Request) any {
 	return doc
 }
 
-// clientUser returns the user for whom a client acts, and when the client expires (zero: never). It fails
-// with 401 for a wrong id or secret.
+// clientUser returns the user that a client acts for, and when the client expires (zero: never). It fails with 401
+// for a wrong id or secret.
 func (r *Request) clientUser(id, secret string) (user string, ends time.Time) {
 	own := r.p.secrets
 	if same(id, own.ClientID) && same(secret, own.ClientSecret) {

@@ -16,9 +16,9 @@ import (
 
 // content holds the open files of a dataset.
 type content struct {
-	main   formats.File
-	beside []formats.File
-	files  []*os.File
+	main     formats.File
+	sidecars []formats.File
+	files    []*os.File
 }
 
 func (c *content) close() {
@@ -51,10 +51,10 @@ func (p *Platform) openContent(doc store.Doc, files []stored) (*content, error) 
 		case names[i] == "projection": // whatever its name
 			file.Name, projected = stem+".prj", true
 		}
-		c.beside = append(c.beside, file)
+		c.sidecars = append(c.sidecars, file)
 	}
 	text := func(name, text string) {
-		c.beside = append(c.beside, formats.File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))})
+		c.sidecars = append(c.sidecars, formats.File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))})
 	}
 	if wkt := store.Text(doc, "horizontal_srs_wkt"); wkt != "" && !projected {
 		text(stem+".prj", wkt)
@@ -98,7 +98,7 @@ func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, fi
 	err := recovered(func() {
 		c := must(p.openContent(doc, files))
 		defer c.close()
-		info = must(formats.Describe(ctx, c.main, c.beside...))
+		info = must(formats.Describe(ctx, c.main, c.sidecars...))
 	})
 	if err == nil {
 		err = info.Reason

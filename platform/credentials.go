@@ -62,14 +62,14 @@ func hideSecrets(_ *Request, given, doc store.Doc) {
 		return
 	}
 	kind := store.Text(secrets, "type")
-	var known fields
+	var form fields
 	for _, name := range secretTypes[kind].required {
-		known = append(known, schema.Param{Name: name, Type: "word"})
+		form = append(form, schema.Param{Name: name, Type: "word"})
 	}
 	for _, name := range secretTypes[kind].shown {
-		known = append(known, schema.Param{Name: name, Type: "word", Optional: true})
+		form = append(form, schema.Param{Name: name, Type: "word", Optional: true})
 	}
-	check(schema.CheckFields(known, "credentials.", secrets))
+	check(schema.CheckFields(form, "credentials.", secrets))
 	shown := store.Doc{"type": kind}
 	for _, key := range secretTypes[kind].shown {
 		if secrets[key] != nil {

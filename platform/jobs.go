@@ -179,7 +179,7 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 	return waiting
 }
 
-// run does one job. A failed one is left for another attempt.
+// run executes one job. A failed one is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
 	do := map[string]func(context.Context, job){
 		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles,

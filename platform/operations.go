@@ -230,7 +230,7 @@ func lookup(args map[string]any, key string) (any, error) {
 	}
 }
 
-// Limit is the page size that a search declares for requests without one, or 0.
+// Limit returns the page size that a search declares for requests without one, or 0.
 func (o *operation) Limit() int64 {
 	if p := o.arg("limit"); p != nil {
 		n, _ := p.Default.(int64)

@@ -45,7 +45,7 @@ func NewOverlay(below http.RoundTripper, base string) (*Overlay, error) {
 	o := &Overlay{below: below, base: at, root: strings.TrimSuffix(at.Path, "/"), mux: http.NewServeMux(),
 		routes: map[string]*route{}}
 	o.under = &beneath{tripper: below, base: strings.TrimSuffix(base, "/"), held: map[string]map[string]bool{},
-		asked: map[string]bool{}, numbers: map[string]int{}, totals: map[string]int{}}
+		copied: map[string]bool{}, numbers: map[string]int{}, totals: map[string]int{}}
 	routes := allRoutes()
 	o.under.reads = accesses(routes)
 	for _, rt := range routes {

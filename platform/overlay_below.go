@@ -30,7 +30,7 @@ type beneath struct {
 
 	mu      sync.Mutex
 	held    map[string]map[string]bool // ids in memory, by collection: new, changed and copied
-	asked   map[string]bool            // what was copied already
+	copied  map[string]bool            // what was copied already
 	numbers map[string]int             // counters of new ids, by collection
 	totals  map[string]int             // of searches for what is held
 	undo    []func()                   // of the open transaction
@@ -182,11 +182,11 @@ func (u *beneath) settle(committed bool) {
 func (u *beneath) once(what string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	first := !u.asked[what]
+	first := !u.copied[what]
 	if first {
-		u.undo = append(u.undo, func() { delete(u.asked, what) })
+		u.undo = append(u.undo, func() { delete(u.copied, what) })
 	}
-	u.asked[what] = true
+	u.copied[what] = true
 	return first
 }
 

@@ -147,7 +147,7 @@ func (p *Platform) open(ctx context.Context) (err error) {
 	return err
 }
 
-// Credentials are what a client needs to connect.
+// Credentials are a client's address and login.
 type Credentials struct {
 	User         string `json:"user"`
 	Password     string `json:"password"`

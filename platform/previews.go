@@ -56,7 +56,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		doc = t.load(datasets, id)
 		files, _ = t.filesOf(doc)
 	}))
-	var made []blob.Blob
+	var blobs []blob.Blob
 	if failed == nil {
 		var encoded []byte
 		failed = recovered(func() { encoded = must(p.drawPreview(ctx, doc, files)) })
@@ -66,7 +66,7 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		}
 		p.logDefect(failed, "dataset", id)
 		if failed == nil {
-			made = []blob.Blob{must(p.blobs.Put(blob.NewID(), bytes.NewReader(encoded), ""))}
+			blobs = []blob.Blob{must(p.blobs.Put(blob.NewID(), bytes.NewReader(encoded), ""))}
 		}
 	}
 	p.checkKept(p.write(ctx, func(t tx) {
@@ -79,10 +79,10 @@ func (p *Platform) storePreview(ctx context.Context, id string, failed error, wi
 		if failed != nil {
 			doc["preview"] = failedFor(failed)
 		} else {
-			t.keepBytes(id, preview, preview, made[0])
+			t.keepBytes(id, preview, preview, blobs[0])
 		}
 		t.replace(datasets, doc)
-	}), made...)
+	}), blobs...)
 }
 
 // drawPreview draws the preview of a dataset.
@@ -109,7 +109,7 @@ func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []store
 			return nil, err
 		}
 		defer c.close()
-		if drawn, err = formats.Picture(ctx, c.main, side, c.beside...); err != nil {
+		if drawn, err = formats.Picture(ctx, c.main, side, c.sidecars...); err != nil {
 			return nil, err
 		}
 	}

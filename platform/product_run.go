@@ -13,8 +13,8 @@ import (
 	"transect/platform/internal/store"
 )
 
-// addLog stores a log line. Its time is later than that of the line before,
-// because clients use it as a cursor.
+// addLog stores a log line. Its time is later than the previous line's, because
+// clients use it as a cursor.
 func (p *Platform) addLog(t tx, product, level, message string, fields map[string]any) {
 	record := store.Doc{}
 	maps.Copy(record, fields)
@@ -28,7 +28,7 @@ func (p *Platform) addLog(t tx, product, level, message string, fields map[strin
 func (p *Platform) runProduct(ctx context.Context, j job) {
 	doc := p.beginProduct(ctx, j)
 	program, ok := analytic.Find(store.Text(doc, "analytic_name"), store.Text(doc, "analytic_version"))
-	var made []analytic.Deliverable
+	var deliverables []analytic.Deliverable
 	result := j.exhausted("it")
 	switch {
 	case result != nil:
@@ -36,14 +36,14 @@ func (p *Platform) runProduct(ctx context.Context, j job) {
 		result = errors.Join(analytic.ErrRejected,
 			errors.New("the local platform runs no containers, only its own analytics"))
 	default:
-		result = recovered(func() { made = must(program.Run(ctx, p.orderOf(ctx, j, doc))) })
+		result = recovered(func() { deliverables = must(program.Run(ctx, p.orderOf(ctx, j, doc))) })
 		p.logDefect(result, "product", j.id)
 	}
 	check(context.Cause(ctx))
 	if errors.Is(result, errLost) {
 		panic(result)
 	}
-	p.endProduct(ctx, j, doc, made, result)
+	p.endProduct(ctx, j, doc, deliverables, result)
 }
 
 // isBuiltIn reports whether an analytic is one of the platform's own, and not
@@ -111,9 +111,9 @@ func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []ana
 
 // endProduct stores the status and all deliverables of a product in one
 // transaction.
-func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []analytic.Deliverable, result error) {
+func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, results []analytic.Deliverable, result error) {
 	var blobs []blob.Blob
-	for _, d := range made {
+	for _, d := range results {
 		for _, f := range d.Files {
 			b, err := p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")
 			p.checkKept(err, blobs...)
@@ -124,7 +124,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 		t.finish(j)
 		current := t.load(products, j.id)
 		deliverables, outputs, files := objectOf(current, "deliverables"), []any{}, blobs
-		for _, d := range made {
+		for _, d := range results {
 			id := p.keepDeliverable(t, doc, d, files[:len(d.Files)])
 			files = files[len(d.Files):]
 			deliverables[d.Name] = id

@@ -169,12 +169,12 @@ func checkSlots(ordered store.Doc, key string, given store.Doc) {
 // will hold the id of its dataset.
 func wantedDeliverables(ordered, given store.Doc) store.Doc {
 	wanted := objectOf(given, "deliverables")
-	made := store.Doc{}
+	product := store.Doc{}
 	for _, slot := range slotsOf(ordered, "deliverables", wanted) {
 		name := store.Text(slot, "name")
 		if _, ok := wanted[name]; ok || slot["required"] == true {
-			made[name] = nil
+			product[name] = nil
 		}
 	}
-	return made
+	return product
 }

@@ -15,7 +15,7 @@ type ref struct {
 	then reaction
 }
 
-// reaction is what happens to a document when a document it refers to is deleted.
+// reaction is the effect on a document when a document it refers to is deleted.
 type reaction int
 
 const (

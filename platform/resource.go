@@ -134,7 +134,7 @@ func (t *resource) checkUnique(r *Request, doc store.Doc) {
 	}
 }
 
-// owned is the complete function of resources that belong to the platform's company by default.
+// owned sets the owner of a new resource, by default the platform's company.
 func owned(r *Request, _, doc store.Doc) {
 	if doc["company"] == nil {
 		doc["company"] = r.p.secrets.Company

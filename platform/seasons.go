@@ -63,7 +63,7 @@ func checkTrialsCompany(r *Request, given, doc store.Doc) {
 	}
 }
 
-// completeMethod sets a method's company, which it is found by, to the first of its companies, and checks the
+// completeMethod sets a method's company, which searches match, to the first of its companies, and checks the
 // variables that its outputs are for.
 func completeMethod(r *Request, _, doc store.Doc) {
 	list := listOf(doc, "companies")

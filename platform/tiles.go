@@ -56,13 +56,13 @@ func (p *Platform) describeRaster(ctx context.Context, found, doc store.Doc, fil
 const tileMemory = 64 << 20
 
 // useRaster calls f with a raster and its overviews.
-func (p *Platform) useRaster(file, made stored, f func(*raster.Raster) error) error {
+func (p *Platform) useRaster(file, overviews stored, f func(*raster.Raster) error) error {
 	data := must(p.blobs.Open(file.blob))
 	defer data.Close()
-	further := must(p.blobs.Open(made.blob))
+	further := must(p.blobs.Open(overviews.blob))
 	defer further.Close()
-	r := must(raster.OpenWith(p.tilePixels, file.blob+" "+made.blob, data, file.size))
-	check(r.UseOverviews(further, made.size))
+	r := must(raster.OpenWith(p.tilePixels, file.blob+" "+overviews.blob, data, file.size))
+	check(r.UseOverviews(further, overviews.size))
 	return f(r)
 }
 
@@ -86,19 +86,19 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 			}
 		}
 	}))
-	var beside []formats.File
+	var sidecars []formats.File
 	for _, s := range components {
 		f := must(p.blobs.Open(s.blob))
 		defer f.Close()
-		beside = append(beside, formats.File{Name: s.filename, Data: f, Size: s.size})
+		sidecars = append(sidecars, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
-	beside = append(beside, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
-	if content := must(formats.RecogniseWith(file, beside...)); content.Format == "geotiff" {
+	sidecars = append(sidecars, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
+	if content := must(formats.RecogniseWith(file, sidecars...)); content.Format == "geotiff" {
 		format = "tiff"
 	} else {
 		format = content.Format
 	}
-	r, err = formats.OpenRaster(ctx, file, beside...)
+	r, err = formats.OpenRaster(ctx, file, sidecars...)
 	return r, format, err
 }
 
@@ -130,7 +130,7 @@ func (t tx) awaitTiles(doc store.Doc, found store.Doc) (due bool) {
 func (p *Platform) makeTiles(ctx context.Context, j job) {
 	var s stored
 	check(p.read(ctx, func(t tx) { s, _ = t.bytesOf(j.id, "raster") }))
-	made, err := p.writeOverviews(ctx, s, j)
+	written, err := p.writeOverviews(ctx, s, j)
 	check(context.Cause(ctx))
 	if _, full := errors.AsType[*fs.PathError](err); full {
 		check(err) // an error of the disk, not of the raster: retried
@@ -142,7 +142,7 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 		if err != nil {
 			doc["tiles"] = failedFor(err)
 		} else {
-			t.keepBytes(j.id, overviews, overviews, made)
+			t.keepBytes(j.id, overviews, overviews, written)
 		}
 		t.dropPreview(doc)
 		if _, slow := errors.AsType[slowTiles](err); slow { // its preview would be slow, too
@@ -151,7 +151,7 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 			t.awaitPreview(doc)
 		}
 		t.replace(datasets, doc)
-	}), made)
+	}), written)
 	p.workers.wake()
 }
 
@@ -163,15 +163,15 @@ func (limit slowTiles) Error() string {
 }
 
 // writeOverviews writes the overviews of a raster file to a blob.
-func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made blob.Blob, err error) {
+func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (overviews blob.Blob, err error) {
 	if err := j.exhausted("making the tiles"); err != nil {
-		return made, err
+		return overviews, err
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()
 	r, _, err := p.openPositioned(ctx, formats.File{Name: s.filename, Data: f, Size: s.size}, j.id)
 	if err != nil {
-		return made, err
+		return overviews, err
 	}
 	limit := p.maxTime(s.size)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, slowTiles(limit))

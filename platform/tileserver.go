@@ -145,8 +145,8 @@ func (r *Request) layers(ids []string) (layers []layer) {
 						store.Text(doc, "type")))
 				}
 				file, _ := r.bytesOf(ids[i], "raster")
-				made, _ := r.bytesOf(ids[i], overviews)
-				layers = append(layers, layer{ids[i], file, made})
+				overviewBlob, _ := r.bytesOf(ids[i], overviews)
+				layers = append(layers, layer{ids[i], file, overviewBlob})
 				switch {
 				case store.Text(doc, "tiles.status") == statusAvailable:
 				case store.Text(doc, "tiles.status") == statusFailed:

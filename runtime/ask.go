@@ -16,8 +16,8 @@ import (
 	"transect/runtime/tty"
 )
 
-// ask asks for URL, user and password on the terminal. What was found
-// elsewhere is the default.
+// ask prompts for URL, user and password on the terminal. Settings found
+// elsewhere are the defaults.
 func (c *connector) ask(ctx context.Context, s *client.Settings) error {
 	p := c.process
 	if !p.IsTerminal(p.Stdin) || !p.IsTerminal(p.Stderr) {
@@ -58,15 +58,15 @@ func (c *connector) defaults(s client.Settings) (client.Settings, error) {
 	return found, nil
 }
 
-// Ask asks for a text, a secret without echo; known is the default. It waits for
-// the answer or the end of ctx: the read itself cannot be cancelled and is
+// Ask prompts for a text, a secret without echo; known is the default. It waits
+// for the answer or the end of ctx: the read itself cannot be cancelled and is
 // abandoned.
-func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
+func (p *Process) Ask(ctx context.Context, out io.Writer, text, preset string, secret bool) (string, error) {
 	switch {
-	case known != "" && secret:
+	case preset != "" && secret:
 		text += " [unchanged]"
-	case known != "":
-		text += " [" + known + "]"
+	case preset != "":
+		text += " [" + preset + "]"
 	}
 	read := func() (string, error) { return readLine(p.Stdin) }
 	if f, ok := p.Stdin.(*os.File); ok && secret {
@@ -104,10 +104,10 @@ func (p *Process) Ask(ctx context.Context, out io.Writer, text, known string, se
 			return answer, nil
 		case err != nil && !errors.Is(err, io.EOF):
 			return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", err)
-		case err != nil && known == "":
+		case err != nil && preset == "":
 			return "", fault.Of(&fault.ConfigError{}, "the question for the connection was not answered")
 		}
-		return known, nil
+		return preset, nil
 	}
 }
 

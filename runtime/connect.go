@@ -22,7 +22,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// connector opens the connections of a run when the script asks for them.
+// connector opens the connections of a run when the script needs them.
 type connector struct {
 	process *Process
 	job     *Job
@@ -226,7 +226,7 @@ func (c *connector) options() client.Options {
 	return options
 }
 
-// isLocal reports whether an address is that of the backend.
+// isLocal reports whether an address is the backend's.
 func (c *connector) isLocal(address string) bool {
 	return c.backend != nil && address == c.backend.Address()
 }

@@ -87,8 +87,8 @@ func fromEnvironment(p *Process) (c Connection, err error) {
 	return c, nil
 }
 
-// check refuses contradictory settings of one source. called gives the name of
-// a setting in that source.
+// check refuses contradictory settings of one source. called returns the name
+// of a setting in that source.
 func (c *Connection) check(called func(Option) string) error {
 	names := map[*string]string{}
 	local := ""

@@ -1,13 +1,13 @@
 // Package runtime runs scripts: the life of one script from its settings to
 // its exit code.
 //
-// cmd/transect fills a Process (what a run may use of the operating system)
-// and a Job (the script and its settings) and calls Run, Test or Call.
-// Each of them goes through Perform in run.go: it resolves the connection and
-// the sandbox, makes the interpreter (runtime/vm) with the toolbox (stdlib)
-// and the client (bindings), and cancels the run on signals and timeouts.
-// Connections are opened in connect.go when the script asks for one. Report
-// prints the error, ExitCode turns it into an exit code.
+// cmd/transect fills a Process (what a run may use of the operating system) and
+// a Job (the script and its settings) and calls Run, Test or Call. Each of them
+// goes through Perform in run.go: it resolves the connection and the sandbox,
+// makes the interpreter (runtime/vm) with the toolbox (stdlib) and the client
+// (bindings), and cancels the run on signals and timeouts. Connections are
+// opened in connect.go when the script needs one. Report prints the error,
+// ExitCode turns it into an exit code.
 //
 // Begin reading in run.go. Runs by cron and the like: runtime/unattended.
 package runtime
@@ -29,8 +29,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// Process is what a run may use of the operating system. Nothing below uses the globals of package os, so
-// that runs can be tested in memory.
+// Process is a run's view of the operating system. Nothing below uses the globals of package os, so that runs can be
+// tested in memory.
 type Process struct {
 	Args           []string // the command line without the program's name
 	Stdin          io.Reader

@@ -22,12 +22,12 @@ import (
 )
 
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
-// script asked for, an *Interrupted, or an error that Report can print.
+// script requested, an *Interrupted, or an error that Report can print.
 func Run(ctx context.Context, p *Process, job Job) error {
 	return Perform(ctx, p, &job, (*Execution).script)
 }
 
-// Perform does the work of a job, within its timeout and until a signal.
+// Perform runs the work of a job, within its timeout and until a signal.
 func Perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -162,7 +162,7 @@ func (x *Execution) Transferred() (sent, received int64) {
 // OpenTransfers returns the files being uploaded or downloaded.
 func (x *Execution) OpenTransfers() []string { return x.connector.stats.Files() }
 
-// run does the work and releases what it used.
+// run calls work and releases what it used.
 func (x *Execution) run(ctx context.Context, work func(*Execution, context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -15,12 +15,12 @@ import (
 	"transect/runtime/vm"
 )
 
-// Sandbox is what a script may access.
+// Sandbox is a script's permissions.
 type Sandbox struct {
 	Rules      sandbox.Rules  // of the command line
 	NoManifest bool           // ignore the manifest next to the script
 	Learn      bool           // write the manifest from what the script accesses
-	Beside     []string       // folders that stand for that of the manifest
+	Beside     []string       // folders treated like the manifest's own
 	Within     *sandbox.Rules // of the worker that runs the job; nil without one
 }
 

@@ -60,8 +60,8 @@ func warnIfReadable(name, path string, info fs.FileInfo, log *slog.Logger) {
 	}
 }
 
-// Secrets lists the secret values of a job's connection, also those of files,
-// so that they can be redacted. Files that cannot be read are skipped: they are
+// Secrets lists the secret values of a job's connection, also from files, so
+// that they can be redacted. Files that cannot be read are skipped: they are
 // reported when they are used.
 func Secrets(p *Process, job *Job) []string {
 	named, err := ResolveConnection(p, job.Connection)

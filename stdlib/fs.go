@@ -221,9 +221,9 @@ func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T) {
 }
 
 // changeAt is like atPath for an f that changes files.
-func changeAt[T any](c *module.Call, f func(ctx context.Context, path string) (T, error)) (made T) {
-	c.Must(onFile(c, func(ctx context.Context, path string) (err error) { made, err = f(ctx, path); return err }))
-	return made
+func changeAt[T any](c *module.Call, f func(ctx context.Context, path string) (T, error)) (result T) {
+	c.Must(onFile(c, func(ctx context.Context, path string) (err error) { result, err = f(ctx, path); return err }))
+	return result
 }
 
 // onFile runs f on the argument path without the interpreter lock.

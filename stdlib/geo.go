@@ -104,7 +104,7 @@ func geoFuncs() []module.Func {
 		},
 		{
 			Name: "contains",
-			Doc: "Reports whether a point lies inside or on the border of polygons, outside their holes. Edges are straight " +
+			Doc: "Reports whether a point is inside or on the border of polygons, outside their holes. Edges are straight " +
 				"in longitude and latitude.",
 			Params: []module.Param{{Name: "area", Type: "any",
 				Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")},
@@ -121,7 +121,7 @@ func geoFuncs() []module.Func {
 		},
 		{
 			Name:   "centroid",
-			Doc:    "The centroid: of the area of polygons, the length of lines, or points. It may lie outside the shape.",
+			Doc:    "The centroid: of the area of polygons, the length of lines, or points. It may be outside the shape.",
 			Params: []module.Param{geoShape}, Returns: "a Point",
 			Call: func(c *module.Call) (any, error) {
 				return onPlane(c, func(g orb.Geometry) (orb.Geometry, error) { p, _ := planar.CentroidArea(g); return p, nil })

@@ -168,7 +168,7 @@ func sumOf(c *module.Call, method string) (any, error) {
 	return sumText(c, h)
 }
 
-// sumText formats a checksum as the option form says.
+// sumText formats a checksum according to the option form.
 func sumText(c *module.Call, h hash.Hash) (any, error) {
 	sum := h.Sum(nil)
 	switch c.String("form") {

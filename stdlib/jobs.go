@@ -113,7 +113,7 @@ const jobOutcome = "a table: job (its ID), state (done, done with failures, fail
 
 var jobsModule = &module.Module{
 	Name: "jobs",
-	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, those of several machines (transect worker). " +
+	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, several machines' (transect worker). " +
 		"What a script returns at its end is the result of its job, up to 1 MiB as JSON. " +
 		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and retries those that " +
 		"failed. " +

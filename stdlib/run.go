@@ -66,7 +66,7 @@ func runFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) { return keepInRun(c, "fixed ") },
 		},
 		{
-			Name: "scope", Doc: "Calls a function whose writes, and those of tasks it spawns, are kept apart by the name from " +
+			Name: "scope", Doc: "Calls a function whose writes, and its tasks' writes, are kept apart by the name from " +
 				"equal ones outside of it; it waits for the tasks. " +
 				"For equal writes whose results must not be exchanged between starts.",
 			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
@@ -80,8 +80,8 @@ func runFuncs() []module.Func {
 		},
 		{
 			Name: "again",
-			Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, as are those of tasks it " +
-				"spawns; it waits for those.",
+			Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also by tasks it " +
+				"spawns; it waits for them.",
 			Params: []module.Param{runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				if run := c.In.Options().InRun; run != nil {

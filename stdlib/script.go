@@ -120,11 +120,11 @@ func scriptFuncs() []module.Func {
 				{Name: "known", Type: "table", Doc: "list of the known names"}},
 			Returns: "the name; nil when none is similar",
 			Call: func(c *module.Call) (any, error) {
-				var known []string
+				var names []string
 				for t, i := c.Table("known"), 1; i <= table.Length(t); i++ {
-					known = append(known, table.Element(t, i).String())
+					names = append(names, table.Element(t, i).String())
 				}
-				if near := suggest.Nearest(c.String("name"), known); near != "" {
+				if near := suggest.Nearest(c.String("name"), names); near != "" {
 					return near, nil
 				}
 				return nil, nil

@@ -109,7 +109,7 @@ func semverFuncs() []module.Func {
 		},
 		{
 			Name: "intersects",
-			Doc: "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies " +
+			Doc: "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release is " +
 				"between them.",
 			Params: []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"},
 				{Name: "b", Type: "string", Doc: "such as >=1.4"}},

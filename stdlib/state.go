@@ -130,7 +130,7 @@ var stateModule = &module.Module{
 	Name: "state",
 	Doc: "Stores values between runs on this machine, in a database in the state folder. Each script has its own, by " +
 		"the path of its file; " +
-		"scripts share those of a name they open. Every operation is atomic, also between concurrent runs. Do not store " +
+		"scripts that open a name share its values. Every operation is atomic, also between concurrent runs. Do not store " +
 		"passwords there.",
 	Types: []*module.Type{namespaceType},
 	Lazy:  allStateFuncs,

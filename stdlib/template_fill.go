@@ -50,8 +50,8 @@ func (f *filling) write(pieces []mustache.Piece) error {
 		case mustache.Section, mustache.Inverted:
 			err = f.section(p)
 		case mustache.Partial:
-			inner, known := f.partials[p.Text]
-			if !known {
+			inner, ok := f.partials[p.Text]
+			if !ok {
 				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text,
 					suggest.Suffix(p.Text, schema.SortedKeys(f.partials)))
 			}

@@ -70,7 +70,7 @@ func timeFuncs() []module.Func {
 		},
 		{
 			Name: "parse",
-			Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the " +
+			Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in the zone of the " +
 				"option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},
@@ -243,12 +243,12 @@ func eachTime(c *module.Call) (any, error) {
 	if next.Equal(from) && !over {
 		return nil, fault.Of(&fault.ParameterError{}, "the step must not be empty, such as { days = 1 }")
 	}
-	forth, n := next.After(from) || over && !to.Before(from), 0
+	forward, n := next.After(from) || over && !to.Before(from), 0
 	return c.L.NewFunction(func(L *lua.LState) int {
 		// Counted from the start, so that January 31 comes back in March.
 		t, err := step.From(from, n)
-		if err != nil || forth && t.After(to) || !forth && t.Before(to) {
-			L.Push(lua.LNil) // past the last supported year
+		if err != nil || forward && t.After(to) || !forward && t.Before(to) {
+			L.Push(lua.LNil) // after the end, or the last supported year
 			return 1
 		}
 		n++

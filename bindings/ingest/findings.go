@@ -22,8 +22,8 @@ type finding struct {
 	names []string
 }
 
-// found lists notes on files that were sent, and problems of the survey.
-func (s summary) found() string {
+// findings lists notes on files that were sent, and problems of the survey.
+func (s summary) findings() string {
 	var b strings.Builder
 	if s.list(&b, s.Notes, 0); s.Preflight != nil {
 		writeFindings(&b, s.Preflight)
@@ -34,24 +34,24 @@ func (s summary) found() string {
 // writeFindings writes findings that do not affect the verdict of a file, errors first. Files with the same
 // finding share it.
 func writeFindings(b *strings.Builder, report *preflight.Report) {
-	kinds, written := findings(report), 0
+	kinds, written := groups(report), 0
 	for _, kind := range kinds {
-		told := 0
+		shown := 0
 		for i, f := range kind {
 			if i == maxOfKind || written == maxFindings {
 				break
 			}
 			f.write(b, i+1 == min(len(kind), maxOfKind))
-			told, written = told+len(f.names), written+1
+			shown, written = shown+len(f.names), written+1
 		}
-		if rest := report.Count(kind[0].Code) - told; rest > 0 {
+		if rest := report.Count(kind[0].Code) - shown; rest > 0 {
 			fmt.Fprintf(b, "  and %s more of %s\n", human.Number(rest), kind[0].Code)
 		}
 	}
 }
 
-// findings groups the problems of a report that decide about no file, by code and message.
-func findings(report *preflight.Report) (kinds [][]*finding) {
+// groups sorts the problems of a report that do not affect a file's verdict, by code and message.
+func groups(report *preflight.Report) (kinds [][]*finding) {
 	byMessage := map[string]*finding{}
 	for _, p := range report.Problems {
 		if p.Verdict != "" {
@@ -90,7 +90,7 @@ func (f *finding) write(b *strings.Builder, last bool) {
 	}
 }
 
-// someOf returns names that fit a few lines, and how many more there are.
+// someOf joins the names that fit into maxNames, and counts the rest.
 func someOf(names []string) string {
 	text := human.Line(names[0])
 	for i, name := range names[1:] {

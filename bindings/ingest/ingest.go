@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"encoding/json"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -78,7 +79,7 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 		{
 			Name: "check", Doc: "Checks the files as a run would, and sends nothing. It needs no platform.",
 			Params: options[checkOptions](),
-			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files checked, those of them " +
+			Returns: "the report: items, files, bytes, images, checked, deep, decoded (files checked, and of these " +
 				"whose pixels were decoded), by_kind, skipped, first, last, footprint, area, problems " +
 				"{code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, " +
 				"left_out, failed (numbers of files by verdict)",
@@ -94,8 +95,8 @@ func ingestFuncs(b *bindings.Binding) []module.Func {
 		},
 		{
 			Name: "verify",
-			Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, " +
-				"or those of an earlier run. Nothing is changed.",
+			Doc: "Compares local files, size and checksum, with what the platform holds: for a source and target, or " +
+				"for an earlier run. Nothing is changed.",
 			Params: options[verifyOptions](),
 			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, " +
 				"extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when " +
@@ -154,7 +155,7 @@ func runIngest(c *module.Call, b *bindings.Binding) (any, error) {
 		s := summary{Result: result, url: connection.BaseURL(), dryRun: dry || opt.DryRun, stopped: err != nil,
 			report: in.Report, command: opt.Command}
 		s.print(opt)
-		c.In.AddFindings(s.found())
+		c.In.AddFindings(s.findings())
 	}
 	if err != nil {
 		if vm.Stopping(c.L) {
@@ -202,11 +203,11 @@ func checkIngest(c *module.Call) (any, error) {
 	o, err := in.read(c, s)
 	c.Must(err)
 	o.Deep = in.Deep
-	var report any
+	var report json.RawMessage
 	err = s.Serve(func(ctx context.Context) (err error) {
 		r, err := ingest.Preflight(ctx, o)
 		if err == nil {
-			report, err = plainJSON(r)
+			report, err = json.Marshal(r)
 		}
 		return err
 	})

@@ -28,7 +28,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// sourceOptions say what to ingest; check, run and verify share them.
+// sourceOptions are the files to ingest; check, run and verify share them.
 type sourceOptions struct {
 	Source      any            `arg:"source" type:"string|function" doc:"folder, pattern such as flight/**/*.jpg, or file; or an iterator function that returns paths"`
 	Paths       []string       `arg:"paths" doc:"list of files, folders and patterns, instead of source; relative ones start at source when that is a folder"`

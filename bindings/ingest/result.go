@@ -68,8 +68,8 @@ func verificationTable(v *ingest.Verification) map[string]any {
 	}
 	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(),
 		"findings": findings}
-	for _, of := range verdict.All[1:] { // without uploaded
-		t[string(of)] = *v.Of(of)
+	for _, name := range verdict.All[1:] { // without uploaded
+		t[string(name)] = *v.Of(name)
 	}
 	bad := v.Bad() + v.Different + v.Missing
 	t["bad"], t["total"] = bad, v.AlreadyThere+v.Duplicate+bad
@@ -92,8 +92,8 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 		failures.RawSetInt(i+1, outcomeTable(L, o))
 	}
 	t.RawSetString("failures", failures)
-	if report, err := plainJSON(r.Preflight); err == nil {
-		t.RawSetString("preflight", vm.ToLua(L, report))
+	if report, err := json.Marshal(r.Preflight); err == nil {
+		t.RawSetString("preflight", vm.ToLua(L, json.RawMessage(report)))
 	}
 	t.RawSetString("files", L.NewFunction(func(L *lua.LState) int {
 		next, stop := iter.Pull2(r.Outcomes.All)
@@ -121,9 +121,6 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	})
 	return t
 }
-
-// plainJSON converts a Go value to the form its JSON decodes to.
-func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // earlierOutcomes opens the outcomes of an earlier run, by its id or report.
 func earlierOutcomes(c *module.Call, name string) (iter.Seq2[ingest.Outcome, error], error) {

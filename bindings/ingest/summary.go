@@ -24,7 +24,7 @@ const localURL = "http://transect.local"
 // maxListed is how many files of a kind a summary lists.
 const maxListed = 20
 
-// summary is what people read at the end of an ingest.
+// summary formats the result of an ingest, for people or as JSON.
 type summary struct {
 	*ingest.Result
 	url     string
@@ -69,12 +69,12 @@ func (s summary) text() string {
 		head = "the ingest stopped before its end; what it did stays: "
 	}
 	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.target(), s.figures())
-	b.WriteString(s.check() + s.left())
+	b.WriteString(s.check() + s.leftOut())
 	if s.Verified > 0 {
 		fmt.Fprintf(&b, "  verified: the platform has %s with the same checksum\n", human.Count(s.Verified, "file"))
 	}
 	s.list(&b, s.Failures, s.Counts.Bad())
-	b.WriteString(s.found())
+	b.WriteString(s.findings())
 	if s.Pending > 0 {
 		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n",
 			human.Count(s.Pending, "file"))
@@ -161,8 +161,8 @@ func (s summary) check() string {
 	return text + "\n"
 }
 
-// left counts the files that were left out, by reason.
-func (s summary) left() string {
+// leftOut counts the files that were left out, by reason.
+func (s summary) leftOut() string {
 	p := s.Preflight
 	if p == nil || s.Counts.LeftOut == 0 {
 		return ""
@@ -176,13 +176,13 @@ func (s summary) left() string {
 	return "  left out: " + strings.Join(parts, ", ") + "\n"
 }
 
-// list writes the first of some files, and where the rest is listed; total is their number unless 0. A hint
-// follows the files it applies to.
+// list writes the first files of a list, and where to find the rest; total is their number unless 0. A hint follows
+// the files it applies to.
 func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 	shown := slices.Clone(list[:min(len(list), maxListed)])
 	first := map[string]int{}
 	for i, o := range shown {
-		if _, known := first[hintOf(o)]; !known {
+		if _, ok := first[hintOf(o)]; !ok {
 			first[hintOf(o)] = i
 		}
 	}

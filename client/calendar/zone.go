@@ -51,8 +51,8 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 	return loc, nil
 }
 
-// someZones are names for suggesting corrections: there is no list of all zones, so these are the
-// large cities of each region.
+// someZones are names for suggesting corrections. There is no list of all zones: these are the large cities of each
+// region.
 var someZones = sync.OnceValue(func() []string {
 	return strings.Fields(`
 		Europe/London Europe/Paris Europe/Berlin Europe/Amsterdam Europe/Brussels Europe/Madrid Europe/Rome

@@ -38,10 +38,10 @@ func (s *Spec) Bind(n int, last *Table) (positional []*schema.Param, named bool,
 // takesNamed reports whether a table, the last argument of a call at an index, holds named
 // arguments rather than the value of a positional one.
 func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool {
-	known, record := 0, false
+	matched, record := 0, false
 	for _, key := range last.Keys {
 		if s.Names(key) {
-			known++
+			matched++
 		}
 		record = record || key == "_id" || key == "id"
 	}
@@ -50,12 +50,12 @@ func (s *Spec) takesNamed(last *Table, at int, positional []*schema.Param) bool 
 		return false
 	case at >= len(positional):
 		return true
-	case record && known == 0:
+	case record && matched == 0:
 		return false
 	case len(last.Keys) == 0:
 		return !positional[at].Required() || s.Params[0].Name != positional[at].Name ||
 			positional[at].Type.Kinds()&schema.EmptyTable == 0
-	case known == len(last.Keys):
+	case matched == len(last.Keys):
 		return true
 	case geometric(positional[at].Type):
 		return !slices.Contains(last.Keys, "type") // every geometry has a type

@@ -186,8 +186,8 @@ func (m *Manager) spec(field reflect.StructField, op *bound) (*Spec, error) {
 			s.Raises = append(s.Raises, Raise{name, when})
 		}
 	}
-	made, path, _ := strings.Cut(tag["makes"], " ")
-	if s.Makes, s.MadeID = cmp.Or(made, m.Name), cmp.Or(path, "_id"); path == "none" {
+	resource, path, _ := strings.Cut(tag["makes"], " ")
+	if s.Makes, s.MadeID = cmp.Or(resource, m.Name), cmp.Or(path, "_id"); path == "none" {
 		s.MadeID = ""
 	}
 	for _, deed := range schema.Words(tag["does"]) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 
 	"transect/client/fault"
 	"transect/client/schema"
@@ -131,7 +132,7 @@ func (e *Engine) through(ctx context.Context, call *Call, last Handler) (Value, 
 	return value, nil
 }
 
-// send is the last link for operations with a route: it sends the requests.
+// send sends the requests: the last link for operations with a route.
 func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 	s := call.Spec
 	ids, param := s.list(call.Args)
@@ -194,10 +195,7 @@ func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *sc
 	}
 	for start := 0; start < len(ids); start += chunk {
 		end := min(start+chunk, len(ids))
-		part := Args{Values: map[string]any{}, Extra: call.Args.Extra}
-		for k, v := range call.Args.Values {
-			part.Values[k] = v
-		}
+		part := Args{Values: maps.Clone(call.Args.Values), Extra: call.Args.Extra}
 		many := chunk > 1
 		if part.Values[p.Name] = ids[start:end]; !many {
 			part.Values[p.Name] = ids[start]

@@ -98,9 +98,9 @@ func (s *Spec) Unnamed(values map[string]any) (found []string) {
 			continue
 		}
 		text := s.FullName() + " has no argument " + name + ", which is sent unchanged"
-		for _, known := range s.ParamNames() {
-			if len(name) > 4 && strings.HasPrefix(known, name[:5]) || strings.HasSuffix(known, "_"+name) {
-				text += "; did you mean " + known + "?"
+		for _, param := range s.ParamNames() {
+			if len(name) > 4 && strings.HasPrefix(param, name[:5]) || strings.HasSuffix(param, "_"+name) {
+				text += "; did you mean " + param + "?"
 				break
 			}
 		}

@@ -58,7 +58,7 @@ func (s *Spec) dropParams(only string) {
 	s.Params = kept
 }
 
-// iterate is the last link for search_generator: it creates the iterator.
+// iterate creates the iterator: the last link for search_generator.
 func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 	log := e.Log
 	if log == nil {
@@ -76,7 +76,7 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 	return Value{Shape: ShapeIterator, Stream: newPager(call, log, send)}, nil
 }
 
-// sendPage is the last link for one page: it requests it.
+// sendPage requests one page: the last link for it.
 func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Value, error) {
 	req, err := call.Spec.request(call.Args, call.In, false)
 	if err != nil {

@@ -49,8 +49,8 @@ type pager struct {
 
 const (
 	maxAhead = 24
-	// maxAheadFixed is the limit for pages that stay as small as the caller wants, unless one takes
-	// slowToPrefetch: a platform so slow may not bear so many at a time.
+	// maxAheadFixed is the limit for pages of the caller's fixed size, unless one takes slowToPrefetch: a platform so
+	// slow may not bear so many at a time.
 	maxAheadFixed  = 64
 	slowToPrefetch = 300 * time.Millisecond
 	// maxAheadUncounted is the prefetch limit while the total is unknown, because some of the pages

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Verb is what an operation does to records. Permission rules append it to the records' manager:
-// projects.search, datasets.delete.
+// Verb is a kind of access to records. Permission rules append it to the records' manager: projects.search,
+// datasets.delete.
 type Verb string
 
-// The verbs. A search includes the abilities of a describe, which includes those of a read.
+// The verbs. A search grants all that a describe does, and a describe all that a read does.
 const (
 	Reads     Verb = "read"     // changes nothing
 	Searches  Verb = "search"   // lists records whose ids need not be known

@@ -11,7 +11,7 @@ import (
 	"transect/client/schema"
 )
 
-// Effect is what an operation does to the platform. Retries, dry runs and budgets depend on it.
+// Effect is an operation's effect on the platform. Retries, dry runs and budgets depend on it.
 type Effect string
 
 // The effects.
@@ -101,7 +101,7 @@ func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
 	return v, err
 }
 
-// Transfers reports whether its Go method sends data without passing through the chain.
+// Transfers reports whether its Go method sends data outside of the chain.
 func (s *Spec) Transfers() bool { return s.proceed != nil && !s.Composed }
 
 // Secret reports whether its result holds a secret, which must not be kept.

@@ -16,7 +16,7 @@ type Value struct {
 	Shape  Shape
 	JSON   []byte   // of a resource or an object
 	Items  [][]byte // of a list or a page
-	Total  int64    // of a page: all matches, -1 when the answer does not say
+	Total  int64    // of a page: all matches, -1 when unknown
 	Stream *Stream  // of an iterator
 	Go     any      // result of a Go method
 }

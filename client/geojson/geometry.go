@@ -16,11 +16,11 @@ func (opt Options) geometry(o map[string]any, at string) error {
 	if kindOf == "GeometryCollection" {
 		return opt.collection(o, at)
 	}
-	depth, known := depths[kindOf]
+	depth, ok := depths[kindOf]
 	switch c, given := o["coordinates"]; {
 	case !text:
 		return fmt.Errorf("%sa geometry needs a type, such as Point or Polygon", at)
-	case !known:
+	case !ok:
 		return fmt.Errorf("%s%q is not a GeoJSON geometry type", at, kindOf)
 	case !given:
 		return fmt.Errorf("%sa %s needs coordinates", at, kindOf)

@@ -19,7 +19,7 @@ import (
 // while they fit. A file's bytes are reserved before its dataset is created, so that an exhausted
 // budget leaves no empty dataset.
 
-// gathers reports whether the run knows all files before it creates anything.
+// gathers reports whether the run finds all files before it creates anything.
 func (r *run) gathers() bool {
 	_, limited := r.client.Room()
 	return limited && r.options.Items == nil && !r.options.DryRun

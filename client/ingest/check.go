@@ -71,8 +71,8 @@ func (r *run) checkAll(ctx context.Context) error {
 		"correct them, or send the good files without check = \"strict\"; a report = \"….json\" lists all of them")
 }
 
-// compareMission gives the checker the mission's date and area, to detect photos of another flight.
-// If the mission cannot be read, the photos are sent all the same.
+// compareMission passes the mission's date and area to the checker, to detect photos of another flight. If the
+// mission cannot be read, the photos are sent all the same.
 func (r *run) compareMission(ctx context.Context) {
 	if r.options.Mission == "" {
 		return

@@ -112,9 +112,9 @@ func (r *run) recordDuplicates(ctx context.Context, candidates []*item) (left []
 		if o.Dataset == "" && !r.options.DryRun || o.Verdict == verdict.Failed || o.Verdict == verdict.Duplicate {
 			continue
 		}
-		of, known := byPrint[fingerprint(o)]
+		of, ok := byPrint[fingerprint(o)]
 		sendable := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere
-		if !known && r.options.DryRun && sendable { // nothing was read completely
+		if !ok && r.options.DryRun && sendable { // nothing was read completely
 			of = byPrint[fingerprint(r.hashed(ctx, o))]
 		}
 		if of != nil && of.name == "" {

@@ -48,7 +48,7 @@ const (
 	CheckStrict Check = "strict" // check all files first and send none when one has an error
 )
 
-// Treatment is what to do with files that could be sent but need not be.
+// Treatment is the treatment of files that could be sent but need not be.
 type Treatment string
 
 // The treatments.

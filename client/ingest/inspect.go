@@ -230,8 +230,8 @@ func (r *run) readProjection(it *item, cloud io.ReaderAt) {
 	defer f.Close()
 	if info, err := f.Stat(); err == nil {
 		main := formats.File{Name: it.main().Name, Data: cloud, Size: it.main().Size}
-		beside := formats.File{Name: it.Projection, Data: f, Size: info.Size()}
-		it.projection = formats.ProjectionBeside(context.Background(), main, beside)
+		sidecar := formats.File{Name: it.Projection, Data: f, Size: info.Size()}
+		it.projection = formats.ProjectionBeside(context.Background(), main, sidecar)
 	}
 }
 

@@ -53,7 +53,7 @@ type property struct {
 	// Parts are the paths within the source of files outside the folder of the main one, by
 	// component: a download restores them there.
 	Parts map[string]string `json:"parts,omitempty"`
-	// Problem is what the check found in a file that was sent nevertheless.
+	// Problem is the check's finding about a file that was sent nevertheless.
 	Problem *problem `json:"problem,omitempty"`
 }
 

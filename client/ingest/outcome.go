@@ -46,7 +46,7 @@ type Part struct {
 	Path        string `json:"path"`
 	Size        int64  `json:"size"`
 	MD5         string `json:"md5,omitempty"`
-	PathEncoded string `json:"path_encoded,omitempty"` // like that of an outcome
+	PathEncoded string `json:"path_encoded,omitempty"` // as in an outcome
 }
 
 // Err returns the error of a failed outcome of this process, or nil.

@@ -66,7 +66,7 @@ type item struct {
 	content    string // hash without the name, to find duplicates; "" when duplicates are sent
 	photo      *imagery.Photo
 	photoError error    // why photo is not complete
-	projection string   // reference system of a point cloud that names none, from the file beside it
+	projection string   // reference system of a point cloud that names none, from its sidecar file
 	problem    *problem // found by the check, or nil
 	title      string   // name of the dataset
 	dataset    string
@@ -312,8 +312,8 @@ func (r *run) splitAsBefore(ctx context.Context, it scan.Item) ([]scan.Item, err
 			return nil, fault.Stopped(ctx)
 		}
 	}
-	known, err := r.index.byName(it.Kind, it.Name)
-	if err != nil || len(known) > 0 {
+	datasets, err := r.index.byName(it.Kind, it.Name)
+	if err != nil || len(datasets) > 0 {
 		return []scan.Item{it}, err
 	}
 	sent, err := r.index.byName("file", it.Name)

@@ -170,8 +170,8 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 		}
 		return datasetsByID(ctx, r.client, ids)
 	}, func(list []reconcile.Dataset, found map[string]client.Dataset) error {
-		for _, known := range list {
-			d, exists := found[known.ID]
+		for _, other := range list {
+			d, exists := found[other.ID]
 			if !exists || r.options.Source.Kind != "" && d.Type != r.options.Source.Kind {
 				continue
 			}

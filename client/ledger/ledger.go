@@ -1,10 +1,10 @@
 // Package ledger records the writes of one run: each is noted before it is sent and after it is answered, so
 // that a later start of the run takes the answer from here instead of sending it again.
 //
-// A run has one append-only file. Its records carry a length and a checksum; an end truncated by a crash is
-// dropped when the file is opened. What a process has written survives its death; Sync makes it survive a
-// power loss. The records of a run that may continue on another machine are kept remotely (remote.go). The
-// package knows no operations: callers define what a write is, and resolve the ones whose outcome is unknown.
+// A run has one append-only file. Its records carry a length and a checksum; an end truncated by a crash is dropped
+// when the file is opened. What a process has written survives its death; Sync makes it survive a power loss. The
+// records of a run that may continue on another machine are kept remotely (remote.go). The package is independent of
+// operations: callers define what a write is, and resolve the ones whose outcome is unknown.
 package ledger
 
 import (
@@ -153,9 +153,9 @@ func (l *Ledger) Run() string { return l.run }
 // encoding.
 func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
 	l.mu.Lock()
-	value, known := l.kept[name]
+	value, ok := l.kept[name]
 	l.mu.Unlock()
-	if known {
+	if ok {
 		return value, nil
 	}
 	value, err := make()
@@ -164,7 +164,7 @@ func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if earlier, known := l.kept[name]; known {
+	if earlier, kept := l.kept[name]; kept {
 		return earlier, nil
 	}
 	return value, l.note(&keptRecord{name, value})

@@ -83,7 +83,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 	return l.noted(seq, w)
 }
 
-// Peek is like Take in a dry run: it records nothing, and returns nil for a write that is not noted.
+// Peek is like Take in a dry run: it records nothing, and returns nil for a write without a row.
 func (l *Ledger) Peek(w Write) (*Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

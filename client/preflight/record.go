@@ -154,7 +154,7 @@ type interner struct {
 
 // add returns the number of a text. Beyond 65,536 texts, new ones get the number of the first.
 func (l *interner) add(text string) uint16 {
-	if n, known := l.numbers[text]; known || len(l.texts) > math.MaxUint16 {
+	if n, ok := l.numbers[text]; ok || len(l.texts) > math.MaxUint16 {
 		return n
 	}
 	if l.numbers == nil {

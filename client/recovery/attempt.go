@@ -29,7 +29,7 @@ type attempt struct {
 
 	sent    bool     // a request was sent
 	perhaps bool     // a request whose answer was lost may have been carried out
-	made    []string // by the call
+	madeIDs []string // by the call
 	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
 }
@@ -81,7 +81,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 			r.Taken(s.FullName())
 		}
 		if a.row.Resent && a.row.State == ledger.Done && s.Unknown.Searches() {
-			a.made = a.row.Result.IDs
+			a.madeIDs = a.row.Result.IDs
 			r.Stats.remember(a)
 		}
 		return a.replay(ctx)
@@ -203,9 +203,9 @@ func (a *attempt) ofAnother(body []byte) bool {
 	if s.Unknown.Rule != declare.BySearch && s.Unknown.Rule != declare.ByList || s.MadeID == "" {
 		return false
 	}
-	made := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id",
+	ids := gjson.GetManyBytes(body, s.MadeID, gjson.Escape(s.ResultKey)+"._id", declare.Singular(s.Manager)+"._id",
 		"0._id")
-	return slices.ContainsFunc(made, func(id gjson.Result) bool {
+	return slices.ContainsFunc(ids, func(id gjson.Result) bool {
 		owned, _ := a.ledger.Owns(id.Str) // an unreadable ledger is reported with the next record
 		return id.Type == gjson.String && owned
 	})
@@ -225,12 +225,12 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		if err := a.noteSecrets(v); err != nil {
 			return err
 		}
-		a.made = made(a.spec, v)
-		known := a.made
-		if len(known) == 0 {
-			known = targets(a.call)
+		a.madeIDs = resultIDs(a.spec, v)
+		ids := a.madeIDs
+		if len(ids) == 0 {
+			ids = targets(a.call)
 		}
-		return a.row.Resolve(ledger.Done, known, a.keepable(answers))
+		return a.row.Resolve(ledger.Done, ids, a.keepable(answers))
 	case composed:
 		return errors.Join(err, a.closeBySteps())
 	case a.unsent() || a.surelyRefused(err):

@@ -48,7 +48,7 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 	}
 	var list [][]byte
 	err := walk.Each(ctx, values, func(record []byte) bool {
-		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
+		if created, ok := madeAt(gjson.GetBytes(record, "_id").String()); ok && created.Before(a.row.Since.Add(-clockSlack)) {
 			return how.Rule == declare.ByList || values["sort"] == nil // otherwise all that follow are older
 		}
 		list = append(list, record)
@@ -77,7 +77,7 @@ func madeAt(id string) (time.Time, bool) {
 	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
 }
 
-// user returns the user of the writes, "" when the platform does not say.
+// user returns the user of the writes, "" when unknown.
 func (r *Recovery) user(ctx context.Context) (id string, err error) {
 	r.me.Lock()
 	defer r.me.Unlock()

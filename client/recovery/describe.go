@@ -73,8 +73,8 @@ func (r *Recovery) findDeleted() map[string]bool {
 	return all
 }
 
-// Readable returns a function that reports whether the answer to a call of an operation can be read from the
-// platform again, by what the ledger knows without it.
+// Readable returns a function that reports whether the answer to a call of an operation can be read from the platform
+// again, by what the ledger holds.
 func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Result) bool {
 	specs := sync.OnceValue(func() map[string]*declare.Spec {
 		all := map[string]*declare.Spec{}

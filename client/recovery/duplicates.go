@@ -61,7 +61,7 @@ func (s *WriteStats) Duplicates(ctx context.Context) (all []Duplicate, err error
 			return all, err
 		}
 		others := slices.DeleteFunc(idsOf(slices.Concat(found.of, found.more)), func(id string) bool { return id == "" })
-		own, open := a.made, a.ledger.OpenOf(a.id)
+		own, open := a.madeIDs, a.ledger.OpenOf(a.id)
 		switch deleted := a.findDeleted(); {
 		case len(own) == 0:
 			open++ // its answer had no id: one of them is its own

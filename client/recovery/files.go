@@ -35,8 +35,8 @@ func (d downloaded) unchanged() bool {
 
 // downloads reports whether a call downloads a file that must not exist yet.
 func downloads(call *declare.Call) bool {
-	replace, known := call.Args.Values["overwrite"].(bool)
-	return call.Spec.Transfers() && call.Spec.Effect == declare.Read && known && !replace
+	replace, ok := call.Args.Values["overwrite"].(bool)
+	return call.Spec.Transfers() && call.Spec.Effect == declare.Read && ok && !replace
 }
 
 // download reuses the file that an earlier start of the run has downloaded, while it is unchanged:

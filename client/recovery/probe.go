@@ -131,8 +131,8 @@ func (a *attempt) uploaded(record []byte) bool {
 
 // newer reports whether a resource was made since the write was sent.
 func (a *attempt) newer(id string) bool {
-	made, ok := madeAt(id)
-	return ok && !made.Before(a.row.Since.Add(-clockSlack))
+	created, ok := madeAt(id)
+	return ok && !created.Before(a.row.Since.Add(-clockSlack))
 }
 
 // overwrites returns the error for a set whose target another user changed since it was sent.

@@ -29,7 +29,7 @@ type Options struct {
 	Scope  string                 // platform and user: distinguishes the same write elsewhere
 
 	Manager  func(name string) *declare.Manager
-	User     func(ctx context.Context) (id string, err error) // the writing user; "" when the platform does not say
+	User     func(ctx context.Context) (id string, err error) // the writing user; "" when unknown
 	Platform func() time.Time                                 // the platform's clock; nil: from its answers
 	Sleep    func(ctx context.Context, d time.Duration) error
 	MD5      func(ctx context.Context, call *declare.Call, path string) (string, error) // of a file that a call uploads

@@ -89,7 +89,7 @@ func (a *attempt) doneBefore(ctx context.Context, refused error) (v declare.Valu
 	return v, false, nil
 }
 
-// deleteRest deletes the remaining ones of several resources, not all of which exist any more.
+// deleteRest deletes those of several resources that still exist.
 func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 	many, name := list(a.call)
 	if len(many) < 2 {

@@ -138,14 +138,14 @@ func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]
 	}
 	body[key] = missing
 	return func(answer []byte) ([]byte, error) {
-		made, err := declare.SplitArray(answer)
-		if err != nil || len(made) != len(missing) {
-			return nil, cmp.Or(err, error(fault.Of(&fault.QueryError{}, "the platform made %d of %d", len(made), len(missing))))
+		added, err := declare.SplitArray(answer)
+		if err != nil || len(added) != len(missing) {
+			return nil, cmp.Or(err, error(fault.Of(&fault.QueryError{}, "the platform made %d of %d", len(added), len(missing))))
 		}
 		all := slices.Clone(a.have)
 		for n := range all {
 			if all[n] == nil {
-				all[n], made = made[0], made[1:]
+				all[n], added = added[0], added[1:]
 			}
 		}
 		return []byte("[" + string(bytes.Join(all, []byte(","))) + "]"), nil

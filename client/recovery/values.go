@@ -23,8 +23,8 @@ func targets(call *declare.Call) []string {
 	return nil
 }
 
-// made returns the identifiers of what an operation has made, from its result.
-func made(s *declare.Spec, v declare.Value) (list []string) {
+// resultIDs returns the identifiers of what an operation has made, from its result.
+func resultIDs(s *declare.Spec, v declare.Value) (list []string) {
 	for _, record := range v.Records() {
 		if id := gjson.GetBytes(record, s.MadeID); s.MadeID != "" && id.Type == gjson.String {
 			list = append(list, id.Str)

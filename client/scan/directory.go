@@ -164,7 +164,7 @@ func (d *directory) classify(i int) *class {
 	if !strings.EqualFold(stem, d.stem) || d.classes == nil {
 		d.stem, d.classes = stem, map[int]*class{}
 	}
-	if c, known := d.classes[i]; known {
+	if c, ok := d.classes[i]; ok {
 		return c
 	}
 	c := &class{}

@@ -75,8 +75,8 @@ func TableOf[T any](name, doc string) Param {
 // FromStruct reads the parameters from the tags of a struct. Embedded structs share parameters
 // between several.
 func FromStruct(t reflect.Type) ([]Param, error) {
-	if known, ok := structs.Load(t); ok {
-		return slices.Clone(known.([]Param)), nil
+	if cached, ok := structs.Load(t); ok {
+		return slices.Clone(cached.([]Param)), nil
 	}
 	params, err := fromStruct(t, nil)
 	if err != nil {
@@ -173,8 +173,8 @@ func (p *Param) typeFrom(t reflect.Type) (err error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if known, ok := goTypes[t]; ok {
-		p.Type = p.Type + known
+	if name, ok := goTypes[t]; ok {
+		p.Type = p.Type + name
 		return nil
 	}
 	switch t.Kind() {

@@ -37,9 +37,8 @@ func Nearest(name string, candidates []string) string {
 	return cmp.Or(best, longer)
 }
 
-// Misspelt returns the candidate of which name is most likely a misspelling, with one letter
-// missing, added, changed or transposed, or two in long names; "" when name may be another word. It
-// is for warnings, which must not be wrong.
+// Misspelt returns the candidate that name most likely misspells, with one letter missing, added, changed or
+// transposed, or two in long names; "" when name may be another word. It is for warnings, which must not be wrong.
 func Misspelt(name string, candidates []string) string {
 	if len(name) < 3 || len(name) > longest {
 		return ""

@@ -96,7 +96,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		r.Logger.Debug("starting a download over", "path", r.Path, "reason", err)
 		lost := r.have.bytes()
 		count(r.Progress, -lost)
-		r.first.received = -lost // reaching the same position again is no progress
+		r.first.received = -lost // reaching the same position again is not progress
 		r.have, r.restarted = nil, true
 		if err := r.file.reset(); err != nil {
 			return err

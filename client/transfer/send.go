@@ -188,11 +188,11 @@ func (u *upload) storageError(answer *http.Response) error {
 	if status == http.StatusOK || status == http.StatusNoContent || u.plan.parts == 1 && status >= 200 && status < 300 {
 		return u.transport.CheckPage(answer.Header, body)
 	}
-	said := transport.StorageRefusal(body)
+	refusal := transport.StorageRefusal(body)
 	f := fault.Of(&fault.ResponseError{}, "the storage refused %s: %s", u.Path,
-		cmp.Or(said.String(), "status "+strconv.Itoa(status)+" "+http.StatusText(status)))
-	f.Status, f.Code, f.Service = status, said.Code, "storage"
-	if f.Cause = nil; said.Code != "" {
+		cmp.Or(refusal.String(), "status "+strconv.Itoa(status)+" "+http.StatusText(status)))
+	f.Status, f.Code, f.Service = status, refusal.Code, "storage"
+	if f.Cause = nil; refusal.Code != "" {
 		f.Cause = fmt.Errorf("status %d %s", status, http.StatusText(status))
 	}
 	switch {

@@ -142,23 +142,23 @@ func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
 
 // checksums takes the file's checksums from the caller or the journal, or computes them.
 func (u *upload) checksums(ctx context.Context, given string) error {
-	var known sums
+	var cached sums
 	if b := u.begun; b != nil && b.Unchanged {
-		known.whole = b.MD5
+		cached.whole = b.MD5
 		if b.Chunk == u.plan.chunk && len(b.Parts) == u.plan.parts {
-			known.parts = b.Parts
+			cached.parts = b.Parts
 		}
 	}
 	if u.computed = given == ""; !u.computed {
-		known.whole = given
+		cached.whole = given
 	} else if s, ok := u.summed.LoadAndDelete(summedKey{u.src.state(), u.plan.chunk}); ok {
-		known = s.(sums)
+		cached = s.(sums)
 	}
-	if known.whole != "" && (u.plan.parts == 1 || known.parts != nil) {
-		u.sums = known
+	if cached.whole != "" && (u.plan.parts == 1 || cached.parts != nil) {
+		u.sums = cached
 		return nil
 	}
-	if err := u.hash(ctx, known.whole); err != nil {
+	if err := u.hash(ctx, cached.whole); err != nil {
 		return err
 	}
 	return u.src.unchanged()

@@ -57,7 +57,7 @@ func (t *Transport) redirect(x *exchange, status int, next *url.URL) error {
 	if x.Method != http.MethodGet && x.Method != http.MethodHead && !x.signed {
 		// The content of a platform request is for the platform only.
 		if status != http.StatusMovedPermanently && status != http.StatusPermanentRedirect {
-			return t.foreign() // networks that want a login use temporary redirects
+			return t.foreign() // networks that require a login use temporary redirects
 		}
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the platform %s redirects to %s", x.URL.Host, next.Host),
 			"if that is the platform's new address, use it: %s://%s", next.Scheme, next.Host)

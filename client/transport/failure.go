@@ -111,8 +111,8 @@ func isPage(h http.Header, body []byte) bool {
 
 // refusal returns the error of an answer outside 200-299. A page instead of data from a host that never
 // answered otherwise means that it is not a platform.
-func (t *Transport) refusal(c call, a *answer, v verdict, known bool) error {
-	if !known && !fromGateway(a.StatusCode) && isPage(a.Header, a.body) {
+func (t *Transport) refusal(c call, a *answer, v verdict, reached bool) error {
+	if !reached && !fromGateway(a.StatusCode) && isPage(a.Header, a.body) {
 		return t.webPage(c.Operation)
 	}
 	text := t.Redact(string(a.body))
@@ -131,8 +131,8 @@ func (t *Transport) refusal(c call, a *answer, v verdict, known bool) error {
 		f.Message = firstText(body, "message", "error_description", "error")
 	}
 	if data == nil {
-		if said := StorageRefusal(a.body); said.Code != "" { // it redirects to its storage
-			f.Service, f.Code, f.Message = "storage", said.Code, "the storage refused it: "+cmp.Or(said.Message, said.Code)
+		if r := StorageRefusal(a.body); r.Code != "" { // it redirects to its storage
+			f.Service, f.Code, f.Message = "storage", r.Code, "the storage refused it: "+cmp.Or(r.Message, r.Code)
 		}
 	}
 	if f.Message == "" {

@@ -11,8 +11,8 @@ import (
 	"transect/client/transport/httpcore"
 )
 
-// lay inserts the layer made by Options.Over between the callers of a transport and the platform.
-func (t *Transport) lay() error {
+// addOverlay inserts the layer from Options.Over between the callers of a transport and the platform.
+func (t *Transport) addOverlay() error {
 	if t.options.Over == nil {
 		return nil
 	}

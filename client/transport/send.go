@@ -122,7 +122,7 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	if date, err := http.ParseTime(a.Header.Get("Date")); err == nil {
 		t.ahead.Store(int64(time.Until(date)))
 	}
-	known := p.everReached()
+	reached := p.everReached()
 	if a.StatusCode < 300 && isPage(a.Header, a.body) {
 		return verdict{again: c.Repeatable, away: true}, t.intercepted(c)
 	}
@@ -130,7 +130,7 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	if a.StatusCode >= 200 && a.StatusCode < 300 {
 		return v, nil
 	}
-	return v, t.refusal(c, a, v, known)
+	return v, t.refusal(c, a, v, reached)
 }
 
 // once makes one exchange and reads the answer, unless a stream was requested and succeeded.

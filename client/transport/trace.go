@@ -98,7 +98,7 @@ func (t *Transport) traced(body []byte, size int64, contentType string) string {
 	if body == nil || !utf8.Valid(body) || strings.Contains(contentType, "octet-stream") {
 		return fmt.Sprintf("[%d bytes]", size)
 	}
-	// Half a secret would not be recognised as one: more text is redacted than is shown.
+	// Half a secret would not be recognised: more text is redacted than is shown.
 	redacted := body[:min(len(body), 4*longestTracedBody)]
 	text, most := t.Redact(string(redacted)), longestTracedBody
 	if len(redacted) < len(body) {

@@ -1,6 +1,6 @@
-// Package transport is everything between an operation and the HTTP core (httpcore): addresses, tokens,
-// headers, retries, rate limits, tracing with secrets removed, and the translation of failures into faults.
-// It knows no operations.
+// Package transport is everything between an operation and the HTTP core (httpcore): addresses, tokens, headers,
+// retries, rate limits, tracing with secrets removed, and the translation of failures into faults. It is independent
+// of operations.
 //
 // client passes a Request (Do, Stream) or a signed storage address (Storage); httpcore connects to the
 // network. One Transport serves any number of goroutines, which share its connections, its token (renewed
@@ -170,7 +170,7 @@ func New(o Options) (*Transport, error) {
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
 	if t.core, err = connect(o, t.unresponsive, t.unanswered); err == nil {
-		err = t.lay()
+		err = t.addOverlay()
 	}
 	if err != nil || t.local {
 		return t, err

@@ -16,7 +16,7 @@ import (
 // longestName limits the parts of a login other than secrets, in bytes.
 const longestName = 1000
 
-// Login asks for what a login lacks, tries it and saves it. kind is what to ask for: "user", "client" or
+// Login prompts for what a login lacks, tries it and saves it. kind is what to prompt for: "user", "client" or
 // "token"; "" derives it from the given settings.
 func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string) error {
 	if job.Connection.Local {
@@ -40,10 +40,10 @@ func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string
 		if err := ask(ctx, x, &login, kind); err != nil {
 			return err
 		}
-		for what, said := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
-			if len(said) > longestName || strings.ContainsFunc(said, human.Hidden) {
+		for what, value := range map[string]string{"address": login.URL, "user": login.User, "client id": login.ClientID} {
+			if len(value) > longestName || strings.ContainsFunc(value, human.Hidden) {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "the %s is longer than %d bytes, or has characters that are "+
-					"not shown: %q", what, longestName, human.Shorten(said, 60)), "nothing was kept; type it by hand")
+					"not shown: %q", what, longestName, human.Shorten(value, 60)), "nothing was kept; type it by hand")
 			}
 		}
 		if err := try(ctx, x, login); err != nil {
@@ -75,7 +75,7 @@ func account(s client.Settings) string {
 	return "the holder of a token"
 }
 
-// ask asks for missing settings on the terminal.
+// ask prompts for missing settings on the terminal.
 func ask(ctx context.Context, x *runtime.Execution, s *client.Settings, kind string) error {
 	p := x.Process()
 	terminal := p.IsTerminal(p.Stdin) && p.IsTerminal(p.Stderr)

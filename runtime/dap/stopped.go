@@ -88,7 +88,7 @@ func (v *Server) whileStopped(s *debug.Stop) debug.Action {
 					}
 					return body, nil
 				}
-				return v.look(s, r)
+				return v.inspect(s, r)
 			})
 			if goesOn {
 				return action
@@ -152,8 +152,8 @@ func (v *Server) announce(s *debug.Stop) {
 	v.event("stopped", body)
 }
 
-// look answers a request about the stopped script.
-func (v *Server) look(s *debug.Stop, r request) (any, error) {
+// inspect answers a request about the stopped script.
+func (v *Server) inspect(s *debug.Stop, r request) (any, error) {
 	switch r := r.RequestMessage.(type) {
 	case *protocol.StackTraceRequest:
 		return v.stack(s, r.Arguments)

@@ -163,9 +163,9 @@ func (c *Console) command(name, argument, line string) {
 	case "w", "where", "bt":
 		c.where(true)
 	case "up":
-		c.look(c.task, c.level+1)
+		c.selectLevel(c.task, c.level+1)
 	case "down":
-		c.look(c.task, c.level-1)
+		c.selectLevel(c.task, c.level-1)
 	case "l", "locals":
 		c.variables(Visible(c.here()), "no local variables here")
 	case "upvalues":
@@ -177,7 +177,7 @@ func (c *Console) command(name, argument, line string) {
 	case "tasks":
 		c.tasks()
 	case "task":
-		c.look(level, 0)
+		c.selectLevel(level, 0)
 	case "catch":
 		c.catch(argument)
 	case "p", "print":
@@ -191,8 +191,8 @@ func (c *Console) levels() []*vm.Level { return c.stop.Levels(c.task) }
 
 func (c *Console) here() *vm.Level { return c.levels()[c.level] }
 
-// look selects the task and level for commands.
-func (c *Console) look(task, level int) {
+// selectLevel selects the task and level for commands.
+func (c *Console) selectLevel(task, level int) {
 	switch levels := c.stop.Levels(task); {
 	case len(levels) == 0:
 		c.print("there is no task %d that runs Lua; tasks lists them", task)
@@ -285,8 +285,8 @@ func (c *Console) tasks() {
 
 func (c *Console) catch(mode string) {
 	modes := map[string]Catch{"uncaught": Uncaught, "all": All, "off": Never}
-	m, known := modes[mode]
-	if !known {
+	m, ok := modes[mode]
+	if !ok {
 		c.print("catch wants uncaught, all or off, such as: catch all")
 		return
 	}

@@ -205,7 +205,7 @@ func (d *Debugger) Raised(L *lua.LState, v lua.LValue, caught bool) {
 	d.hold(L, &Stop{Reason: "exception", Text: vm.RaisedText(v)})
 }
 
-// hold stops the script until it is told how to continue.
+// hold stops the script until a command continues it.
 func (d *Debugger) hold(L *lua.LState, s *Stop) { d.ask(L, d.begin(L, s)) }
 
 // begin blocks the other tasks.
@@ -261,8 +261,8 @@ func (d *Debugger) wait(L *lua.LState) {
 
 // path returns the comparable name of a file.
 func (d *Debugger) path(file string) string {
-	path, known := d.paths[file]
-	if !known {
+	path, ok := d.paths[file]
+	if !ok {
 		path = filepath.Clean(d.Path(file))
 		d.paths[file] = path
 	}

@@ -42,8 +42,8 @@ func (s *Stop) Follow(task int) { s.followed = task }
 
 // Levels returns the functions that a task is in, innermost first.
 func (s *Stop) Levels(task int) []*vm.Level {
-	if known, ok := s.levels[task]; ok {
-		return known
+	if cached, ok := s.levels[task]; ok {
+		return cached
 	}
 	if s.levels == nil {
 		s.levels = map[int][]*vm.Level{}

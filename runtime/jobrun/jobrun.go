@@ -1,5 +1,5 @@
-// Package jobrun is what jobs add to a run: a script submits jobs, and the script of a job stops with its worker,
-// writes only while the job is leased, keeps its ledger in the database of jobs and returns the job's result.
+// Package jobrun adds jobs to a run: a script submits jobs, and the script of a job stops with its worker, writes
+// only while the job is leased, keeps its ledger in the database of jobs and returns the job's result.
 package jobrun
 
 import (

@@ -90,7 +90,7 @@ func (a *Archive) with(ctx context.Context, f func(*jobs.Store) error) error {
 	return f(s)
 }
 
-// OpenJobs opens the jobs database at an address, by default that of TRANSECT_JOBS or the user's own.
+// OpenJobs opens the jobs database at an address, by default the one in TRANSECT_JOBS or the user's own.
 func OpenJobs(ctx context.Context, p *runtime.Process, url string) (*jobs.Store, error) {
 	return jobs.Open(ctx, jobs.Config{URL: cmp.Or(url, p.Getenv("TRANSECT_JOBS")), StateDir: p.StateDir()})
 }

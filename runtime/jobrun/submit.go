@@ -174,18 +174,18 @@ func (q *part) pack(name string) (*packed, error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if known := q.packed[file]; known != nil {
-		return known, nil
+	if earlier := q.packed[file]; earlier != nil {
+		return earlier, nil
 	}
 	source := bundle.Source{Script: file, Manifest: sandbox.ManifestOf(file)}
 	for _, dir := range q.job.Path {
 		source.Path = append(source.Path, q.process.AbsPath(dir))
 	}
-	made, err := bundle.Make(source)
+	content, err := bundle.Make(source)
 	if err != nil {
 		return nil, err
 	}
-	q.packed[file] = &packed{Bundle: made}
+	q.packed[file] = &packed{Bundle: content}
 	return q.packed[file], nil
 }
 
@@ -197,9 +197,9 @@ func (q *part) find(name string) string {
 		scripts.IsRef(q.job.Script) {
 		return path
 	}
-	beside := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
-	if _, err := os.Stat(beside); err == nil {
-		return beside
+	sibling := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
+	if _, err := os.Stat(sibling); err == nil {
+		return sibling
 	}
 	return path
 }

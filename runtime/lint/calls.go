@@ -35,8 +35,8 @@ func (w *walk) call(e *ast.FuncCallExpr) fact {
 	}
 	args := make([]argument, len(e.Args))
 	for i, a := range e.Args {
-		known := w.expression(a)
-		args[i] = argument{known, a, w.positionOf(a, w.positions[e])}
+		value := w.expression(a)
+		args[i] = argument{value, a, w.positionOf(a, w.positions[e])}
 	}
 	if callee.builtin == "require" {
 		return w.required(args)
@@ -86,7 +86,7 @@ func (w *walk) check(callee fact, args []argument, at position) fact {
 // method reports an operation or a module's function called as a method: it would receive the module as its
 // first argument.
 func (w *walk) method(receiver fact, name string, at position) fact {
-	if f, known := w.methodOf(receiver, name, at); known {
+	if f, ok := w.methodOf(receiver, name, at); ok {
 		return f
 	}
 	if receiver.isModule() {

@@ -93,7 +93,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	}
 	equality := e.Operator == "==" || e.Operator == "~="
 	_, not := e.Lhs.(*ast.UnaryNotOpExpr)
-	_, made := e.Lhs.(*ast.TableExpr)
+	_, isTable := e.Lhs.(*ast.TableExpr)
 	_, make := e.Rhs.(*ast.TableExpr)
 	if name, ok := right.constant.(lua.LString); ok && equality && left.name == typeOf &&
 		!slices.Contains(kinds, string(name)) {
@@ -108,7 +108,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	switch {
 	case equality && not && right.kind != "" && right.kind != "boolean":
 		w.report(at, SameAlways, "not … "+e.Operator+" … compares a boolean with "+shown(right), "write ~= or not (a == b)")
-	case equality && (made || make):
+	case equality && (isTable || make):
 		w.report(at, SameAlways, "a new table never equals another", "compare the length with 0, or field by field")
 	case equality && right.kind == "nil" && (left.manager != nil || left.module != nil || left.isDocumented() ||
 		left.list):

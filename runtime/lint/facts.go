@@ -11,7 +11,7 @@ import (
 	"transect/runtime/module"
 )
 
-// fact is static knowledge about a value. The zero fact is no knowledge.
+// fact is static knowledge about a value. The zero fact means unknown.
 type fact struct {
 	kind     string     // Lua type; "" when unknown
 	constant lua.LValue // a known string, number or boolean

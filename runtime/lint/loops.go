@@ -45,9 +45,9 @@ func (w *walk) counted(s *ast.NumberForStmt, from, to fact) {
 			return
 		}
 	}
-	first, known := from.constant.(lua.LNumber)
+	first, ok := from.constant.(lua.LNumber)
 	last, ends := to.constant.(lua.LNumber)
-	if known && ends && first > last && s.Step == nil {
+	if ok && ends && first > last && s.Step == nil {
 		w.report(w.positionOf(s.Limit, w.tokens.line(s.Line())), SameAlways,
 			"the loop never runs from "+first.String()+" to "+last.String(), "to count down, add the step -1")
 	}

@@ -41,25 +41,25 @@ func (w *walk) field(e *ast.AttrGetExpr) fact {
 	at, name := w.tokens.key(key.Line(), key.Value), key.Value
 	w.positions[e] = at
 	w.indexed(object, name, at)
-	known := w.members(object)
+	members := w.members(object)
 	switch {
 	case object.sdk:
-		w.among(known, name, at, UnknownManager, "unknown manager "+name, "transect doc lists them")
+		w.among(members, name, at, UnknownManager, "unknown manager "+name, "transect doc lists them")
 	case object.manager != nil:
 		m := object.manager
-		w.among(known, name, at, UnknownOperation, m.Name+" has no operation "+name, "transect doc "+m.Name+" lists them")
+		w.among(members, name, at, UnknownOperation, m.Name+" has no operation "+name, "transect doc "+m.Name+" lists them")
 	case object.module != nil && object.module.Open == nil:
 		m := object.module
-		w.among(known, name, at, UnknownFunction, m.Name+" has no "+name,
+		w.among(members, name, at, UnknownFunction, m.Name+" has no "+name,
 			cmp.Or(mistake.Member(name), "transect doc "+m.Name+" lists its functions"))
 	case object.library != "":
-		w.among(known, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, mistake.Member(name))
+		w.among(members, name, at, UnknownFunction, "Lua's "+object.library+" has no "+name, mistake.Member(name))
 	case object.object != nil && object.object.Get == nil:
-		w.among(known, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name,
-			"it has "+strings.Join(known, ", "))
+		w.among(members, name, at, UnknownFunction, "a "+object.object.Name+" has no "+name,
+			"it has "+strings.Join(members, ", "))
 	case object.names != nil:
-		w.among(known, name, at, UnknownArgument, "script.args does not declare the argument "+name,
-			"it declares "+strings.Join(known, ", "))
+		w.among(members, name, at, UnknownArgument, "script.args does not declare the argument "+name,
+			"it declares "+strings.Join(members, ", "))
 	}
 	return w.part(object, name)
 }
@@ -96,13 +96,13 @@ func (w *walk) part(object fact, key string) fact {
 }
 
 // members returns the names of the fields of a value.
-func (w *walk) members(f fact) (known []string) {
+func (w *walk) members(f fact) (names []string) {
 	switch {
 	case f.sdk:
 		return append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
 	case f.manager != nil:
 		for _, s := range f.manager.Ops() {
-			known = append(append(known, s.Name), s.Aliases...)
+			names = append(append(names, s.Name), s.Aliases...)
 		}
 	case f.module != nil:
 		return fields(f.module)
@@ -117,11 +117,11 @@ func (w *walk) members(f fact) (known []string) {
 	case f.resource:
 		if t := client.RecordTypeOf(f.records); t != nil {
 			for _, field := range t.Fields {
-				known = append(known, field.Name)
+				names = append(names, field.Name)
 			}
 		}
 	}
-	return known
+	return names
 }
 
 // element checks an access by number and returns its fact.
@@ -143,9 +143,9 @@ func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
 }
 
 // among reports a name that is not a known one.
-func (w *walk) among(known []string, name string, at position, rule, message, otherwise string) {
-	if !slices.Contains(known, name) {
-		w.report(at, rule, message, near(name, known, otherwise))
+func (w *walk) among(names []string, name string, at position, rule, message, otherwise string) {
+	if !slices.Contains(names, name) {
+		w.report(at, rule, message, near(name, names, otherwise))
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *walk) required(args []argument) fact {
 	default:
 		w.report(at, UnknownModule, "unknown module "+name,
 			cmp.Or(mistake.Module(name),
-				near(name, w.env.names, "transect doc lists them; files beside the script are found, too")))
+				near(name, w.env.names, "transect doc lists them; files next to the script are found, too")))
 	}
 	return fact{}
 }

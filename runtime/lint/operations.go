@@ -110,10 +110,10 @@ func (w *walk) argument(called, name string, a argument) {
 
 // value checks an argument whose value or type is known.
 func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
-	v, known := w.constant(a.fact)
+	v, ok := w.constant(a.fact)
 	var err error
 	switch tables := schema.Table | schema.List | schema.EmptyTable; {
-	case known:
+	case ok:
 		_, err = p.Check(v)
 	case a.kind == "function" && p.Type.Kinds()&schema.Function == 0, a.kind == "table" && p.Type.Kinds()&tables == 0:
 		err = fmt.Errorf("%s %w", p.Name, &schema.Mismatch{Want: p.Type, Got: "a " + a.kind})
@@ -150,8 +150,8 @@ func (w *walk) constant(f fact) (any, bool) {
 	var list []any
 	object := map[string]any{}
 	for _, field := range f.table.Fields {
-		v, known := w.constant(w.facts[field.Value])
-		if !known {
+		v, ok := w.constant(w.facts[field.Value])
+		if !ok {
 			return nil, false
 		}
 		switch key := field.Key.(type) {

@@ -126,9 +126,9 @@ func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 			return fact{kind: "function", function: f, name: receiver.object.Name + ":" + name,
 				full: receiver.object.Name + ":" + name}, true
 		}
-		known := functions(receiver.object.Methods)
-		w.among(known, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name,
-			"it has "+strings.Join(known, ", "))
+		methods := functions(receiver.object.Methods)
+		w.among(methods, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name,
+			"it has "+strings.Join(methods, ", "))
 		return fact{}, true
 	case receiver.kind == "string":
 		w.among(w.env.libraries["string"], name, at, UnknownFunction, "a string has no method "+name, mistake.Member(name))

@@ -147,7 +147,7 @@ func (w *walk) exports(chunk []ast.Stmt) (fields map[string]int, table int) {
 	return nil, -1
 }
 
-// returned stands for the variable of a table constructor that is returned directly.
+// returned is the placeholder variable of a table constructor that is returned directly.
 const returned = -2
 
 // exported records the fields of a table constructor: where the value is declared if it is a variable, else

@@ -100,12 +100,12 @@ func (w *walk) local(s *ast.LocalAssignStmt) {
 	w.convention(s, facts, positions)
 	w.firstOfTwo(s, facts, positions)
 	for i, name := range s.Names {
-		var known fact
+		var value fact
 		if i < len(facts) {
-			known = facts[i]  // of a call, its first value
-			known.table = nil // may be filled later
+			value = facts[i]  // of a call, its first value
+			value.table = nil // may be filled later
 		}
-		w.declare(name, positions[i], declaration{s, i}, known)
+		w.declare(name, positions[i], declaration{s, i}, value)
 		if i < len(s.Exprs) {
 			if table, ok := s.Exprs[i].(*ast.TableExpr); ok {
 				w.exported(w.tokens.declaredAt(positions[i]), table)

@@ -90,9 +90,9 @@ func (b *backend) Open(ctx context.Context, dir string, dryRun bool, log *slog.L
 			return s, nil, err
 		}
 	}
-	made := b.opened.Credentials()
-	return client.Settings{URL: platform.Address, User: made.User, Password: made.Password, ClientID: made.ClientID,
-		ClientSecret: made.ClientSecret}, b.opened.RoundTripper(), nil
+	login := b.opened.Credentials()
+	return client.Settings{URL: platform.Address, User: login.User, Password: login.Password, ClientID: login.ClientID,
+		ClientSecret: login.ClientSecret}, b.opened.RoundTripper(), nil
 }
 
 func (b *backend) Close() error {

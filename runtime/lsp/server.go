@@ -121,7 +121,7 @@ func (s *Server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 		s.add(p.Event.Added)
 		return nil, nil
 	}
-	answer, known := map[string]func(*document, params) (any, error){
+	answer, ok := map[string]func(*document, params) (any, error){
 		"textDocument/didChange": func(d *document, p params) (any, error) {
 			for _, c := range p.ContentChanges {
 				d.edit(c)
@@ -140,9 +140,9 @@ func (s *Server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	}[req.Method]
 	d := s.open[p.TextDocument.URI]
 	switch {
-	case !known && (req.Notif || strings.HasPrefix(req.Method, "$/")):
+	case !ok && (req.Notif || strings.HasPrefix(req.Method, "$/")):
 		return nil, nil
-	case !known:
+	case !ok:
 		return nil, refused(jsonrpc2.CodeMethodNotFound, "the method %s is not supported", req.Method)
 	case d == nil:
 		return nil, refused(jsonrpc2.CodeInvalidParams, "the document %s is not open", p.TextDocument.URI)

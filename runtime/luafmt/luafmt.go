@@ -84,7 +84,7 @@ func long(comment string) bool {
 // open is an open bracket or block.
 type open struct {
 	by     string // (, {, [, do, then, function, …
-	called bool   // a bracket around arguments or fields, each of which may span lines
+	called bool   // a bracket around arguments or fields that may span lines
 	indent int    // of the line it is on
 }
 

@@ -361,7 +361,7 @@ func nextOfPairs(L *lua.LState) int {
 	return 2
 }
 
-// nextElement is the iterator of ipairs.
+// nextElement implements the iterator of ipairs.
 func nextElement(L *lua.LState) int {
 	t, i := checkTable(L, 1), checkInt(L, 2)+1
 	v := table.Element(t, i)

@@ -106,10 +106,9 @@ func dateTable(L *lua.LState, t time.Time) *lua.LTable {
 // layouts maps conversions of dates to Go layouts, in the locale C.
 var layouts = map[byte]string{
 	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02", 'D': "01/02/06",
-	'e': "_2",
-	'h': "Jan", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'P': "pm", 'r': "03:04:05 PM", 'R': "15:04",
-	'S': "05",
-	'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'z': "-0700", 'Z': "MST", 'n': "\n", 't': "\t",
+	'e': "_2", 'h': "Jan", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'n': "\n", 'p': "PM", 'P': "pm", 'r': "03:04:05 PM",
+	'R': "15:04", 'S': "05", 't': "\t", 'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05", 'y': "06", 'z': "-0700",
+	'Z': "MST",
 }
 
 // dateText formats one conversion; an unknown one stays.

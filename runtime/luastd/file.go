@@ -112,8 +112,8 @@ var openModes = map[string]int{
 
 func (l *library) open(L *lua.LState) int {
 	path, mode := checkString(L, 1), optString(L, 2, "r")
-	flag, known := openModes[strings.Replace(mode, "b", "", 1)]
-	if !known {
+	flag, ok := openModes[strings.Replace(mode, "b", "", 1)]
+	if !ok {
 		return failed(L, luaFileError(syscall.EINVAL, path))
 	}
 	f, err := l.openFile(L, path, flag)

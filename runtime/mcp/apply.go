@@ -36,8 +36,8 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	if !s.Apply {
 		return "", result{}, fmt.Errorf("this server was started without --allow apply: %s", byHand)
 	}
-	if known := c.Session.InitializeParams(); known != nil &&
-		(known.Capabilities == nil || known.Capabilities.Elicitation == nil) {
+	if initialized := c.Session.InitializeParams(); initialized != nil &&
+		(initialized.Capabilities == nil || initialized.Capabilities.Elicitation == nil) {
 		return "", result{}, fmt.Errorf("this client cannot ask a person (elicitation): %s", byHand)
 	}
 	answer, answered := c.Params.InputResponses[consent].(*mcp.ElicitResult)
@@ -51,7 +51,7 @@ func (s *server) apply(ctx context.Context, c *call, in planName) (string, resul
 	return s.carryOut(ctx, c, p)
 }
 
-// ask makes the client show the plan to the person.
+// ask makes the client prompt the person with the plan.
 func (s *server) ask(c *call, p *plan.Plan, sum string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *server) ask(c *call, p *plan.Plan, sum string) {
 	}
 	message := fmt.Sprintf("%s asks to carry out this plan on %s:\n\n%s\nThe whole plan: %s", c.asker,
 		human.Line(strings.Join(where, ", ")), printed(p), s.fileOf(p.Name()))
-	c.asks = mcp.InputRequestMap{consent: &mcp.ElicitParams{Mode: "form", Message: message,
+	c.prompts = mcp.InputRequestMap{consent: &mcp.ElicitParams{Mode: "form", Message: message,
 		RequestedSchema: &jsonschema.Schema{Type: "object", Required: []string{"agree"},
 			Properties: map[string]*jsonschema.Schema{
 				"agree": {Type: "boolean", Title: "Carry this out", Description: "exactly this is written to the platform"}}}}}

@@ -88,12 +88,12 @@ func (s *server) begin(name string, p *process) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	running := 0
-	for known, one := range s.processes {
+	for id, one := range s.processes {
 		switch {
 		case one.running():
 			running++
 		case len(s.processes) > maxKept:
-			delete(s.processes, known)
+			delete(s.processes, id)
 		}
 	}
 	if one := s.processes[name]; one != nil && one.running() {

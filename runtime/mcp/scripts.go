@@ -40,7 +40,7 @@ func (s *server) script(in scriptInput) (string, error) {
 		file := filepath.Join(s.plans(), "script-"+hex.EncodeToString(sum[:6])+".lua")
 		return file, atomicfile.Write(file, []byte(in.Source), 0o600)
 	case scripts.IsRef(in.Script):
-		if _, known := scripts.Find(in.Script); !known {
+		if _, ok := scripts.Find(in.Script); !ok {
 			return "", fmt.Errorf("there is no command %s", human.Line(in.Script))
 		}
 		return in.Script, nil

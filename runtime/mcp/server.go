@@ -87,8 +87,8 @@ type result struct {
 // call is one call of a tool.
 type call struct {
 	*mcp.CallToolRequest
-	asker string
-	asks  mcp.InputRequestMap // questions for the person
+	asker   string
+	prompts mcp.InputRequestMap // questions for the person
 }
 
 // tool adds a tool whose calls are recorded.
@@ -98,9 +98,9 @@ func tool[In any](s *server, m *mcp.Server, t *mcp.Tool,
 		c := &call{CallToolRequest: req, asker: asker(req)}
 		text, r, err := handle(ctx, c, in)
 		switch arguments := human.Line(human.Shorten(string(req.Params.Arguments), 2000)); {
-		case c.asks != nil:
-			s.Record(c.asker, fmt.Sprintf("%s %s: the person is asked", t.Name, arguments))
-			return &mcp.CallToolResult{InputRequests: c.asks}, r, nil
+		case c.prompts != nil:
+			s.Record(c.asker, fmt.Sprintf("%s %s: the person is prompted", t.Name, arguments))
+			return &mcp.CallToolResult{InputRequests: c.prompts}, r, nil
 		case err != nil:
 			s.Record(c.asker, fmt.Sprintf("%s %s: %s", t.Name, arguments, human.Line(err.Error())))
 			return nil, r, err

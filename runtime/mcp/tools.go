@@ -163,8 +163,8 @@ func (s *server) plan(ctx context.Context, c *call, in planInput) (string, resul
 func (s *server) planned(p *process, file string) (string, result) {
 	r := result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}
 	if !r.failed() {
-		if made, err := s.own(file); err == nil && os.Rename(file, s.fileOf(made.ID)) == nil {
-			r.Plan = made.ID
+		if plan, err := s.own(file); err == nil && os.Rename(file, s.fileOf(plan.ID)) == nil {
+			r.Plan = plan.ID
 			return p.output() + "plan: " + r.Plan + "\n", r
 		}
 	}

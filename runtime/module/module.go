@@ -115,7 +115,7 @@ func (m *Module) build(L *lua.LState) lua.LValue {
 func (m *Module) strict(L *lua.LState) *lua.LTable {
 	name, mt := m.Name, L.NewTable()
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-		field, known := L.Get(2).String(), []string{}
+		field, names := L.Get(2).String(), []string{}
 		for _, f := range m.Fields {
 			if f.Read == nil {
 				continue
@@ -125,12 +125,12 @@ func (m *Module) strict(L *lua.LState) *lua.LTable {
 				vm.Must(L, fault.In(name+"."+field, err))
 				return vm.Push(L, vm.ToLua(L, v))
 			}
-			known = append(known, f.Name)
+			names = append(names, f.Name)
 		}
-		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
-		sort.Strings(known)
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Suffix(field, known)),
-			"%s", cmp.Or(mistake.Member(field), "it has "+strings.Join(known, ", "))))
+		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
+		sort.Strings(names)
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Suffix(field, names)),
+			"%s", cmp.Or(mistake.Member(field), "it has "+strings.Join(names, ", "))))
 		return 0
 	}))
 	return mt

@@ -45,7 +45,7 @@ func (h *Head) check() error {
 		return errors.New("its id is invalid")
 	case script == "" || script == "-" || strings.ContainsRune(script, 0):
 		return errors.New("it names no script that can be run again")
-	case scripts.IsRef(script) && !known(script):
+	case scripts.IsRef(script) && !isBuiltin(script):
 		return fmt.Errorf("there is no script %s in this transect", human.Line(script))
 	case !filepath.IsAbs(h.Folder):
 		return errors.New("its folder is not an absolute path")
@@ -55,7 +55,7 @@ func (h *Head) check() error {
 	return nil
 }
 
-func known(script string) bool {
+func isBuiltin(script string) bool {
 	_, found := scripts.Find(script)
 	return found
 }
@@ -139,13 +139,13 @@ func plainPath(path string) bool {
 
 // checkKeys verifies that the key of each write follows from its line: a gate compares keys.
 func (p *Plan) checkKeys() error {
-	known := ids{present: map[string]bool{}}
+	planned := ids{present: map[string]bool{}}
 	for _, date := range p.Present {
-		known.present[date] = true
+		planned.present[date] = true
 	}
 	for _, w := range p.Writes {
-		known.file = func(path string) string { return filepath.Base(path) + " " + w.MD5 }
-		if key, _, err := known.keyOf(w.Platform, w.Operation, w.Arguments); err != nil || key != w.Key {
+		planned.file = func(path string) string { return filepath.Base(path) + " " + w.MD5 }
+		if key, _, err := planned.keyOf(w.Platform, w.Operation, w.Arguments); err != nil || key != w.Key {
 			return fmt.Errorf("its write %d does not say what it would send", w.Number)
 		}
 		for _, m := range w.Makes {
@@ -153,7 +153,7 @@ func (p *Plan) checkKeys() error {
 			if text == "" {
 				text = w.Key + "/" + m.Path
 			}
-			known.add(m.ID, text, w.Number)
+			planned.add(m.ID, text, w.Number)
 		}
 	}
 	return nil

@@ -214,7 +214,7 @@ func (p *Plan) compare(ctx context.Context, c *client.Client, w *Write) (string,
 	if m == nil {
 		return "", fmt.Errorf("there is no manager %s", manager)
 	}
-	record, known, err := m.Read(ctx, w.Before.ID, nil)
+	record, ok, err := m.Read(ctx, w.Before.ID, nil)
 	what := declare.Singular(manager) + " " + w.Before.ID
 	if w.Before.Name != "" {
 		what = fmt.Sprintf("%s %q", declare.Singular(manager), w.Before.Name)
@@ -222,9 +222,9 @@ func (p *Plan) compare(ctx context.Context, c *client.Client, w *Write) (string,
 	switch {
 	case err != nil:
 		return "", err
-	case known && record == nil:
+	case ok && record == nil:
 		return "the " + what + " was deleted", nil
-	case known && stateOf(record, part{subject: w.Before.ID}).differs(w.Before):
+	case ok && stateOf(record, part{subject: w.Before.ID}).differs(w.Before):
 		return "the " + what + " was changed", nil
 	case w.Kind == Delete && m.Holds != nil:
 		if now := holdings(ctx, c, manager, w.Before.ID); !p.changes(m.Holds, w) && !slices.Equal(now, w.Before.Holds) {

@@ -194,18 +194,18 @@ func effectLines(effects []Effect, most int) (lines []Line, more int) {
 	at, counts := map[string]int{}, []int{}
 	for _, e := range effects {
 		key := string(e.Kind) + "\n" + e.Position
-		n, known := at[key]
+		n, ok := at[key]
 		switch {
-		case !known && len(lines) == most:
+		case !ok && len(lines) == most:
 			more++
-		case !known:
+		case !ok:
 			at[key], counts = len(lines), append(counts, 0)
 			lines = append(lines, Line{Text: human.Line(e.text()), Position: place(e.Position),
 				Names: []string{human.Line(e.What)}})
 		case counts[n] < mostNames:
 			lines[n].Names = append(lines[n].Names, human.Line(e.What))
 		}
-		if n, known := at[key]; known {
+		if n, shown := at[key]; shown {
 			counts[n]++
 		}
 	}

@@ -106,8 +106,8 @@ func (p *Plan) Save(path string, key []byte) error {
 	return err
 }
 
-// Load reads a plan of any origin. Its content is only described, not acted on. key, which may be nil, tells
-// whether the plan is the user's own.
+// Load reads a plan of any origin. Its content is only described, not acted on. key, which may be nil, shows whether
+// the plan is the user's own.
 func Load(path string, key []byte) (*Plan, error) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -220,7 +220,7 @@ func (l *lines) end(line []byte) error {
 	return nil
 }
 
-// firstKey returns the first key of an object, which gives the kind of a line.
+// firstKey returns the first key of an object, which is the kind of a line.
 func firstKey(line []byte) (key string) {
 	if of := gjson.ParseBytes(line); of.IsObject() {
 		of.ForEach(func(k, _ gjson.Result) bool { key = k.Str; return false })

@@ -250,15 +250,15 @@ func (g *Gate) adopt(platform string, call *declare.Call, p part) *Write {
 		}
 		maker := g.Plan.Writes[number-1]
 		for _, id := range identifiers(p.arguments) {
-			if _, known := g.ids.find(id); known {
+			if _, ok := g.ids.find(id); ok {
 				continue
 			}
-			for _, made := range maker.Makes {
+			for _, resource := range maker.Makes {
 				trial := ids{file: g.ids.file, origin: maps.Clone(g.ids.origin), present: g.ids.present}
-				trial.add(id, maker.Key+"/"+made.Path, number)
+				trial.add(id, maker.Key+"/"+resource.Path, number)
 				if key, _, err := trial.key(platform, call, p); err == nil {
 					if w := g.next(key, call); w != nil {
-						g.ids.add(id, maker.Key+"/"+made.Path, number)
+						g.ids.add(id, maker.Key+"/"+resource.Path, number)
 						return w
 					}
 				}
@@ -290,9 +290,9 @@ func (g *Gate) finish(writes []*Write, all []part, answered [][]byte) error {
 			record = answered[all[i].result]
 		}
 		real := map[string]string{}
-		for _, made := range w.Makes {
-			if id := gjson.GetBytes(record, made.Path).String(); !made.Later && id != "" {
-				real[made.Path] = id
+		for _, resource := range w.Makes {
+			if id := gjson.GetBytes(record, resource.Path).String(); !resource.Later && id != "" {
+				real[resource.Path] = id
 			}
 		}
 		noted, err := json.Marshal(real)
@@ -338,9 +338,9 @@ func (g *Gate) learn(things string, v declare.Value) {
 			g.finds(things, id, record)
 			continue
 		}
-		for _, made := range w.Makes {
-			if id := gjson.GetBytes(record, made.Path).String(); made.Later && made.Path != "" && id != "" {
-				g.ids.add(id, w.Key+"/"+made.Path, w.Number)
+		for _, resource := range w.Makes {
+			if id := gjson.GetBytes(record, resource.Path).String(); resource.Later && resource.Path != "" && id != "" {
+				g.ids.add(id, w.Key+"/"+resource.Path, w.Number)
 			}
 		}
 	}
@@ -349,14 +349,14 @@ func (g *Gate) learn(things string, v declare.Value) {
 // finds adds the id of a record created implicitly by a planned write.
 func (g *Gate) finds(things, id string, record []byte) {
 	text, write := g.ids.related(things, record)
-	if _, known := g.ids.find(id); known || write == 0 {
+	if _, ok := g.ids.find(id); ok || write == 0 {
 		return
 	}
-	for _, made := range g.Plan.Writes[write-1].Makes {
-		rest, found := strings.CutPrefix(made.Found, text+" ")
-		if _, err := strconv.Atoi(rest); found && err == nil && !g.taken[made.Found] {
-			g.taken[made.Found] = true
-			g.ids.add(id, made.Found, write)
+	for _, resource := range g.Plan.Writes[write-1].Makes {
+		rest, found := strings.CutPrefix(resource.Found, text+" ")
+		if _, err := strconv.Atoi(rest); found && err == nil && !g.taken[resource.Found] {
+			g.taken[resource.Found] = true
+			g.ids.add(id, resource.Found, write)
 			return
 		}
 	}

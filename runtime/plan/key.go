@@ -105,8 +105,8 @@ func (s *ids) add(id, text string, write int) {
 func (s *ids) find(id string) (origin, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, known := s.origin[id]
-	return o, known
+	o, ok := s.origin[id]
+	return o, ok
 }
 
 // related identifies a record that was created implicitly with others, such as the estimations of a trial, by
@@ -114,7 +114,7 @@ func (s *ids) find(id string) (origin, bool) {
 func (s *ids) related(things string, record []byte) (text string, write int) {
 	var parts []string
 	gjson.ParseBytes(record).ForEach(func(key, v gjson.Result) bool {
-		if o, known := s.find(v.Str); known && key.Str != "_id" {
+		if o, ok := s.find(v.Str); ok && key.Str != "_id" {
 			parts, write = append(parts, key.Str+"="+o.text), max(write, o.write)
 		}
 		return true
@@ -186,8 +186,8 @@ const shortestID = 12 // a date with a time is longer
 // present is how close to now a time must be to count as the present.
 const present = 10 * time.Second
 
-// isPresent reports whether a text is the present time, which a script writes in place of
-// a date that it does not know, or was it when the plan was made.
+// isPresent reports whether a text is the present time, or was it when the plan was made: what a script writes for
+// a date that it does not have.
 func (s *ids) isPresent(text string) bool {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *ids) isPresent(text string) bool {
 
 // replaced returns a text with the ids in it replaced.
 func (s *ids) replaced(text string, uses *[]int) string {
-	if o, known := s.find(text); known {
+	if o, ok := s.find(text); ok {
 		*uses = append(*uses, o.write)
 		return o.text
 	}
@@ -217,8 +217,8 @@ func (s *ids) replaced(text string, uses *[]int) string {
 		return "now"
 	}
 	return identifier().ReplaceAllStringFunc(text, func(id string) string {
-		o, known := s.find(id)
-		if !known {
+		o, found := s.find(id)
+		if !found {
 			return id
 		}
 		*uses = append(*uses, o.write)

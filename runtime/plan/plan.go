@@ -18,7 +18,7 @@ import (
 	"transect/client/human"
 )
 
-// Plan is what a script would write.
+// Plan lists what a script would write.
 type Plan struct {
 	Head
 	Writes  []*Write
@@ -73,7 +73,7 @@ func (h *Head) Rest() string { return fmt.Sprintf("%s-%d", h.ID, h.Stage+2) }
 // Login is a platform and the user that the plan was made for.
 type Login struct {
 	URL  string `json:"url"`
-	User string `json:"user,omitempty"` // id; "" when the platform does not say
+	User string `json:"user,omitempty"` // id; "" when unknown
 }
 
 // Totals counts writes by kind.

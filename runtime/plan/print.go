@@ -22,7 +22,7 @@ const mostGroups = 20
 // mostNames limits the names in a line.
 const mostNames = 100
 
-// group is what one line shows: writes of a kind from one line of the script.
+// group is one printed line: writes of a kind from one line of the script.
 type group struct {
 	first *Write
 	n     int
@@ -31,7 +31,7 @@ type group struct {
 	held  []Held // deleted with them
 }
 
-// Line is what a plan does at one line of the script.
+// Line is a plan's effects at one line of the script.
 type Line struct {
 	Write    int // the first, 0 for an effect
 	Text     string
@@ -76,7 +76,7 @@ func (l *Line) someNames() string {
 	return text
 }
 
-// Doubt says from where on a plan is a guess; "" if it is none.
+// Doubt describes from where on a plan is a guess, or "".
 func (h *Head) Doubt() string {
 	if h.Guess == "" {
 		return ""
@@ -133,16 +133,16 @@ func pad(text string) string {
 
 // groups joins writes of the same kind, manager, place and line.
 func (p *Plan) groups() (list []*group) {
-	known := map[string]*group{}
+	byKey := map[string]*group{}
 	for _, w := range p.Writes {
 		key := strings.Join([]string{string(w.Kind), w.Operation, w.Things, w.In, w.Position}, "\n")
 		if w.Kind == Create && w.Things == "datasets" || w.Kind == Send {
 			key = strings.Join([]string{"files", w.In, w.Position}, "\n") // datasets, and their files
 		}
-		g := known[key]
+		g := byKey[key]
 		if g == nil {
 			g = &group{first: w}
-			known[key], list = g, append(list, g)
+			byKey[key], list = g, append(list, g)
 		}
 		if w.Kind == Send && g.first.Kind == Create {
 			g.bytes += w.Bytes
@@ -164,7 +164,7 @@ func (p *Plan) groups() (list []*group) {
 
 func (g *group) hold(more []Held) {
 	for _, h := range more {
-		if n := slices.IndexFunc(g.held, func(known Held) bool { return known.Things == h.Things }); n >= 0 {
+		if n := slices.IndexFunc(g.held, func(other Held) bool { return other.Things == h.Things }); n >= 0 {
 			g.held[n].Count += h.Count
 		} else {
 			g.held = append(g.held, h)
@@ -289,12 +289,12 @@ func (t Totals) text(outside string, downloads int) string {
 func (p *Plan) PrintDifference(out io.Writer, earlier *Plan) {
 	differ := false
 	tell := func(title string, of, others *Plan) {
-		known := map[string]int{}
+		counts := map[string]int{}
 		for _, w := range others.Writes {
-			known[w.Key]++
+			counts[w.Key]++
 		}
 		for _, w := range of.Writes {
-			if known[w.Key]--; known[w.Key] < 0 {
+			if counts[w.Key]--; counts[w.Key] < 0 {
 				differ = true
 				fmt.Fprintf(out, "%s  %s\n", title, pad(w.text())+"  "+place(w.Position))
 			}

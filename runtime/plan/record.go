@@ -168,10 +168,10 @@ func (r *Recorder) Link(platform string, upload Upload) declare.Interceptor {
 func (r *Recorder) file(path string) (f File, err error) {
 	info, err := r.Tree.Stat(path)
 	r.mu.Lock()
-	fetched, known := r.files[path]
+	fetched, ok := r.files[path]
 	r.mu.Unlock()
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && known:
+	case errors.Is(err, fs.ErrNotExist) && ok:
 		return fetched, nil
 	case err == nil && info.Size() == 0:
 		err = fault.Of(&fault.UploadError{}, "%s is empty", path)
@@ -235,7 +235,7 @@ func (r *Recorder) finds(things, id string, record []byte) {
 // makes records the ids in a record that a write created. The record is known by its name from then on.
 func (r *Recorder) makes(w *Write, record []byte, id string, later bool) {
 	planned(record, func(path, found string) {
-		if _, known := r.ids.find(found); known {
+		if _, ok := r.ids.find(found); ok {
 			return
 		}
 		text := w.Key + "/" + path
@@ -279,8 +279,8 @@ func (r *Recorder) existing(ctx context.Context, platform string, call *declare.
 		if !fresh {
 			continue
 		}
-		record, known, err := call.Spec.Siblings().Read(ctx, p.subject, nil)
-		if err != nil || !known || record == nil {
+		record, ok, err := call.Spec.Siblings().Read(ctx, p.subject, nil)
+		if err != nil || !ok || record == nil {
 			continue // the write itself reports the error
 		}
 		list[i] = stateOf(record, p)

@@ -102,14 +102,13 @@ func Unplanned(job runtime.Job) runtime.Job {
 	return runtime.Without[*Carrying](runtime.Without[*Rehearsal](job))
 }
 
-// Prepare gives the recorder the code that runs, and the side effects, which stay in a copy of the file
-// system.
+// Prepare passes the recorder the code that runs, and the side effects, which stay in a copy of the file system.
 func (r *Rehearsal) Prepare(o *vm.Options) {
 	o.Located, o.Code = declare.At, r.recorder.Ran
 	o.Effects = &sandbox.Effects{Happens: r.recorder.Effect, None: true, Shadow: shadow.New()}
 }
 
-// Made gives the recorder the files as seen by the script.
+// Made passes the recorder the files as seen by the script.
 func (r *Rehearsal) Made(x *runtime.Execution) {
 	r.x, r.recorder.Private = x, x.Interp.IsPrivate
 	r.recorder.Tree, r.recorder.Folder = files.Tree{View: x.Interp}, sandbox.Canonical(x.Process().AbsPath("."))
@@ -136,7 +135,7 @@ func (r *Rehearsal) Link(address string, o *client.Options) {
 	}
 }
 
-// upload gives a file to the overlay of a platform.
+// upload passes a file to the overlay of a platform.
 func (r *Rehearsal) upload(address string) plan.Upload {
 	return func(ctx context.Context, dataset, component, path, sum string, size int64) error {
 		r.mu.Lock()
@@ -208,7 +207,7 @@ func (c *Carrying) Prepare(o *vm.Options) {
 	o.Command = "" // printed at the end
 }
 
-// Made gives the gate the files as seen by the script.
+// Made passes the gate the files as seen by the script.
 func (c *Carrying) Made(x *runtime.Execution) {
 	c.x, c.Gate.Tree, c.Gate.Private = x, files.Tree{View: x.Interp}, x.Interp.IsPrivate
 }

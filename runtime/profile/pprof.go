@@ -40,7 +40,7 @@ func (r *Recorder) WritePprof(w io.Writer) error {
 	return zip.Close()
 }
 
-// pprof is a profile on its way to a file. Its numbers are those of profile.proto.
+// pprof is a profile on its way to a file. Its field numbers are from profile.proto.
 type pprof struct {
 	out                  []byte
 	texts                map[string]uint64
@@ -58,8 +58,8 @@ func number(m []byte, field protowire.Number, n uint64) []byte {
 }
 
 func (p *pprof) text(s string) uint64 {
-	n, known := p.texts[s]
-	if !known {
+	n, ok := p.texts[s]
+	if !ok {
 		n = uint64(len(p.texts))
 		p.texts[s] = n
 		p.message(6, []byte(s))
@@ -83,8 +83,8 @@ func (p *pprof) sample(stack []vm.CallFrame, n *node) {
 }
 
 func (p *pprof) location(f vm.CallFrame) uint64 {
-	id, known := p.locations[f]
-	if !known {
+	id, ok := p.locations[f]
+	if !ok {
 		id = uint64(len(p.locations) + 1)
 		p.locations[f] = id
 		line := number(number(nil, 1, p.function(f)), 2, uint64(f.Line))
@@ -96,8 +96,8 @@ func (p *pprof) location(f vm.CallFrame) uint64 {
 
 func (p *pprof) function(f vm.CallFrame) uint64 {
 	f.Line = 0
-	id, known := p.functions[f]
-	if !known {
+	id, ok := p.functions[f]
+	if !ok {
 		id = uint64(len(p.functions) + 1)
 		p.functions[f] = id
 		name := p.text(f.Function)

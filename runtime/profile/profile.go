@@ -18,7 +18,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// Kind is what a task spends time on.
+// Kind is a kind of time that a task spends.
 type Kind uint8
 
 // A task that waits for the platform is Sending while bytes of a request leave.
@@ -33,13 +33,13 @@ const (
 	kinds = int(Other) + 1
 )
 
-// Names are what the kinds are called, in their order.
+// Names are the names of the kinds, in their order.
 var Names = [kinds]string{"Lua", "platform", "sending", "sleeping", "tasks", "other"}
 
 // Spent is time by kind.
 type Spent [kinds]time.Duration
 
-// Sum is all of it.
+// Sum returns the total time.
 func (s Spent) Sum() (sum time.Duration) {
 	for _, d := range s {
 		sum += d
@@ -104,8 +104,8 @@ func (n *node) visit(stack []vm.CallFrame, f func(stack []vm.CallFrame, n *node)
 type Recorder struct {
 	Began time.Time
 
-	asked atomic.Int64 // when a sample was, in nanoseconds of the run; 0 for none
-	over  chan struct{}
+	due  atomic.Int64 // when a sample was requested, in nanoseconds of the run; 0 for none
+	over chan struct{}
 
 	mu       sync.Mutex
 	took     time.Duration // 0 until Stop
@@ -130,7 +130,7 @@ func (r *Recorder) ask() {
 	for {
 		select {
 		case <-time.After(period/2 + rand.N(period)):
-			r.asked.CompareAndSwap(0, int64(r.now()))
+			r.due.CompareAndSwap(0, int64(r.now()))
 		case <-r.over:
 			return
 		}
@@ -147,13 +147,13 @@ func (r *Recorder) Stop() {
 	r.took = r.now()
 }
 
-// Due reports whether a sample was asked for, and how long ago.
+// Due reports whether a sample was requested, and how long ago.
 func (r *Recorder) Due() (late time.Duration, due bool) {
-	asked := r.asked.Load()
-	if asked == 0 {
+	requested := r.due.Load()
+	if requested == 0 {
 		return 0, false
 	}
-	return r.now() - time.Duration(asked), true
+	return r.now() - time.Duration(requested), true
 }
 
 // MarshalJSON writes seconds, without the kinds that took none.

@@ -65,7 +65,7 @@ func (r *Recorder) request(task *Track, name string) *Request {
 	return q
 }
 
-// name is the path of a request to the platform, and the host of others.
+// name returns the path of a request to the platform, and the host of any other.
 func (s *requests) name(u *url.URL) string {
 	if s.platform != nil && u.Host == s.platform.Host {
 		return u.Path

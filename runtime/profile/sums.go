@@ -11,7 +11,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// Line is what one line of a script, or one operation, has cost all tasks.
+// Line is the cost of one line of a script, or of one operation, to all tasks.
 type Line struct {
 	Name  string        `json:"name"` // "file:12", "projects.search"
 	Spent Spent         `json:"spent"`
@@ -19,8 +19,8 @@ type Line struct {
 	Waits int           `json:"waits"`
 }
 
-// Lines are the dearest lines of scripts, at most so many. What a line calls counts for it
-// unless that is Lua.
+// Lines returns at most so many lines of scripts, the costliest first. A line includes what it calls, except Lua
+// functions.
 func (r *Recorder) Lines(most int) []Line {
 	lines := r.sums(func(stack []vm.CallFrame) string {
 		for _, f := range slices.Backward(stack) {
@@ -33,7 +33,7 @@ func (r *Recorder) Lines(most int) []Line {
 	return lines[:min(most, len(lines))]
 }
 
-// Operations are what tasks have waited for, the dearest first.
+// Operations returns what tasks have waited for, the costliest first.
 func (r *Recorder) Operations() []Line {
 	return r.sums(func(stack []vm.CallFrame) string {
 		if last := stack[len(stack)-1]; last.File == "" {
@@ -72,7 +72,7 @@ func (r *Recorder) sums(name func(stack []vm.CallFrame) string) []Line {
 	return list
 }
 
-// Summary is the time of the run and its dearest lines, for a screen.
+// Summary formats the time of the run and its costliest lines for a screen.
 func (r *Recorder) Summary(most int) string {
 	var parts []string
 	var main Spent // the script itself, which waits for its tasks
@@ -110,7 +110,7 @@ func header() tabular.Row {
 	return row
 }
 
-// short is a time as tables show it; "" when it is next to nothing.
+// short formats a time for tables, "" when it is next to nothing.
 func short(d time.Duration) string {
 	switch {
 	case d < 50*time.Microsecond:

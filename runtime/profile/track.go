@@ -39,7 +39,7 @@ func (r *Recorder) Track(function vm.CallFrame) vm.Track {
 	return t
 }
 
-// Run says that the task has got its turn, and waited for the others until now.
+// Run records that the task has got its turn, and waited for the others until now.
 func (t *Track) Run() {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
@@ -50,24 +50,24 @@ func (t *Track) Run() {
 	}
 	t.spend(at, Tasks, now-t.since)
 	t.since, t.waited = now, nil
-	t.r.asked.Store(0) // the time of this task is sampled, not that of the others
+	t.r.due.Store(0) // only this task's time is sampled
 }
 
-// Pause says that the task gives up its turn.
+// Pause records that the task gives up its turn.
 func (t *Track) Pause() {
 	now := t.r.now()
 	t.pending += now - t.since
 	t.since = now
 }
 
-// Sample says what the task runs. The time since its last sample goes there.
+// Sample charges the time since the task's last sample to the stack it runs.
 func (t *Track) Sample(stack []vm.CallFrame) {
 	t.Pause()
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	t.last = t.r.root.at(stack)
 	t.flush()
-	t.r.asked.Store(0)
+	t.r.due.Store(0)
 }
 
 func (t *Track) flush() {

@@ -142,9 +142,9 @@ func (r *Reference) unknown(name string, g *Group) error {
 			return fault.Hinted(err, "transect doc %s lists its entries", g.Name)
 		}
 	} else {
-		for _, known := range r.Names() {
-			if groupName(known) == known == (groupName(name) == name) { // groups for a group
-				candidates = append(candidates, known)
+		for _, candidate := range r.Names() {
+			if groupName(candidate) == candidate == (groupName(name) == name) { // groups for a group
+				candidates = append(candidates, candidate)
 			}
 		}
 	}

@@ -42,8 +42,8 @@ func typeInLua(p schema.Param) string {
 	for i, one := range alternatives {
 		elem := strings.TrimLeft(one, "[]")
 		lists := strings.Repeat("[]", strings.Count(one, "[]"))
-		if known, ok := luaTypes[elem]; ok {
-			elem = known
+		if named, ok := luaTypes[elem]; ok {
+			elem = named
 		} else if schema.Type(elem).Kinds() == 0 { // an object's
 			elem = objectClass(elem)
 		}

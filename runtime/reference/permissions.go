@@ -21,7 +21,7 @@ const permissionsPage = "permissions"
 func newPermissionsPage() *Page {
 	return &Page{Name: permissionsPage, Title: "permissions: what the rules of operations cover", Text: `
 A rule of --allow ops=RULE and --deny ops=RULE is RECORDS.VERB, what is done to which records, or the name of an
-operation. An asterisk stands for any characters:
+operation. An asterisk matches any characters:
 
     transect run --deny ops=*.delete survey.lua
     transect run --sandbox --allow read=flight,ops=*.read survey.lua

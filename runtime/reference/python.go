@@ -125,7 +125,7 @@ func (e *Entry) pythonNote(python []string) string {
 func callSections(calls []PythonCall) (sections []section) {
 	if len(calls) > 0 {
 		sections = append(sections, section{title: "Calls",
-			text: "the Python SDK's and ours; … stands for optional arguments, (none) for a call that the SDK lacks"})
+			text: "the Python SDK's and ours; … marks optional arguments, (none) a call that the SDK lacks"})
 	}
 	for _, c := range calls {
 		if sections[len(sections)-1].title != c.Manager {

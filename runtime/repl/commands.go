@@ -73,7 +73,7 @@ func (s *Session) execute(text string) error {
 	}
 	name, argument, _ := strings.Cut(line[1:], " ")
 	argument = strings.TrimSpace(argument)
-	var known []string
+	var names []string
 	for _, c := range commands() {
 		if c.name == name {
 			if c.argument != "" && !strings.HasPrefix(c.argument, "[") && argument == "" {
@@ -82,10 +82,10 @@ func (s *Session) execute(text string) error {
 			}
 			return c.run(s, argument)
 		}
-		known = append(known, c.name)
+		names = append(names, c.name)
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown command :%s", name)
-	if near := suggest.Nearest(name, known); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		return fault.Hinted(err, "did you mean :%s?", near)
 	}
 	return fault.Hinted(err, ":help lists the commands")

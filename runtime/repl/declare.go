@@ -51,9 +51,9 @@ const ignore = " -- check: ignore"
 
 // join joins inputs, after a declaration of the names in first.
 func join(inputs, first []string) string {
-	known := map[string]bool{}
+	declared := map[string]bool{}
 	for _, name := range first {
-		known[name] = true
+		declared[name] = true
 	}
 	var b strings.Builder
 	if len(first) > 0 {
@@ -62,14 +62,14 @@ func join(inputs, first []string) string {
 	for _, text := range inputs {
 		at := 0
 		for _, l := range locals(text) {
-			if known[l.names[0]] { // then all are
+			if declared[l.names[0]] { // then all are
 				b.WriteString(text[at:l.from] + text[l.name:l.to])
 				if at = l.to; !l.assigned {
 					b.WriteString(" = nil")
 				}
 			}
 			for _, name := range l.names {
-				known[name] = true
+				declared[name] = true
 			}
 		}
 		b.WriteString(text[at:] + "\n")
@@ -84,18 +84,18 @@ func join(inputs, first []string) string {
 // known one.
 func usedBefore(inputs []string) (first []string) {
 	for {
-		used, known, before := map[string]bool{}, map[string]bool{}, len(first)
+		used, declared, before := map[string]bool{}, map[string]bool{}, len(first)
 		for _, name := range first {
-			known[name] = true
+			declared[name] = true
 		}
 		for _, text := range inputs {
 			for _, l := range locals(text) {
-				again := slices.ContainsFunc(l.names, func(name string) bool { return known[name] })
+				again := slices.ContainsFunc(l.names, func(name string) bool { return declared[name] })
 				for _, name := range l.names {
-					if !known[name] && (again || used[name]) {
+					if !declared[name] && (again || used[name]) {
 						first = append(first, name)
 					}
-					known[name] = true
+					declared[name] = true
 				}
 			}
 			for _, w := range words(text) {
@@ -143,7 +143,7 @@ func locals(text string) (list []local) {
 	return list
 }
 
-// word is a token with its text; those of strings do not count as words.
+// word is a token with its text; tokens of strings do not count as words.
 type word struct {
 	compile.Token
 	text string

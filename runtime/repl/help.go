@@ -164,7 +164,7 @@ func loadedNames(globals *lua.LTable) names {
 				}
 				list[t] = name
 				t.ForEach(func(k, v lua.LValue) {
-					if _, known := list[v]; !known && (v.Type() == lua.LTFunction || v.Type() == lua.LTTable) {
+					if _, listed := list[v]; !listed && (v.Type() == lua.LTFunction || v.Type() == lua.LTTable) {
 						list[v] = name + "." + k.String()
 					}
 				})

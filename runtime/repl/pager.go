@@ -64,7 +64,7 @@ func (s *Session) page(code string) error {
 	return err
 }
 
-// feed writes a page to the pager, as far as the pager reads.
+// feed writes a page to the pager until that stops reading.
 func (s *Session) feed(to io.Writer, p *page) error {
 	out := bufio.NewWriter(to)
 	for _, line := range p.head {

@@ -113,12 +113,12 @@ func dropEquals(input string) string {
 	return input
 }
 
-// prompt returns the prompt with the name of the platform. It is short, and without colours: the editor could
-// not compute its width.
-func (s *Session) prompt(endsTooSoon bool) string {
+// prompt returns the prompt with the name of the platform, or the one of a continued input. It is short, and
+// without colours: the editor could not compute its width.
+func (s *Session) prompt(continued bool) string {
 	width, _ := s.size()
 	label := text.Snip(clean(s.cfg.Label()), max(8, width/3), "…") + "> "
-	if endsTooSoon {
+	if continued {
 		return strings.Repeat(" ", max(0, text.StringWidth(label)-3)) + ">> "
 	}
 	return label

@@ -81,9 +81,9 @@ func (s *Session) step(ctx context.Context) error {
 
 // handle prints an error and drops it, unless it ends the session.
 func (s *Session) handle(err error) error {
-	var asked *vm.Exit
+	var exit *vm.Exit
 	switch {
-	case errors.Is(err, io.EOF), errors.As(err, &asked):
+	case errors.Is(err, io.EOF), errors.As(err, &exit):
 		return err
 	case s.interrupted.Load():
 		s.note("interrupted")

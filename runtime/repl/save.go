@@ -74,7 +74,7 @@ func (s *Session) keep(in input) {
 	now, err := os.ReadFile(s.cfg.Interp.Path(path))
 	switch {
 	case err == nil && string(now) != s.script:
-		err = fault.Of(&fault.FileError{}, "%s was changed by somebody else; :record -f %s replaces it", path, path)
+		err = fault.Of(&fault.FileError{}, "%s was changed by another program; :record -f %s replaces it", path, path)
 	default:
 		_, err = s.write("record", "-f "+path)
 	}

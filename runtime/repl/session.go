@@ -71,7 +71,7 @@ func newSession(cfg Config) *Session {
 	return s
 }
 
-// source is everything typed, for quoting lines of it.
+// source returns everything typed, for quoting lines of it.
 func (s *Session) source() string { return strings.Join(s.lines, "\n") }
 
 // evaluate runs a text and prints its values.

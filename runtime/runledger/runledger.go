@@ -57,7 +57,7 @@ type Settle time.Duration
 type Elsewhere struct {
 	Remote    ledger.Remote
 	TakenOver bool   // from a start whose end was not seen
-	Files     string // folder of the run's files, "" to use that of a local ledger
+	Files     string // folder of the run's files, "" for a local ledger's folder
 }
 
 // Part keeps the ledger of a run, which is opened at the first write.

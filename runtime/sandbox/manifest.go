@@ -33,8 +33,8 @@ type Manifest struct {
 // ManifestOf returns the path of a script's manifest.
 func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestSuffix }
 
-// ReadManifest reads the manifest at an absolute path; found is false when there is none. Its paths are
-// relative to its folder, and to others that stand for it.
+// ReadManifest reads the manifest at an absolute path; found is false when there is none. Its paths are relative to
+// its folder, and to others treated like it.
 func ReadManifest(path string, others ...string) (rules Rules, found bool, err error) {
 	rules, err = readRules(path, append(others, filepath.Dir(path)), Kinds, "run with --no-manifest to ignore it",
 		`{"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}`)

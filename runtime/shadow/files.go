@@ -197,12 +197,12 @@ func (s *Files) makeFolder(path string) error {
 	if err := s.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	made, err := s.fresh(filepath.Base(seen))
+	created, err := s.fresh(filepath.Base(seen))
 	if err == nil {
-		err = os.Mkdir(made, 0o777)
+		err = os.Mkdir(created, 0o777)
 	}
 	if err == nil {
-		s.put(seen, made)
+		s.put(seen, created)
 	}
 	return err
 }
@@ -223,23 +223,23 @@ func (s *Files) Create(path string) (folder *os.Root, name string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	at, known := s.at[seen]
-	made, err := s.fresh(filepath.Base(seen))
+	at, ok := s.at[seen]
+	created, err := s.fresh(filepath.Base(seen))
 	if err != nil {
 		return nil, "", err
 	}
 	switch {
-	case !known || at == "":
+	case !ok || at == "":
 	case sandbox.Below(at, s.dir): // it stays until the new one replaces it
-		made = at
+		created = at
 	default: // moved: the file on disk is not the one to replace
-		if err := copyFile(at, made, 0o600); err != nil {
+		if err := copyFile(at, created, 0o600); err != nil {
 			return nil, "", err
 		}
 	}
-	s.at[seen] = made
-	folder, err = os.OpenRoot(filepath.Dir(made))
-	return folder, filepath.Base(made), err
+	s.at[seen] = created
+	folder, err = os.OpenRoot(filepath.Dir(created))
+	return folder, filepath.Base(created), err
 }
 
 // Remove removes a file or a folder; with all, including its contents.

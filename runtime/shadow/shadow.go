@@ -79,13 +79,13 @@ func (s *Files) fresh(name string) (string, error) {
 
 // entry returns the location of the content of a path with an entry. An entry whose file was not finished
 // counts as none.
-func (s *Files) entry(path string) (real string, known bool) {
-	real, known = s.at[path]
-	if known && real != "" {
+func (s *Files) entry(path string) (real string, ok bool) {
+	real, ok = s.at[path]
+	if ok && real != "" {
 		_, err := os.Lstat(real)
-		known = err == nil
+		ok = err == nil
 	}
-	return real, known
+	return real, ok
 }
 
 // find resolves a path: as the script sees it, absolute and without links, and the location of its content,
@@ -104,7 +104,7 @@ next:
 				continue
 			}
 			seen = filepath.Join(seen, step)
-			if at, known := s.entry(seen); known {
+			if at, ok := s.entry(seen); ok {
 				real = at
 			} else if real != "" {
 				real = filepath.Join(real, step)
@@ -150,7 +150,7 @@ func (s *Files) children(seen string) map[string]bool {
 		if filepath.Dir(path) != seen || path == seen {
 			continue
 		}
-		if real, known := s.entry(path); known {
+		if real, ok := s.entry(path); ok {
 			if names == nil {
 				names = map[string]bool{}
 			}
@@ -165,7 +165,7 @@ func (s *Files) list(seen, real string) (names []string, err error) {
 	entries, err := os.ReadDir(real)
 	changed := s.children(seen)
 	for _, e := range entries {
-		if _, known := changed[e.Name()]; !known {
+		if _, ok := changed[e.Name()]; !ok {
 			names = append(names, e.Name())
 		}
 	}

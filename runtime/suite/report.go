@@ -97,7 +97,7 @@ func JUnit(results []Result) ([]byte, error) {
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
-// Coverage counts which lines of which files ran. Safe for concurrent use.
+// Coverage records which lines of the files ran. Safe for concurrent use.
 type Coverage struct {
 	mu    sync.Mutex
 	lines map[string]map[int]bool

@@ -39,8 +39,8 @@ type Result struct {
 }
 
 // Run runs the tests of one file, each in an interpreter of its own on a new
-// local platform in memory. Failures are results, also that of a file that
-// cannot be loaded; the error is for a run that was cancelled.
+// local platform in memory. Failures are results, also for a file that cannot
+// be loaded; the error is for a run that was cancelled.
 func Run(ctx context.Context, p *runtime.Process, job Job) error {
 	names, err := job.names(ctx, p)
 	if ended := ending(ctx, err); ended != nil {

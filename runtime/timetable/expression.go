@@ -251,8 +251,8 @@ func (p *parser) value(f field) (int, error) {
 		p.at++
 	}
 	name := strings.ToLower(p.text[from:p.at])
-	for i, known := range f.names {
-		if name == known {
+	for i, full := range f.names {
+		if name == full {
 			return f.min + i, nil
 		}
 	}

@@ -37,9 +37,9 @@ const (
 	staleAfter   = time.Minute     // a refusing socket younger than this may be starting up
 )
 
-// openSocket opens a socket through which other processes observe the run: a connection gets the record of the
-// run, and its view once the script is between two instructions. Nothing is read from it. The run continues
-// without when there can be no socket.
+// openSocket opens a socket through which other processes observe the run: a connection gets the record of the run,
+// and its view once the script is between two instructions. Nothing is read from it. If it cannot be opened, the run
+// continues unobserved.
 func (p *progress) openSocket() net.Listener {
 	store := History(p.run.process)
 	path := filepath.Join(store.Dir, p.started.ID+socketKind)
@@ -109,7 +109,7 @@ func Attach(p *runtime.Process, name string) (*View, error) {
 			_ = a.Close()
 		}
 	}()
-	found := slices.DeleteFunc(slices.Clone(running), func(a *attached) bool { return !a.is(name) })
+	found := slices.DeleteFunc(slices.Clone(running), func(a *attached) bool { return !a.matches(name) })
 	if (name == "" || name == "last") && len(running) > 0 {
 		found = running[len(running)-1:]
 	}
@@ -138,7 +138,7 @@ func Attach(p *runtime.Process, name string) (*View, error) {
 	return v, nil
 }
 
-func (a *attached) is(name string) bool {
+func (a *attached) matches(name string) bool {
 	r, script := a.run, filepath.Base(a.run.Script)
 	return name == strconv.Itoa(r.PID) || name == r.Run || name == script || name == strings.TrimSuffix(script, ".lua") ||
 		name != "" && (strings.HasPrefix(r.ID, name) || strings.HasSuffix(r.ID, name))
@@ -146,11 +146,11 @@ func (a *attached) is(name string) bool {
 
 // connect connects to all running scripts, the oldest first, and removes the sockets of killed ones.
 func connect(dir string) (list []*attached) {
-	paths, _ := filepath.Glob(filepath.Join(dir, "*"+socketKind)) // the pattern is right
+	paths, _ := filepath.Glob(filepath.Join(dir, "*"+socketKind)) // the pattern is valid
 	all := make([]*attached, len(paths))
-	var asking sync.WaitGroup
+	var dials sync.WaitGroup
 	for i, path := range paths {
-		asking.Go(func() {
+		dials.Go(func() {
 			c, err := net.DialTimeout("unix", path, answerWithin)
 			if err != nil {
 				if info, failed := os.Stat(path); failed == nil && time.Since(info.ModTime()) > staleAfter &&
@@ -169,7 +169,7 @@ func connect(dir string) (list []*attached) {
 			all[i] = a
 		})
 	}
-	asking.Wait()
+	dials.Wait()
 	return slices.DeleteFunc(all, func(a *attached) bool { return a == nil })
 }
 

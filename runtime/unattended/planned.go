@@ -76,15 +76,15 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		fmt.Fprintln(p.Stderr, "transect: no plan was made")
 		return failed
 	}
-	made := recorder.Plan()
-	if err := complete(made, p, job, o); err != nil {
+	draft := recorder.Plan()
+	if err := complete(draft, p, job, o); err != nil {
 		return err
 	}
-	if err := show(made, p, o); err != nil {
+	if err := show(draft, p, o); err != nil {
 		return err
 	}
 	switch {
-	case made.Empty():
+	case draft.Empty():
 		return failed
 	case o.Ask && !p.IsTerminal(p.Stdin):
 		fmt.Fprintf(p.Stderr, "transect: nothing was sent: there is no terminal to confirm the plan\n"+
@@ -93,7 +93,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		if yes, err := agreed(ctx, p); err != nil {
 			return err
 		} else if yes {
-			return apply(ctx, p, job, options, made, o)
+			return apply(ctx, p, job, options, draft, o)
 		}
 	case o.ID != "":
 		fmt.Fprintf(p.Stderr, "transect: the rest is planned in %s\n  hint: transect apply %s carries it out\n",
@@ -103,7 +103,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 }
 
 // complete sets the header of a plan.
-func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) error {
+func complete(draft *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) error {
 	var random [3]byte
 	rand.Read(random[:])
 	now := p.Now()
@@ -111,9 +111,9 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) 
 	if err != nil {
 		return err
 	}
-	made.ID, made.Stage = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:])), o.Stage
-	made.Made, made.Version, made.Folder, made.By = now.Truncate(time.Second), job.Version, folder, o.By
-	made.Script, made.Arguments, made.Options = job.Script, job.Args, o.Options
+	draft.ID = cmp.Or(o.ID, "plan-"+now.UTC().Format("20060102-150405-")+hex.EncodeToString(random[:]))
+	draft.Made, draft.Version, draft.Folder, draft.By = now.Truncate(time.Second), job.Version, folder, o.By
+	draft.Script, draft.Arguments, draft.Options, draft.Stage = job.Script, job.Args, o.Options, o.Stage
 	if o.Keep != "" && job.Script == "-" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "the plan of a script from standard input cannot be kept"),
 			"name the script's file")
@@ -122,7 +122,7 @@ func complete(made *plan.Plan, p *runtime.Process, job runtime.Job, o Planning) 
 }
 
 // show prints a plan and stores it.
-func show(made *plan.Plan, p *runtime.Process, o Planning) error {
+func show(draft *plan.Plan, p *runtime.Process, o Planning) error {
 	key, err := ledger.Key(runledger.Folder(p))
 	if err != nil && (o.JSON || o.Keep+o.Renew.File != "") {
 		return err
@@ -133,22 +133,22 @@ func show(made *plan.Plan, p *runtime.Process, o Planning) error {
 		if err != nil {
 			return err
 		}
-		made.PrintDifference(p.Stdout, earlier)
+		draft.PrintDifference(p.Stdout, earlier)
 		o.Keep = o.Renew.File
 	case o.JSON:
-		if err := made.Write(p.Stdout, key); err != nil {
+		if err := draft.Write(p.Stdout, key); err != nil {
 			return err
 		}
 	default:
-		made.Print(p.Stdout)
+		draft.Print(p.Stdout)
 	}
 	if o.Keep == "" {
 		return nil
 	}
-	return made.Save(p.Path(o.Keep), key)
+	return draft.Save(p.Path(o.Keep), key)
 }
 
-// agreed asks for confirmation of a plan; a signal ends the question.
+// agreed prompts for confirmation of a plan; a signal ends the prompt.
 func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 	ctx, release := p.CancelOnSignal(ctx)
 	defer release()

@@ -35,11 +35,11 @@ func newRedactor(p *runtime.Process, job *runtime.Job, options Options) *redacto
 	return &redactor{strings.NewReplacer(pairs...)}
 }
 
-// known removes the secrets of the run.
-func (r *redactor) known(text string) string { return r.replacer.Replace(text) }
+// secrets removes the secrets of the run.
+func (r *redactor) secrets(text string) string { return r.replacer.Replace(text) }
 
 // all also removes text that looks like a secret.
-func (r *redactor) all(text string) string { return transport.Redact(r.known(text)) }
+func (r *redactor) all(text string) string { return transport.Redact(r.secrets(text)) }
 
 // arguments returns the arguments of a script without secrets, including values that follow the name of one:
 // --password x.

@@ -110,14 +110,14 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	return &runtime.Reported{Err: err}
 }
 
-// forWorker removes the secrets of a job from its output: its worker, which does not know them, stores the
-// output for others. flush prints unterminated lines.
+// forWorker removes the secrets of a job from its output: its worker, which does not have them, stores the output for
+// others. flush prints unterminated lines.
 func (r *run) forWorker(p *runtime.Process) (flush func()) {
 	if r.supervisor() == nil {
 		return func() {}
 	}
-	out := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stdout}}
-	errs := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stderr}}
+	out := &logfile.Lines{Now: p.Now, Clean: r.redact.secrets, Plain: []io.Writer{p.Stdout}}
+	errs := &logfile.Lines{Now: p.Now, Clean: r.redact.secrets, Plain: []io.Writer{p.Stderr}}
 	p.Stdout, p.Stderr = out.Stream(), errs.Stream()
 	return func() { out.Flush(); errs.Flush() }
 }
@@ -188,12 +188,12 @@ func (r *run) open() error {
 	if r.summary.Run = r.job.Run.ID; r.summary.Run == r.summary.ID {
 		r.summary.Run = ""
 	}
-	r.summary.Command = r.redact.known(runtime.CommandLine(p, r.job))
+	r.summary.Command = r.redact.secrets(runtime.CommandLine(p, r.job))
 	r.summary.Folder, _ = filepath.Abs(p.Path(".")) // "" where the folder was removed
 	if r.options.Lock == LockOfScript {
 		r.summary.Lock = r.summary.Script
 	}
-	r.lines.Now, r.lines.Clean = p.Now, r.redact.known
+	r.lines.Now, r.lines.Clean = p.Now, r.redact.secrets
 	r.lines.Plain = append(r.lines.Plain, r.tail)
 	if r.job.DryRun {
 		r.rehearse()

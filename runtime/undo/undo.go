@@ -113,12 +113,12 @@ func Verify(ctx context.Context, p *runtime.Process, job runtime.Job, a runledge
 					continue
 				}
 				seen[id] = true
-				there, known, err := u.there(ctx, w.spec, id)
+				there, ok, err := u.there(ctx, w.spec, id)
 				f := Finding{Write: w.Seq, Operation: w.spec.FullName(), ID: id, Name: u.names[id], Outcome: OutcomeThere}
 				switch {
 				case err != nil:
 					return err
-				case !known:
+				case !ok:
 					continue
 				case !there && deleted[id]:
 					f.Outcome, f.Reason = OutcomeGone, "the run deleted it itself"
@@ -272,7 +272,7 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 		u.found(w, id, OutcomeKept, w.spec.Makes+" cannot be deleted")
 		return nil
 	}
-	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && !there {
+	if there, ok, err := u.there(ctx, w.spec, id); err != nil || ok && !there {
 		if err == nil {
 			u.found(w, id, OutcomeGone, "")
 		}
@@ -289,7 +289,7 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 
 // bringBack restores a record that the run deleted.
 func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, id string) error {
-	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && there {
+	if there, ok, err := u.there(ctx, w.spec, id); err != nil || ok && there {
 		if err == nil {
 			u.found(w, id, OutcomeGone, "")
 		}
@@ -319,20 +319,20 @@ func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec
 	return nil
 }
 
-// there reports whether a record exists and is not deleted; known is false when no operation can tell.
-func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, known bool, err error) {
-	record, known, err := u.record(ctx, s, id)
-	return record != nil, known, err
+// there reports whether a record exists and is not deleted; ok is false when no operation can find out.
+func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, ok bool, err error) {
+	record, ok, err := u.record(ctx, s, id)
+	return record != nil, ok, err
 }
 
-// record reads a record that is not deleted; known is false when no operation reads it.
-func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, known bool, err error) {
-	record, known, err = u.c.Manager(s.Makes).Read(ctx, id, nil)
+// record reads a record that is not deleted; ok is false when no operation reads it.
+func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, ok bool, err error) {
+	record, ok, err = u.c.Manager(s.Makes).Read(ctx, id, nil)
 	u.names[id] = gjson.GetBytes(record, "name").String()
 	if deleted := gjson.GetBytes(record, "deletion_date"); deleted.Exists() && deleted.Type != gjson.Null {
 		record = nil
 	}
-	return record, known, err
+	return record, ok, err
 }
 
 // ofOthers describes changes by others, users or runs, to a record that the run created, or what they put

@@ -8,9 +8,8 @@ import (
 	"transect/runtime/engine/compile"
 )
 
-// CalledAs says as what the function at a level of the stack was called: the kind of
-// the expression ("global", "local", "upvalue", "field", "method") and its name, as
-// far as they are known.
+// CalledAs returns how the function at a level of the stack was called: the kind of the expression ("global",
+// "local", "upvalue", "field", "method") and its name, as far as they are known.
 func CalledAs(L *lua.LState, level int) (what, name string) {
 	called, ok := placeAt(L, level)
 	if !ok || called.dbg.What == "tail" {
@@ -53,7 +52,7 @@ func TypeError(L *lua.LState, arg int, expected string) {
 	ArgError(L, arg, expected+" expected, got "+got)
 }
 
-// checkAny is an argument that must be given.
+// checkAny returns an argument, which must be given.
 func checkAny(L *lua.LState, arg int) lua.LValue {
 	if arg > L.GetTop() {
 		ArgError(L, arg, "value expected")

@@ -9,8 +9,8 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// CallSite is the line that the running call comes from, "file:12": the innermost one
-// that does not lie in a module of Transect; "" when no Lua code called.
+// CallSite returns the line that the running call comes from, "file:12": the innermost one outside of Transect's own
+// modules; "" when no Lua code called.
 func CallSite(L *lua.LState) string {
 	in, first := Of(L), ""
 	for ; L != nil; L = ownerOf(L) {

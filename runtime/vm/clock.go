@@ -17,11 +17,11 @@ const (
 	stepTime   = 50 * time.Nanosecond // counts as an instruction where long texts take time
 )
 
-// clock is the context of a Lua thread. gopher-lua asks for Done before each
+// clock is the context of a Lua thread. gopher-lua calls Done before each
 // instruction, so Done counts them. It returns nil, a channel that is never
 // ready, until the time slice is used up; only then tick checks limits, waiting
-// tasks and cancellation. A standard context costs a mutex and a channel operation
-// for each instruction instead.
+// tasks and cancellation. A standard context costs a mutex and a channel
+// operation for each instruction instead.
 //
 // Done must only be called with the interpreter lock held. Go code uses the
 // embedded context (see Context).
@@ -59,7 +59,7 @@ func (c *clock) end() {
 	c.ticked = time.Time{}
 }
 
-// used are the instructions of the grant that have run.
+// used returns how many instructions of the grant have run.
 func (c *clock) used() int { return c.granted - c.left - c.held }
 
 // charge counts the time since the last tick as instructions, as far as it may have
@@ -72,9 +72,8 @@ func (c *clock) charge() {
 	c.in.spent += max(0, min(steps, used*int64(c.in.longest)/perWork)-used)
 }
 
-// tick runs when the granted instructions are used up. It returns the channel that
-// says whether to stop; nothing is granted then, so code that catches the error stops
-// at its next instruction.
+// tick runs when the granted instructions are used up. It returns the channel that reports whether to stop; nothing
+// is granted then, so code that catches the error stops at its next instruction.
 //
 // One instruction may go through a whole text: compare it, hash it. So no more
 // instructions are granted at a time than the longest text of the run allows; within
@@ -145,8 +144,8 @@ func (c *clock) nextSlice() {
 	}
 }
 
-// Err is what gopher-lua asks for when Done is closed, before it raises: the
-// moment to note where the run was stopped.
+// Err is called by gopher-lua when Done is closed, before it raises: the moment
+// to note where the run was stopped.
 func (c *clock) Err() error {
 	err := c.Context.Err()
 	if err != nil && c.in.stoppedAt == nil {

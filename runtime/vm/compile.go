@@ -88,8 +88,8 @@ func (in *Interp) warnOfNames(file string, code []byte, chunk []ast.Stmt) {
 	}
 }
 
-// plainCode is code without a byte order mark, and with a first line for the
-// shell as a comment.
+// plainCode strips a byte order mark and turns a first line for the shell into
+// a comment.
 func plainCode(code []byte) []byte {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
@@ -129,7 +129,7 @@ func Check(name string, code []byte) error {
 // maxChunks is how many chunks have their locals kept for suggestions.
 const maxChunks = 1000
 
-// localNames are the locals of a function and of those inside it.
+// localNames appends the names of a function's locals and of the functions inside it.
 func localNames(proto *lua.FunctionProto, names []string) []string {
 	for _, l := range proto.DbgLocals {
 		names = append(names, l.Name)

@@ -56,10 +56,10 @@ func (s *Console) print(w, twin io.Writer, p []byte) (int, error) {
 	return n, unwritten(err)
 }
 
-// unwritten is the error of output that cannot be written.
+// unwritten returns the error of output that cannot be written.
 func unwritten(err error) error {
 	if _, ok := errors.AsType[*os.PathError](err); !ok {
-		return err // nil, or of a writer that says it itself
+		return err // nil, or a writer's own description
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
 		"is the disk full that the output goes to, or has the program ended that reads it?")

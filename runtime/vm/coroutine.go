@@ -78,7 +78,7 @@ func (co *coroutines) run(L, th *lua.LState) int {
 	return n
 }
 
-// message is what a coroutine raised. A Go panic comes as text only.
+// message returns what a coroutine raised. A Go panic comes as text only.
 func (co *coroutines) message(text string) lua.LValue {
 	if text == "lua callstack overflow" || strings.HasPrefix(text, "runtime error: ") {
 		return co.in.panicked(text)
@@ -129,8 +129,8 @@ func (co *coroutines) status(L, th *lua.LState) string {
 	return "suspended"
 }
 
-// outermost is the thread that scripts know L as: protected calls run on hidden
-// threads.
+// outermost returns the thread that scripts see for L: protected calls run on
+// hidden threads.
 func outermost(L *lua.LState) *lua.LState {
 	for owner := ownerOf(L); owner != nil; owner = ownerOf(L) {
 		L = owner

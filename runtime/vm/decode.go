@@ -33,7 +33,7 @@ func DecodeJSON(text []byte, nulls bool) (any, error) {
 	return d.value(), nil
 }
 
-// checked is a value of which encoding/json checks the syntax alone.
+// checked is a value that encoding/json only checks for its syntax.
 type checked struct{}
 
 func (*checked) UnmarshalJSON([]byte) error { return nil }
@@ -45,7 +45,7 @@ type decoder struct {
 	nulls bool
 }
 
-// next is the first byte that is neither space nor a comma or colon.
+// next returns the first byte that is neither space nor a comma or colon.
 func (d *decoder) next() byte {
 	for ; ; d.at++ {
 		switch c := d.text[d.at]; c {

@@ -12,8 +12,8 @@ import (
 	"transect/runtime/engine/compile"
 )
 
-// Doubt says, once for a place in the script, that a value is probably not the one that
-// is meant: as a warning, with Options.Strict as an error.
+// Doubt warns, once per place in the script, that a value is probably not the intended one. With Options.Strict it
+// raises.
 func Doubt(L *lua.LState, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if Of(L).opt.Strict {
@@ -33,11 +33,11 @@ func warn(L *lua.LState, message, hint string) {
 	}
 }
 
-// maxDoubts bounds what is remembered of a script that doubts everywhere.
+// maxDoubts limits the warnings of a run.
 const maxDoubts = 1000
 
-// reading is where the running function was called to find a field: the instruction, and
-// what it reads from.
+// reading returns the instruction that reads a field through the running function, such as an __index, and its
+// operands.
 func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 	if p, ok = placeAt(L, 1); !ok || p.fn.IsG {
 		return p, at, false
@@ -46,14 +46,14 @@ func reading(L *lua.LState) (p place, at compile.Operands, ok bool) {
 	return p, at, at.Op == lua.OP_GETTABLE || at.Op == lua.OP_GETTABLEKS
 }
 
-// asked reports whether what an instruction reads is asked for at once, as by "if not
-// t[1]" or "if t[1] == nil": then the script knows that it may be nil.
-func asked(p place, at compile.Operands) bool {
+// isTested reports whether what an instruction reads is tested at once, as by "if not
+// t[1]" or "if t[1] == nil": then the script expects nil.
+func isTested(p place, at compile.Operands) bool {
 	for pc := p.pc + 1; pc < len(p.fn.Proto.Code); pc++ {
 		switch next := compile.At(p.fn.Proto, pc); next.Op {
 		case lua.OP_LOADNIL, lua.OP_LOADBOOL, lua.OP_LOADK: // what it is compared with
 			continue
-		case lua.OP_RETURN: // the caller asks, or not
+		case lua.OP_RETURN: // left to the caller
 			return next.A == at.A
 		case lua.OP_NOT:
 			return next.B == at.A
@@ -69,32 +69,31 @@ func asked(p place, at compile.Operands) bool {
 	return false
 }
 
-// Asked reports whether the script asks at once for what the running function reads for
-// it, as by "if not record.x", or does not read a field of its own.
-func Asked(L *lua.LState) bool {
+// Tested reports whether the script tests at once what the running function reads for it, as by "if not record.x".
+// It is true as well if the function does not run for an instruction of the script.
+func Tested(L *lua.LState) bool {
 	p, at, ok := reading(L)
-	return !ok || asked(p, at)
+	return !ok || isTested(p, at)
 }
 
-// mayBeNil reports whether an operand is no constant, or nil.
+// mayBeNil reports whether an operand is nil, or not a constant.
 func (p place) mayBeNil(operand int) bool {
 	v, constant := compile.Constant(p.fn.Proto, operand)
 	return !constant || v == lua.LNil
 }
 
-// DoubtText makes reading a field that texts do not have doubtful: the text is often an
-// id, in place of its record.
+// DoubtText warns of reading a field from a text: often it is an id that was taken for its record.
 func DoubtText(L *lua.LState, library *lua.LTable) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		p, at, ok := reading(L)
-		if !ok || asked(p, at) {
+		if !ok || isTested(p, at) {
 			return 0
 		}
 		text, isText := p.register(L, at.B).(lua.LString)
 		key := L.Get(2).String()
 		if !isText {
-			return 0 // the library is asked what it has
+			return 0 // a function of the string library
 		}
 		name := compile.Name(p.fn.Proto, p.pc, at.B)
 		if name == "" || strings.Contains(name, "?") {
@@ -110,7 +109,7 @@ func DoubtText(L *lua.LState, library *lua.LTable) {
 	library.Metatable = meta
 }
 
-// recordOf is the hint where an id is read like its record.
+// recordOf returns the hint where an id is read like its record.
 func (in *Interp) recordOf(name, key string) string {
 	word := name
 	if _, quoted, ok := strings.Cut(name, "'"); ok {
@@ -129,16 +128,16 @@ func isID(text string) bool {
 	return len(text) == 24 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Declared makes reading what a result does not have doubtful. what names the result,
-// known lists the fields that it has; it is called once.
-func Declared(L *lua.LState, t *lua.LTable, what string, known func() []string) {
+// Declared warns of reading fields that a result does not have. what names the result; names lists its fields, and is
+// called once.
+func Declared(L *lua.LState, t *lua.LTable, what string, names func() []string) {
 	in := Of(L)
 	meta := in.results[what]
 	if meta == nil {
-		fields := known()
+		fields := names()
 		meta = L.NewTable()
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-			if p, at, ok := reading(L); ok && asked(p, at) {
+			if p, at, ok := reading(L); ok && isTested(p, at) {
 				return 0
 			}
 			DoubtField(L, what, L.Get(2), fields)
@@ -149,7 +148,7 @@ func Declared(L *lua.LState, t *lua.LTable, what string, known func() []string) 
 	t.Metatable = meta
 }
 
-// DoubtLoop says that a result is walked like a list, which it is not.
+// DoubtLoop warns of a loop over a result that is not a list.
 func DoubtLoop(L *lua.LState, t *lua.LTable) {
 	if meta, ok := t.Metatable.(*lua.LTable); ok && len(Of(L).results) > 0 {
 		for what, m := range Of(L).results {
@@ -166,11 +165,11 @@ func keysOf(t *lua.LTable) (keys []string) {
 	return keys
 }
 
-// DoubtField says that a result does not have a field.
+// DoubtField warns of a field that a result does not have.
 func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
 	name := key.String()
 	if slices.Contains(fields, name) {
-		return // it was not sent
+		return // a declared field that was not sent
 	}
 	if key.Type() == lua.LTNumber {
 		name = "[" + name + "]"
@@ -178,8 +177,7 @@ func DoubtField(L *lua.LState, what string, key lua.LValue, fields []string) {
 	Doubt(L, "it has "+strings.Join(fields, ", "), "%s has no %s%s", what, name, suggest.Suffix(name, fields))
 }
 
-// NothingFound marks a list as the empty result of a search: reading its first element
-// is doubtful.
+// NothingFound marks a list as the empty result of a search: reading its first element warns.
 func NothingFound(L *lua.LState, t *lua.LTable, search string) {
 	in := Of(L)
 	meta := in.results["none of "+search]
@@ -188,8 +186,8 @@ func NothingFound(L *lua.LState, t *lua.LTable, search string) {
 		meta.RawSetString("__metatable", lua.LString("list"))
 		meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 			p, at, ok := reading(L)
-			if L.Get(2) == lua.LNumber(1) && ok && !asked(p, at) {
-				warn(L, search+" found nothing, so that [1] is nil", "") // not found is no mistake yet
+			if L.Get(2) == lua.LNumber(1) && ok && !isTested(p, at) {
+				warn(L, search+" found nothing, so that [1] is nil", "") // a warning even if Strict
 			}
 			return 0
 		}))

@@ -37,7 +37,7 @@ func placeAt(L *lua.LState, level int) (p place, ok bool) {
 	return p, true
 }
 
-// position is what messages that were raised at a level begin with: "file:12: ".
+// position returns what messages raised at a level begin with: "file:12: ".
 func (p place) position() string {
 	if p.fn == nil || p.fn.IsG || p.line <= 0 {
 		return ""
@@ -45,10 +45,9 @@ func (p place) position() string {
 	return p.fn.Proto.SourceName + ":" + strconv.Itoa(p.line) + ": "
 }
 
-// Where is the position of the code that runs at a level of the stack, "file:12: ",
-// or "" when that is no Lua code. Level 0 is the running function. The Go functions
-// that operators are compiled to are no levels; a function that made a tail call is one,
-// of which nothing is known.
+// Where returns the position of the code that runs at a level of the stack, "file:12: ", or "" when that is not Lua
+// code. Level 0 is the running function. The Go functions that operators are compiled to are not levels; a function
+// that made a tail call is one, but nothing is known about it.
 func Where(L *lua.LState, level int) string {
 	running := L
 	for i := 0; L != nil; {
@@ -67,7 +66,7 @@ func Where(L *lua.LState, level int) string {
 		case "tail":
 			gone = afterTailCalls(L, i) - i
 			i += gone
-		case "main": // the first function of the thread: what called it stands on another
+		case "main": // the first function of the thread: its caller is on another
 			for ; gone <= level; gone++ {
 				if _, ok := L.GetStack(i + gone); !ok {
 					break
@@ -83,7 +82,7 @@ func Where(L *lua.LState, level int) string {
 	return ""
 }
 
-// register is the value in a register of a frame, nil for none.
+// register returns the value in a register of a frame, nil for none.
 func (p place) register(L *lua.LState, n int) lua.LValue {
 	if name, v := L.GetLocal(p.dbg, n+1); name != "" {
 		return v
@@ -91,8 +90,8 @@ func (p place) register(L *lua.LState, n int) lua.LValue {
 	return nil
 }
 
-// explain rewrites a message that gopher-lua raised. Of a Lua function that runs it
-// knows the instruction, so that the message says what was nil as Lua 5.1 does.
+// explain rewrites a message that gopher-lua raised. Of a Lua function that runs it has the instruction, so that the
+// message names what was nil as Lua 5.1 does.
 func (in *Interp) explain(L *lua.LState, message string) string {
 	at, ok := placeAt(L, 0)
 	if !ok {
@@ -129,7 +128,7 @@ func withoutPosition(L *lua.LState, message string) (string, bool) {
 	return strings.CutPrefix(message, " ")
 }
 
-// explain says what an instruction failed with, in the words of Lua 5.1.
+// explain describes why an instruction failed, in the words of Lua 5.1.
 func (p place) explain(L *lua.LState, text string) (message, hint string) {
 	at := compile.At(p.fn.Proto, p.pc)
 	switch {
@@ -183,7 +182,7 @@ var loopErrors = map[string]string{
 var loopParts = []string{"'for' initial value must be a number", "'for' limit must be a number",
 	"'for' step must be a number"}
 
-// arithmetic explains which operand of an operation is no number.
+// arithmetic explains which operand of an operation is not a number.
 func (p place) arithmetic(L *lua.LState, at compile.Operands, text string) (message, hint string) {
 	if which, ok := compile.CountsLoop(p.fn.Proto, p.pc); ok {
 		return loopParts[which], ""
@@ -197,8 +196,8 @@ func (p place) arithmetic(L *lua.LState, at compile.Operands, text string) (mess
 	return p.failure(L, "perform arithmetic on", operand, kind), ""
 }
 
-// failure is the message about a value in a register, or about a constant, that is of
-// the wrong type. kind, if not "", is the type it must have to be the one.
+// failure returns the message about a value in a register, or about a constant, that is of the wrong type. kind, if
+// not "", is the type it must have to be the one.
 func (p place) failure(L *lua.LState, what string, register int, kind string) string {
 	v, constant := compile.Constant(p.fn.Proto, register)
 	if !constant {
@@ -224,7 +223,7 @@ func typeError(what, name, kind string) string {
 	return "attempt to " + what + " a " + kind + " value"
 }
 
-// zeroHint is the hint for the element 0 of a list.
+// zeroHint returns the hint for the element 0 of a list.
 func (p place) zeroHint(L *lua.LState, register int) string {
 	if compile.ReadsZero(p.fn.Proto, p.pc, register) {
 		return mistake.Zero
@@ -260,7 +259,7 @@ func failOperand(L *lua.LState, what, event string, argument int, v lua.LValue) 
 	L.RaiseError("%s", message)
 }
 
-// global is the value of a global, or of a session's local.
+// global returns the value of a global, or of a session's local.
 func (in *Interp) global(name string) lua.LValue {
 	if in.lasting != nil {
 		if v := in.lasting.RawGetString(name); v != lua.LNil {
@@ -284,31 +283,31 @@ func (in *Interp) hint(message string, frames []Frame) string {
 	return mistake.Message(message)
 }
 
-// suggestGlobal is the hint for a global that is nil: the nearest global, local
-// or module.
+// suggestGlobal returns the hint for a global that is nil: the nearest global,
+// local or module.
 func (in *Interp) suggestGlobal(name string, frames []Frame) string {
 	if hint := mistake.Global(name); hint != "" {
 		return hint
 	}
-	known := in.Loaders()
-	if slices.Contains(known, name) && in.lasting == nil {
+	names := in.Loaders()
+	if slices.Contains(names, name) && in.lasting == nil {
 		return `write local ` + name + ` = require("` + name + `") before it`
 	}
 	for _, t := range []*lua.LTable{in.main.G.Global, in.lasting} {
 		if t != nil {
-			t.ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
+			t.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
 		}
 	}
 	if len(frames) > 0 {
-		known = append(known, in.locals[frames[0].File]...)
+		names = append(names, in.locals[frames[0].File]...)
 	}
-	known = slices.DeleteFunc(known, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
-	return suggest.Hint(name, known)
+	names = slices.DeleteFunc(names, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
+	return suggest.Hint(name, names)
 }
 
-// stack visits the functions of a thread's stack, from a level on, until visit is
-// false. The virtual machine counts a level for each tail call, of which nothing is
-// known: those are skipped.
+// stack visits the functions of a thread's stack, from a level on, until visit
+// is false. The virtual machine counts a level for each tail call, about which
+// nothing is known: those are skipped.
 func stack(L *lua.LState, level int, visit func(p place) bool) {
 	for {
 		p, ok := placeAt(L, level)
@@ -322,8 +321,8 @@ func stack(L *lua.LState, level int, visit func(p place) bool) {
 	}
 }
 
-// afterTailCalls is the level of the next function behind one that was tail called:
-// the levels between seem to be the outermost function.
+// afterTailCalls returns the level of the next function after one that was tail
+// called: the levels between seem to be the outermost function.
 func afterTailCalls(L *lua.LState, level int) int {
 	outermost := func(level int) bool {
 		dbg, ok := L.GetStack(level)

@@ -19,10 +19,9 @@ var errTrailing = errors.New("text after the end of the JSON value")
 
 // FromLua converts a Lua value: nil, bool, string, int64 (whole numbers up to
 // 2^53) or float64, []any, map[string]any, schema.Empty, schema.Null. Userdata
-// says itself what it is through LuaValue() any. Tables that are neither a
-// list nor an object, tables that contain themselves, and tables nested or
-// repeated without measure are errors. Each value counts as an instruction,
-// unless L is nil.
+// converts itself with LuaValue() any. Tables that are neither a list nor an
+// object, tables that contain themselves, and tables nested or repeated without
+// measure are errors. Each value counts as an instruction, unless L is nil.
 func FromLua(L *lua.LState, v lua.LValue) (any, error) {
 	return (&converter{L: L}).value(v)
 }
@@ -179,7 +178,7 @@ func (c *converter) keysOf(t *lua.LTable) (list int, texts []string, err error) 
 	return list, texts, err
 }
 
-// unconvertible is an error at the value under way.
+// unconvertible returns an error at the current value.
 func (c *converter) unconvertible(why string) error {
 	var path strings.Builder
 	for i, key := range c.path {

@@ -117,7 +117,7 @@ func (in *Interp) guard(protected bool) *guard {
 	return in.newGuard(from == &in.idleDeep)
 }
 
-// keep gives a thread back.
+// keep returns a thread for reuse.
 func (in *Interp) keep(g *guard) {
 	g.owner, g.handler, g.frames = nil, nil, nil
 	g.th.SetTop(0)
@@ -161,7 +161,7 @@ func (t *calls) exit() {
 	}
 }
 
-// free gives the threads back.
+// free returns the threads for reuse.
 func (t *calls) free(in *Interp) {
 	for _, g := range t.guards {
 		in.keep(g)
@@ -169,7 +169,7 @@ func (t *calls) free(in *Interp) {
 	t.guards = nil
 }
 
-// ownerOf is the thread that made the protected call that runs on L, or nil.
+// ownerOf returns the thread that made the protected call that runs on L, or nil.
 func ownerOf(L *lua.LState) *lua.LState {
 	c, running := L.Context().(*clock)
 	if !running {
@@ -185,7 +185,7 @@ func ownerOf(L *lua.LState) *lua.LState {
 	return nil
 }
 
-// host is the task that protected calls belong to: outside of runs one of its own.
+// host returns the task that protected calls belong to: outside of runs the interpreter's.
 func (c *clock) host() *Task {
 	if c.task != nil {
 		return c.task

@@ -29,8 +29,8 @@ type Variable struct {
 	Set   func(lua.LValue) // nil where it cannot be changed
 }
 
-// Position is where a thread is, and whether the instruction is the first one of its
-// line; the line is 0 when a Go function runs.
+// Position returns where a thread is, and whether the instruction is the first one of its line; the line is 0 when a
+// Go function runs.
 func Position(L *lua.LState) (file string, line int, first bool) {
 	p, ok := placeAt(L, 0)
 	if !ok || p.line <= 0 {
@@ -43,8 +43,8 @@ func Position(L *lua.LState) (file string, line int, first bool) {
 	return p.fn.Proto.SourceName, p.line, pc == 0 || compile.Line(positions[pc-1]) != p.line
 }
 
-// Levels are the Lua functions that the code on a thread is inside of, innermost
-// first: across protected calls and coroutines. There are at most as many as asked for.
+// Levels returns at most so many of the Lua functions that a thread is inside of, innermost first, across protected
+// calls and coroutines.
 func Levels(L *lua.LState, most int) (levels []*Level) {
 	for ; L != nil && len(levels) < most; L = outside(L) {
 		stack(L, 0, func(p place) bool {
@@ -61,7 +61,7 @@ func Levels(L *lua.LState, most int) (levels []*Level) {
 	return levels
 }
 
-// Depth is how many functions the code on a thread is inside of.
+// Depth returns how many functions a thread is inside of.
 func Depth(L *lua.LState) (n int) {
 	for ; L != nil; L = outside(L) {
 		n += sort.Search(maxValues, func(level int) bool {
@@ -72,7 +72,7 @@ func Depth(L *lua.LState) (n int) {
 	return n
 }
 
-// outside is the thread that waits for the code on L to end, nil for none.
+// outside returns the thread that waits for the code on L to end, nil for none.
 func outside(L *lua.LState) *lua.LState {
 	if owner := ownerOf(L); owner != nil {
 		return owner
@@ -80,8 +80,7 @@ func outside(L *lua.LState) *lua.LState {
 	return L.Parent
 }
 
-// Locals are the local variables in the order of their declarations. A later one hides
-// those of the same name before it.
+// Locals returns the local variables in the order of their declarations. A later one hides earlier ones of its name.
 func (l *Level) Locals() (list []Variable) {
 	for i := 1; compile.LocalName(l.fn.Proto, i-1, l.pc) != ""; i++ {
 		name, v := l.th.GetLocal(l.dbg, i)
@@ -92,7 +91,7 @@ func (l *Level) Locals() (list []Variable) {
 	return list
 }
 
-// Upvalues are the variables of the functions around.
+// Upvalues returns the variables of the enclosing functions.
 func (l *Level) Upvalues() (list []Variable) {
 	for i, up := range l.fn.Upvalues {
 		list = append(list, Variable{l.fn.Proto.DbgUpvalues[i], up.Value(), up.SetValue})
@@ -100,7 +99,7 @@ func (l *Level) Upvalues() (list []Variable) {
 	return list
 }
 
-// Globals is the table of global variables.
+// Globals returns the table of global variables.
 func (l *Level) Globals() *lua.LTable { return l.fn.Env }
 
 // variable finds a variable by its name.
@@ -125,7 +124,7 @@ func expression(code string) (*lua.FunctionProto, error) {
 	return proto, nil
 }
 
-// CheckExpression says why code is no expression.
+// CheckExpression returns an error if code is not an expression.
 func CheckExpression(code string) error {
 	_, err := expression(code)
 	return err
@@ -149,7 +148,7 @@ func (l *Level) Evaluate(L *lua.LState, code string) ([]lua.LValue, error) {
 	return values, nil
 }
 
-// failure is what was raised, as an error.
+// failure returns what was raised, as an error.
 func (c *Caught) failure() error {
 	if err := c.Err(); err != nil {
 		return err
@@ -157,7 +156,7 @@ func (c *Caught) failure() error {
 	return fault.Of(&fault.RuntimeError{}, "%s", errorText(c.Value))
 }
 
-// environment has the variables of the level and, behind them, the globals.
+// environment returns a table of the level's variables that falls back to the globals.
 func (l *Level) environment(L *lua.LState) *lua.LTable {
 	env, meta := L.NewTable(), L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
@@ -190,7 +189,7 @@ func Elsewhere(L *lua.LState, f func(L *lua.LState)) error {
 	return nil
 }
 
-// RaisedText is what an uncaught value says.
+// RaisedText returns the text of an uncaught value.
 func RaisedText(v lua.LValue) string {
 	if t, ok := v.(*lua.LTable); ok {
 		return (&Printer{Depth: 2, Items: 20, Width: 80, Size: 600, OneLine: true, Secrets: true}).Text(t)
@@ -198,10 +197,10 @@ func RaisedText(v lua.LValue) string {
 	return errorText(v)
 }
 
-// Waiting is the number of tasks that wait for something outside of Lua.
+// Waiting returns the number of tasks that wait for something outside of Lua.
 func (in *Interp) Waiting() int { return in.blocked }
 
-// tell tells a debugger of an error, unless it only ends what was stopped.
+// tell reports an error to the debugger, unless it only ends what was stopped.
 func (g *guard) tell(L *lua.LState, v lua.LValue) {
 	if raised := g.in.opt.Raised; raised != nil && g.clock.Context.Err() == nil {
 		raised(L, v, g.caught())

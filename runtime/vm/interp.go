@@ -37,7 +37,7 @@ type Options struct {
 	ErrCopy        io.Writer // a copy of Stderr without status lines, if not nil
 	Stdin          io.Reader
 	Env            func(name string) (string, bool)
-	// Located gives the context of a call its line in the script; nil when nobody wants to know.
+	// Located gives the context of a call its line in the script; nil when unused.
 	Located func(ctx context.Context, position string) context.Context
 	Now     func() time.Time
 	Dir     string   // folder that relative paths start from; "" is the process's
@@ -45,7 +45,7 @@ type Options struct {
 	Run     string   // ID of the run; "" when it has none
 	DryRun  bool     // writes to the platform are planned, not sent
 	Strict  bool     // what is doubtful is an error
-	Agreed  bool     // somebody has agreed to what the script writes
+	Agreed  bool     // the user has agreed to what the script writes
 	Args    []string // arg[1], arg[2], …
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
@@ -53,7 +53,7 @@ type Options struct {
 	InRun *Run        // what the run keeps for the script; nil where there is none
 	State map[any]any // of modules, see Set
 
-	// Module returns the source of a module that is no file; nil for none.
+	// Module returns the source of a module that is not a file; nil for none.
 	Module func(name string) (file string, code []byte)
 	// Visible shows the hidden characters of what the script prints on terminals.
 	Visible bool
@@ -74,7 +74,7 @@ type Options struct {
 	Step   func(L *lua.LState)
 	Raised func(L *lua.LState, v lua.LValue, caught bool)
 
-	// Code is told each script and module before it runs. Optional.
+	// Code receives each script and module before it runs. Optional.
 	Code func(file string, code []byte)
 
 	// Effects decide about what a script does outside of the platform: to files and state,
@@ -84,8 +84,8 @@ type Options struct {
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
 
-	// Leased is asked before the script connects to anything or starts a program. It
-	// waits while a job is not leased, and refuses when it is lost. Optional.
+	// Leased is called before the script connects to anything or starts a program. It waits while a job is not
+	// leased, and refuses when it is lost. Optional.
 	Leased func() error
 
 	// Sending is called before modules send n bytes, and may refuse. Optional.
@@ -101,13 +101,13 @@ func (o *Options) Set(key, value any) {
 	o.State[key] = value
 }
 
-// Log says how the log module writes.
+// Log configures the log module.
 type Log struct {
 	JSON  bool // JSON lines instead of text
 	Level slog.Level
 }
 
-// ProgressMode says how progress is shown on Options.Stderr.
+// ProgressMode is how progress is shown on Options.Stderr.
 type ProgressMode int
 
 // ProgressAuto draws a bar on a terminal, writes JSON lines where the log does,
@@ -187,11 +187,11 @@ type Interp struct {
 	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 
 	named   map[string]map[writtenCall][]NilArgument // of calls, by file
-	doubted map[string]bool                          // what Doubt has said
+	doubted map[string]bool                          // what Doubt has warned of
 	results map[string]*lua.LTable                   // metatables of results, by what they are of
 
 	exact lua.LString // the last text that a script raised itself
-	last  last        // error that was a text and of which more is known
+	last  last        // details of the latest error that was a text
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the
@@ -273,7 +273,7 @@ func (in *Interp) Loader(name string) func(L *lua.LState) lua.LValue { return in
 // Loaders lists the modules that have a loader, sorted. It needs the lock.
 func (in *Interp) Loaders() []string { return slices.Sorted(maps.Keys(in.loaders)) }
 
-// MaxText is the limit of what one call of a string function may build, in bytes.
+// MaxText returns the limit of what one call of a string function may build, in bytes.
 func (in *Interp) MaxText() int { return in.maxText }
 
 // TempDir makes a temporary folder that is removed when the interpreter closes.

@@ -41,8 +41,7 @@ func (in *Interp) release() { in.lock.release() }
 // task's scope, its time limit or the run.
 func Context(L *lua.LState) context.Context { return clockOf(L).located(L) }
 
-// located is the context of a call, which knows its line in the script where the run
-// wants to know.
+// located returns the context of a call, with its line in the script if Options.Located is set.
 func (c *clock) located(L *lua.LState) context.Context {
 	if at := c.in.opt.Located; at != nil {
 		return at(c.Context, CallSite(L))
@@ -96,8 +95,8 @@ func WaitFor[T any](L *lua.LState, what Waiting, on <-chan T) (value T, err erro
 	return value, err
 }
 
-// outcome says why the run under ctx was stopped: the reason itself where it is
-// an exit or a fault, else a CancelledError.
+// outcome returns why the run under ctx was stopped: the reason itself where it
+// is an exit or a fault, else a CancelledError.
 func outcome(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if _, ok := cause.(*Exit); ok || fault.Find(cause) != nil {
@@ -106,15 +105,15 @@ func outcome(ctx context.Context) error {
 	return stopped(ctx)
 }
 
-// stopped is the error a call cut short by ctx fails with: one of its own,
-// since several calls fail for one reason and each adds its name.
+// stopped returns the error of a call cut short by ctx: one of its own, since
+// several calls fail for one reason and each adds its name.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if timeout, ok := errors.AsType[*fault.TimeoutError](cause); ok {
 		return fault.Of(&fault.TimeoutError{}, "%s", timeout.Message)
 	}
-	if known, ok := errors.AsType[*fault.CancelledError](cause); ok {
-		return fault.Of(&fault.CancelledError{}, "%s", known.Message)
+	if cancelled, ok := errors.AsType[*fault.CancelledError](cause); ok {
+		return fault.Of(&fault.CancelledError{}, "%s", cancelled.Message)
 	}
 	err := fault.Of(&fault.CancelledError{}, "the run was stopped")
 	if cause != context.Canceled {

@@ -41,14 +41,14 @@ func (in *Interp) Look() (tasks []TaskView, more int) {
 		return nil, 0
 	}
 	all := in.root.within(nil)
-	known := Modules(in.main)
+	modules := Modules(in.main)
 	for _, t := range all[:min(len(all), maxTasksSeen)] {
-		tasks = append(tasks, t.view(known))
+		tasks = append(tasks, t.view(modules))
 	}
 	return tasks, len(all) - len(tasks)
 }
 
-// Modules are the names of the modules that were loaded, by what require returned.
+// Modules returns the names of the loaded modules, by what require returned.
 func Modules(L *lua.LState) map[lua.LValue]string {
 	names := map[lua.LValue]string{}
 	if loaded, ok := L.GetField(L.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable); ok {

@@ -42,8 +42,8 @@ func newMemory(limit int64) *memory {
 }
 
 // fits reports whether n more bytes are within the limit. It collects garbage
-// before it says no; collections are spaced out so that they do not take all the
-// time.
+// before it refuses; collections are spaced out so that they do not take all
+// the time.
 func (m *memory) fits(n uint64) bool {
 	if m.most == 0 || measure(heapNow, stacks)+n <= m.most {
 		return true
@@ -66,7 +66,7 @@ func (m *memory) buffer(n uint64) []byte {
 	return make([]byte, 0, n)
 }
 
-// room is fits of the goroutine that has locked the memory.
+// room is fits for a caller that holds mu.
 func (m *memory) room(n uint64) bool {
 	now := measure(heapNow, stacks) + n
 	if now <= m.most || now <= m.most+m.slack && time.Since(m.last) < m.pause {
@@ -161,10 +161,10 @@ type Text struct {
 // NewText begins the text that a function returns.
 func (in *Interp) NewText(function string) *Text { return &Text{in: in, function: function} }
 
-// Len is the length so far, in bytes.
+// Len returns the length so far, in bytes.
 func (t *Text) Len() int { return len(t.b) }
 
-// String is the text.
+// String returns the text.
 func (t *Text) String() string { return unsafe.String(unsafe.SliceData(t.b), len(t.b)) }
 
 // grow makes room for n more bytes.

@@ -38,7 +38,7 @@ type CallFrame struct {
 	Begins         int // the line that the function begins at
 }
 
-// Waiting is what a task waits for in BlockingFor.
+// Waiting describes what a task waits for in BlockingFor.
 type Waiting struct {
 	Name string // an operation, a function of a module
 	Kind WaitKind
@@ -116,7 +116,7 @@ func (c *clock) looked() bool {
 	return true
 }
 
-// longInstruction is what calls of Go functions take that are worth naming.
+// longInstruction is how long a Go function must take to be worth naming.
 const longInstruction = 5 * time.Microsecond
 
 const maxCallFrames = 100

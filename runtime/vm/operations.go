@@ -11,8 +11,8 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// operations are what compiled code calls in place of instructions that differ from
-// Lua 5.1, or know no limits.
+// operations are called by compiled code in place of instructions that differ
+// from Lua 5.1, or have no limits.
 var operations = &compile.Runtime{
 	Number:    number.Parse,
 	Concat:    builtin(concat),
@@ -65,7 +65,7 @@ func join(L *lua.LState, parts []string, size int) lua.LValue {
 	return lua.LString(strings.Join(parts, ""))
 }
 
-// concatValues joins values of which some are no texts.
+// concatValues joins values that are not all texts.
 func concatValues(L *lua.LState, last int) lua.LValue {
 	right := L.Get(last)
 	for i := last - 1; i > 0; i-- {
@@ -88,7 +88,7 @@ func concatValues(L *lua.LState, last int) lua.LValue {
 	return right
 }
 
-// metamethod is that of the first value that has one, or nil.
+// metamethod returns the metamethod of the first value that has one, or nil.
 func metamethod(L *lua.LState, a, b lua.LValue, event string) lua.LValue {
 	if m := L.GetMetaField(a, event); m != lua.LNil {
 		return m
@@ -96,7 +96,7 @@ func metamethod(L *lua.LState, a, b lua.LValue, event string) lua.LValue {
 	return L.GetMetaField(b, event)
 }
 
-// arithmetic does an operation on two arguments.
+// arithmetic computes an operation on two arguments.
 func arithmetic(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.LNumber) int {
 	a, b := L.Get(1), L.Get(2)
 	x, ok := a.(lua.LNumber)
@@ -159,7 +159,7 @@ func (in *Interp) openArithmetic() {
 	}
 }
 
-// environment is that of the Lua function that called.
+// environment returns the environment of the calling Lua function.
 func environment(L *lua.LState) *lua.LTable {
 	if dbg, ok := L.GetStack(1); ok {
 		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil {

@@ -34,7 +34,7 @@ type Printer struct {
 // endlessly fills the memory.
 const deepest = 200
 
-// Text is a value as Lua would read it.
+// Text formats a value as Lua would read it.
 func (p *Printer) Text(v lua.LValue) string {
 	p.b = &Text{}
 	if p.L != nil {
@@ -166,7 +166,7 @@ func Entries(t *lua.LTable) iter.Seq2[lua.LValue, lua.LValue] {
 	}
 }
 
-// KeyText is what stands before a value in Lua source: name = , ["a b"] = , or
+// KeyText returns what precedes a value in Lua source: name = , ["a b"] = , or
 // nothing in the list.
 func KeyText(k lua.LValue, quote func(string) string) string {
 	switch k := k.(type) {
@@ -192,5 +192,5 @@ var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|authorization|api_?-?key|access_?-?key)`)
 })
 
-// IsSecretName reports whether a name is that of a secret: of a key or a flag.
+// IsSecretName reports whether a key or a flag of this name holds a secret.
 func IsSecretName(name string) bool { return secretName().MatchString(name) }

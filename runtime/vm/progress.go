@@ -23,7 +23,7 @@ type itemCounter struct {
 type Items struct {
 	Done   int64 // finished, without the failed ones
 	Failed int64
-	// Verdicts counts files by what an ingest said of them.
+	// Verdicts counts files by an ingest's verdict.
 	Verdicts map[string]int64
 }
 
@@ -46,22 +46,22 @@ func (in *Interp) FailItems(failed int64) {
 	in.items.unaccounted += failed
 }
 
-// Unaccounted returns how many items failed that the script has said nothing of.
+// Unaccounted returns how many items failed without the script accounting for them.
 func (in *Interp) Unaccounted() int64 {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
 	return in.items.unaccounted
 }
 
-// CountTemporary says of failed items that they may succeed later.
+// CountTemporary counts failed items that may succeed later.
 func (in *Interp) CountTemporary(failed int64) {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
 	in.items.temporary += failed
 }
 
-// FailedItems is how a run ends with failed items: 5 when all may succeed later,
-// else 3.
+// FailedItems returns the exit of a run with failed items: 5 when all may
+// succeed later, else 3.
 func (in *Interp) FailedItems(failed int64) *Exit {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
@@ -165,7 +165,7 @@ func (in *Interp) AddDisplay(read func() any) (remove func()) {
 	}
 }
 
-// OpenDisplays is the number of displays.
+// OpenDisplays returns the number of displays.
 func (in *Interp) OpenDisplays() int {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()

@@ -133,15 +133,15 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 
 // Caught is a value that a protected call raised.
 type Caught struct {
-	Value lua.LValue  // what was raised
-	trace []Frame     // where, if that is known
-	known *errorValue // of a text that stands for an error
+	Value  lua.LValue  // what was raised
+	trace  []Frame     // where, if that is known
+	raised *errorValue // the error behind a text
 }
 
-// Err is the Go error that was raised, nil when a script raised a value of its own.
+// Err returns the Go error that was raised, nil when a script raised a value of its own.
 func (c *Caught) Err() error {
-	if c.known != nil {
-		return c.known.err
+	if c.raised != nil {
+		return c.raised.err
 	}
 	return ErrorOf(c.Value)
 }
@@ -205,7 +205,7 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 	}
 	caught := &Caught{Value: value}
 	if text, ok := value.(lua.LString); ok && string(text) == in.last.message {
-		caught.known = in.last.raised
+		caught.raised = in.last.raised
 	}
 	if g != nil {
 		caught.trace = g.frames
@@ -213,7 +213,7 @@ func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 	return caught
 }
 
-// panicked is the value of a Go panic.
+// panicked returns the error value of a Go panic.
 func (in *Interp) panicked(text string) lua.LValue {
 	if text == "lua callstack overflow" {
 		return lua.LString("stack overflow")

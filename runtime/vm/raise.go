@@ -44,8 +44,8 @@ type last struct {
 // code that called. A run that ends by it fails with err. It does not return.
 func RaiseAsText(L *lua.LState, text string, err error) {
 	in := Of(L)
-	known, _ := in.newError(err, in.frames(L)).Value.(*errorValue)
-	in.last = last{message: Where(L, 1) + text, raised: known}
+	wrapped, _ := in.newError(err, in.frames(L)).Value.(*errorValue)
+	in.last = last{message: Where(L, 1) + text, raised: wrapped}
 	Grow(L, len(in.last.message))
 	L.Error(lua.LString(in.last.message), 0)
 }
@@ -172,7 +172,7 @@ func errorField(err error, name string) any {
 	return nil
 }
 
-// orNil is nil for a zero value.
+// orNil returns nil for a zero value.
 func orNil[T comparable](v T) any {
 	if v == *new(T) {
 		return nil

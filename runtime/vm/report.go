@@ -36,8 +36,8 @@ type ScriptError struct {
 func (e *ScriptError) Error() string { return e.Err.Error() }
 func (e *ScriptError) Unwrap() error { return e.Err }
 
-// Failure is a Run method's error with where it arose, which may be unknown;
-// nil only for nil.
+// Failure returns a Run method's error with where it arose, which may be
+// unknown; nil only for nil.
 func Failure(err error) *ScriptError {
 	if s, ok := errors.AsType[*ScriptError](err); ok || err == nil {
 		return s
@@ -54,8 +54,8 @@ func (in *Interp) scriptError(t *Caught) error {
 	text := in.describe(t.Value)
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
 	e := &ScriptError{Err: err, Frames: trace}
-	// The message names the line that failed, also when a task failed there
-	// and the trace is that of the task that waited for it.
+	// The message names the line that failed, also when a task failed there and
+	// the trace belongs to the task that waited for it.
 	if m := position().FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[2])
 		if len(trace) == 0 || trace[0].File != m[1] || trace[0].Line != line {
@@ -66,8 +66,8 @@ func (in *Interp) scriptError(t *Caught) error {
 	return e
 }
 
-// describe is tostring for an uncaught value, which may be a table with a
-// __tostring of its own.
+// describe converts an uncaught value like tostring: it may be a table with a
+// __tostring.
 func (in *Interp) describe(v lua.LValue) string {
 	switch v := v.(type) {
 	case *lua.LTable:
@@ -95,10 +95,10 @@ var (
 	nilMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call (?:method|field) '([^']+)'`) })
 )
 
-// frames is where the value was raised.
+// frames returns the stack where the value was raised.
 func (c *Caught) frames() []Frame {
-	if c.known != nil && len(c.known.frames) > 0 {
-		return c.known.frames
+	if c.raised != nil && len(c.raised.frames) > 0 {
+		return c.raised.frames
 	}
 	if r := errorValueOf(c.Value); r != nil && len(r.frames) > 0 {
 		return r.frames

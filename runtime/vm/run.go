@@ -32,7 +32,7 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 
 // perform makes a function, calls it as the main task, and waits for the tasks
 // it spawned; waits, if not nil, is called with the number of tasks left when its code is over.
-func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks int)) ([]lua.LValue, error) {
+func (in *Interp) perform(load func() (*lua.LFunction, error), waits func(tasks int)) ([]lua.LValue, error) {
 	in.runs.Lock()
 	defer in.runs.Unlock()
 	ctx, cancel := context.WithCancelCause(in.ctx)
@@ -42,7 +42,7 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	in.run.Store(&cancel)
 	defer in.run.Store(nil)
 
-	fn, err := made()
+	fn, err := load()
 	if ctx.Err() != nil {
 		return nil, outcome(ctx)
 	}
@@ -78,7 +78,7 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 // withFrames adds where the run was stopped.
 func (in *Interp) withFrames(err error, failure *Caught) error {
 	frames := in.stoppedAt
-	if _, asked := err.(*Exit); asked {
+	if _, isExit := err.(*Exit); isExit {
 		return err
 	}
 	if frames == nil && failure != nil {

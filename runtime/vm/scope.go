@@ -31,7 +31,7 @@ func newScope(c *clock, strict bool) *Scope {
 	return s
 }
 
-// current is the scope new tasks join.
+// current returns the scope that new tasks join.
 func (c *clock) current() *Scope {
 	if c.scope != nil {
 		return c.scope
@@ -54,7 +54,7 @@ func (s *Scope) failed(t *Task) {
 	}
 }
 
-// unobserved is the first failure that was not awaited.
+// unobserved returns the first failure that was not awaited.
 func (s *Scope) unobserved() *Caught {
 	for _, t := range s.broken {
 		if !t.observed {
@@ -117,7 +117,7 @@ func WithScope(L *lua.LState, limit TimeLimit, fn lua.LValue, args ...lua.LValue
 	})
 }
 
-// WithContext is WithScope in a context made of that of the caller.
+// WithContext is WithScope in a context derived from the caller's.
 func WithContext(L *lua.LState, with func(context.Context) context.Context, fn lua.LValue,
 	args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
@@ -169,7 +169,7 @@ func (c *clock) scoped(L *lua.LState, limit TimeLimit, body func(inner *clock) (
 	if timedOut {
 		if own, ok := errors.AsType[*fault.TimeoutError](failure.Err()); ok && own.Operation != "" {
 			inside = " in " + own.Operation
-			timedOut = own.Hint == "" // else the call that was cut short says what may have become of it
+			timedOut = own.Hint == "" // else the error of the interrupted call has a better hint
 		}
 	}
 	failure = s.join(failure)

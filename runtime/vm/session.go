@@ -17,7 +17,7 @@ type Session struct {
 	Waits func(tasks int)
 }
 
-// sessionName is what chunks reach their lasting locals by; no script can say it.
+// sessionName is the name by which chunks reach their lasting locals; no script can use it.
 const sessionName = "(session)"
 
 // NewSession makes a session without any locals yet.
@@ -102,7 +102,7 @@ func lasting(chunk []ast.Stmt) {
 	}
 }
 
-// at gives a node the lines of another.
+// at copies the lines of another node to a node.
 func at[N ast.PositionHolder](of ast.PositionHolder, n N) N {
 	n.SetLine(of.Line())
 	n.SetLastLine(max(of.LastLine(), of.Line()))

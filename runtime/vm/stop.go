@@ -22,11 +22,11 @@ func (in *Interp) StopGracefully(err error) { in.stop.request(err) }
 func (in *Interp) stopping() bool { return in.stop.requested.Err() != nil }
 
 // Stopping reports whether a loop over items must begin no further one: the run
-// is to stop, and the loop is that of the main task. What a spawned task loops
-// over belongs to the item it works on, which it finishes.
+// is to stop, and the loop is the main task's. What a spawned task loops over
+// belongs to the item it works on, which it finishes.
 func Stopping(L *lua.LState) bool { return inMain(L) && Of(L).stopping() }
 
-// StopRequested is closed when Stopping becomes true; nil where it never does.
+// StopRequested returns a channel that is closed when Stopping becomes true; nil where it never does.
 func StopRequested(L *lua.LState) <-chan struct{} {
 	if !inMain(L) {
 		return nil

@@ -25,7 +25,7 @@ type Task struct {
 	scope   *Scope      // that it was in then
 	waits   string      // what for, while it does
 
-	path    uint64 // tells the tasks of a script apart, the same in each start
+	path    uint64 // identifies the task in its script, the same in each start
 	spawned uint64
 	random  *rand.Rand
 
@@ -100,10 +100,10 @@ func (t *Task) Cancel() {
 	t.cancel(fault.Of(&fault.CancelledError{}, "the task was cancelled"))
 }
 
-// Done is closed when the task is over, with the tasks it spawned.
+// Done returns a channel that is closed when the task and the tasks it spawned are over.
 func (t *Task) Done() <-chan struct{} { return t.done }
 
-// Status is "running", "finished", "failed" or "cancelled". Only for code
+// Status returns "running", "finished", "failed" or "cancelled". Only for code
 // called from Lua.
 func (t *Task) Status() string {
 	select {
@@ -159,11 +159,11 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 	return winner, err
 }
 
-// CurrentTask is the task that runs L, nil outside of runs.
+// CurrentTask returns the task that runs L, nil outside of runs.
 func CurrentTask(L *lua.LState) *Task { return clockOf(L).task }
 
-// TaskPath tells the task that runs L from the others, the same in each start of a
-// script.
+// TaskPath returns a number that identifies the task that runs L, the same in
+// each start of a script.
 func TaskPath(L *lua.LState) uint64 {
 	if t := CurrentTask(L); t != nil {
 		return t.path

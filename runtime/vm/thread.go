@@ -3,7 +3,7 @@ package vm
 import lua "github.com/yuin/gopher-lua"
 
 const (
-	maxFrames  = 20_000  // Lua calls in the main thread, and in those of its protected calls
+	maxFrames  = 20_000  // Lua calls in the main thread and the threads of its protected calls
 	manyFrames = 4096    // in others, which may be many
 	maxValues  = 1 << 20 // stack slots in one thread
 	maxNesting = 190     // protected calls and coroutines inside one another

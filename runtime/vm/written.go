@@ -12,11 +12,10 @@ import (
 // filterKey is the argument whose keys are noted where a call writes it as a table.
 const filterKey = "filter"
 
-// writtenKeys are the keys that filters are written with, by the line of the call; those of a line with
-// several such calls are not known.
+// writtenKeys maps the line of a call to the keys its filter is written with, or to unknownKeys.
 type writtenKeys map[int][][]lua.LValue
 
-// unknownKeys stand for those of several calls in one line.
+// unknownKeys marks a line with several calls.
 var unknownKeys = [][]lua.LValue{{lua.LString(filterKey)}}
 
 // NilArgument is a named argument that is written in a call, and nil.
@@ -71,7 +70,7 @@ func (in *Interp) noteArguments(file string, chunk []ast.Stmt) {
 			}
 			if table, ok := e.Args[len(e.Args)-1].(*ast.TableExpr); ok {
 				if _, several := written[at]; several {
-					table = &ast.TableExpr{} // which of them runs cannot be told
+					table = &ast.TableExpr{} // which of them runs is unknown
 				}
 				written[at] = table
 			}
@@ -97,7 +96,7 @@ func (in *Interp) noteArguments(file string, chunk []ast.Stmt) {
 	}
 }
 
-// chunkNames is what the names of a chunk are, by all of their declarations.
+// chunkNames is what a chunk's names hold, by all of their declarations.
 type chunkNames struct {
 	optional map[string]bool     // parameters, variables of loops, locals that begin as nil or are several
 	first    map[string]ast.Expr // what a local begins as
@@ -116,7 +115,7 @@ func (n chunkNames) locals(s *ast.LocalAssignStmt) {
 // maxDepth bounds how many names are followed to what a value is.
 const maxDepth = 10
 
-// called is the last name of what a call calls, "" when it has none.
+// called returns the last name of what a call calls, "" when it has none.
 func called(e ast.Expr) string {
 	if call, ok := e.(*ast.FuncCallExpr); ok {
 		if callee, ok := call.Func.(*ast.AttrGetExpr); ok {
@@ -157,7 +156,7 @@ func (n chunkNames) mayBeNil(e ast.Expr) bool {
 	return false
 }
 
-// search is the line of the search whose record an expression is, or 0.
+// search returns the line of the search whose record an expression is, or 0.
 func (n chunkNames) search(e ast.Expr) int {
 	for range maxDepth {
 		switch x := e.(type) {
@@ -175,8 +174,8 @@ func (n chunkNames) search(e ast.Expr) int {
 	return 0
 }
 
-// noteFilters notes the keys of the filters in a chunk. A key whose value is nil leaves no trace in a
-// table, so that only the source tells that it was meant to be there.
+// noteFilters notes the keys of the filters in a chunk. A key whose value is nil leaves no trace in a table, so that
+// only the source shows that it was meant to be there.
 func (in *Interp) noteFilters(file string, code []byte, chunk []ast.Stmt) {
 	if !bytes.Contains(code, []byte(filterKey)) || len(in.written) >= maxChunks {
 		return
@@ -232,10 +231,10 @@ func keysIn(e ast.Expr, at ...lua.LValue) (paths [][]lua.LValue) {
 	return paths
 }
 
-// FilterAsWritten compares the arguments of the running call with how its filter is written there. missing
-// names a part of it whose value is nil, "" when there is none, or when that cannot be told; known reports
-// whether it is written as a table and has all of its parts.
-func FilterAsWritten(L *lua.LState, arguments *lua.LTable) (missing string, known bool) {
+// FilterAsWritten compares the arguments of the running call with how its filter is written there. missing names a
+// part of it whose value is nil, "" when there is none or it is unknown; complete reports whether it is written as a
+// table and has all of its parts.
+func FilterAsWritten(L *lua.LState, arguments *lua.LTable) (missing string, complete bool) {
 	in := Of(L)
 	if arguments == nil || len(in.written) == 0 {
 		return "", false
@@ -248,14 +247,14 @@ func FilterAsWritten(L *lua.LState, arguments *lua.LTable) (missing string, know
 		case p.position() == "": // a Go function, such as try
 			continue
 		}
-		paths, known := in.written[p.fn.Proto.SourceName][p.line]
+		paths, complete := in.written[p.fn.Proto.SourceName][p.line]
 		for _, path := range paths {
 			if isNil(arguments, path) {
 				return dotted(path), false
 			}
-			known = known && len(path) > 1
+			complete = complete && len(path) > 1
 		}
-		return "", known
+		return "", complete
 	}
 }
 
@@ -270,7 +269,7 @@ func isNil(v lua.LValue, path []lua.LValue) bool {
 	return v == lua.LNil
 }
 
-// dotted is a path without operators and positions.
+// dotted joins a path, without operators and positions.
 func dotted(path []lua.LValue) string {
 	var names []string
 	for _, key := range path {

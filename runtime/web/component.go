@@ -89,7 +89,8 @@ func (c *component) block(number int64) ([]byte, error) {
 
 // pictureFiles returns the file of a dataset to draw a picture from, and its sidecar files; nil while it is
 // not uploaded. The main component has the name of the dataset's kind.
-func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main *formats.File, beside []formats.File) {
+func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main *formats.File,
+	sidecars []formats.File) {
 	for _, part := range d.Components {
 		n := whole(part.Size)
 		if part.Status != "completed" || n < 0 {
@@ -101,12 +102,12 @@ func pictureFiles(ctx context.Context, c *client.Client, d client.Dataset) (main
 		case main == nil:
 			main = &f
 		case part.Name == d.Type:
-			main, beside = &f, append(beside, *main)
+			main, sidecars = &f, append(sidecars, *main)
 		default:
-			beside = append(beside, f)
+			sidecars = append(sidecars, f)
 		}
 	}
-	return main, beside
+	return main, sidecars
 }
 
 // download sends the file of a component, or the range that the browser requests, without revealing its

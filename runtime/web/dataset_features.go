@@ -79,7 +79,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 			}
 		}
 	}
-	main, beside := pictureFiles(ctx, c, d)
+	main, sidecars := pictureFiles(ctx, c, d)
 	if main == nil || main.Size > maxVectorBytes {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 			geometry = geojson.Text(g)
 		}
 		return t.add(d, d.ID+"/"+strconv.Itoa(n), geometry, gjson.ParseBytes(attributes))
-	}, beside...)
+	}, sidecars...)
 	if errors.Is(err, formats.ErrNone) {
 		return nil
 	}

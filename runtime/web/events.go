@@ -142,11 +142,11 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 		}
 		cancel()
 	}()
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
 	for {
 		select {
-		case <-beat.C:
+		case <-ticker.C:
 			if out.print(": \n\n") != nil {
 				cancel()
 			}

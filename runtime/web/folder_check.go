@@ -30,7 +30,7 @@ type folderItem struct {
 	Cause, Hint    string
 	Warning        bool // the file needs attention
 	photo          *photo
-	beside         []string // paths of sidecar files
+	sidecars       []string // paths of sidecar files
 }
 
 // folderCheck reads and checks the folder, without a platform.
@@ -164,7 +164,7 @@ func checkFile(checker *preflight.Checker, found scan.Item) folderItem {
 	main := found.Members[0].File
 	item := folderItem{Name: found.Name, Path: absolutePath(main.Path), Kind: found.Kind, Size: found.Size()}
 	for _, m := range found.Members[1:] {
-		item.beside = append(item.beside, m.Path)
+		item.sidecars = append(item.sidecars, m.Path)
 	}
 	var read *imagery.Photo
 	var err error

@@ -26,8 +26,8 @@ func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 		var content []byte
 		name := fmt.Sprintf("%s\n%d\n%d\n%s", item.Path, info.Size(), info.ModTime().UnixNano(), kind)
 		content, err = s.pictures.cached(r.Context(), name, func(ctx context.Context) (content []byte, err error) {
-			err = withFiles(item, func(main formats.File, beside []formats.File) error {
-				content, err = drawPicture(ctx, main, beside, kind)
+			err = withFiles(item, func(main formats.File, sidecars []formats.File) error {
+				content, err = drawPicture(ctx, main, sidecars, kind)
 				return err
 			})
 			return content, err
@@ -43,9 +43,9 @@ func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
 }
 
 // withFiles opens the files of an item.
-func withFiles(item folderItem, use func(main formats.File, beside []formats.File) error) error {
+func withFiles(item folderItem, use func(main formats.File, sidecars []formats.File) error) error {
 	var files []formats.File
-	for _, path := range slices.Concat([]string{item.Path}, item.beside) {
+	for _, path := range slices.Concat([]string{item.Path}, item.sidecars) {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
@@ -71,8 +71,8 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 			return ctx.Err()
 		}
 		var info formats.Info
-		err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {
-			info, err = formats.Describe(ctx, main, beside...)
+		err := withFiles(item, func(main formats.File, sidecars []formats.File) (err error) {
+			info, err = formats.Describe(ctx, main, sidecars...)
 			return err
 		})
 		if err != nil || info.Outline == nil {
@@ -81,8 +81,8 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geojson.Text(info.Outline),
 			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}
 		if item.Kind == "vector" {
-			err := withFiles(item, func(main formats.File, beside []formats.File) (err error) {
-				one.Quiet, err = limits.features(ctx, one, main, beside, send)
+			err := withFiles(item, func(main formats.File, sidecars []formats.File) (err error) {
+				one.Quiet, err = limits.features(ctx, one, main, sidecars, send)
 				return err
 			})
 			if err != nil {

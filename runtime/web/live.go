@@ -104,9 +104,9 @@ func (s *Server) followLog(ctx context.Context, arg, after string, emit emitter)
 
 // follow emits news whenever their version differs from the browser's, until nothing changes any more.
 func follow(ctx context.Context, after string, every time.Duration, emit emitter,
-	look func() (version string, news any, ended bool, err error)) error {
+	poll func() (version string, news any, ended bool, err error)) error {
 	for {
-		version, news, ended, err := look()
+		version, news, ended, err := poll()
 		if err != nil {
 			return err
 		}

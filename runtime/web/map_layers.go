@@ -115,7 +115,7 @@ var errEnough = errors.New("the map has enough features")
 
 // features sends the features of a vector file, each based on one, and reports whether it did. If the file
 // cannot be read, its outline is shown instead.
-func (l *vectorLimits) features(ctx context.Context, one shape, main formats.File, beside []formats.File,
+func (l *vectorLimits) features(ctx context.Context, one shape, main formats.File, sidecars []formats.File,
 	send func(any) error) (shown bool, err error) {
 	if l.bytes -= main.Size; l.bytes < 0 || l.left <= 0 {
 		return false, nil
@@ -139,7 +139,7 @@ func (l *vectorLimits) features(ctx context.Context, one shape, main formats.Fil
 		f.Geometry = geojson.Text(g)
 		failed = send(f)
 		return failed
-	}, beside...)
+	}, sidecars...)
 	if failed != nil || ctx.Err() != nil {
 		return n > 0, cmp.Or(failed, ctx.Err())
 	}

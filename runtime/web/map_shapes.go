@@ -45,7 +45,7 @@ const (
 	maxDrawings    = 5000
 )
 
-// target is what a map shows: one mission, one project, or everything.
+// target is the subject of a map: one mission, one project, or everything.
 type target struct{ Project, Mission string }
 
 func targetOf(values url.Values) target {
@@ -227,8 +227,8 @@ func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, 
 			shown = true
 		}
 	}
-	if main, beside := pictureFiles(ctx, s.Client, d); main != nil {
-		return limits.features(ctx, one, *main, beside, send)
+	if main, sidecars := pictureFiles(ctx, s.Client, d); main != nil {
+		return limits.features(ctx, one, *main, sidecars, send)
 	}
 	return shown, nil
 }

@@ -152,9 +152,9 @@ func orderAgain(ctx context.Context, c *client.Client, values url.Values) (strin
 	if err != nil {
 		return "", err
 	}
-	made := gjson.ParseBytes(p.Deliverables).Map()
+	deliverables := gjson.ParseBytes(p.Deliverables).Map()
 	for _, d := range slots(a.Deliverables) {
-		if _, ok := made[d.Name]; ok && !d.Required {
+		if _, ok := deliverables[d.Name]; ok && !d.Required {
 			in.Deliverables = append(in.Deliverables, d.Name)
 		}
 	}

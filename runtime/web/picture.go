@@ -165,19 +165,19 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 	if err != nil {
 		return nil, err
 	}
-	main, beside := pictureFiles(ctx, c, found.One())
+	main, sidecars := pictureFiles(ctx, c, found.One())
 	if main == nil {
 		return nil, notFound("the files of dataset %s have not been uploaded yet", dataset)
 	}
 	if main.Size > maxDrawn {
 		return nil, notFound("%s is too large to be drawn here", main.Name)
 	}
-	return drawPicture(ctx, *main, beside, kind)
+	return drawPicture(ctx, *main, sidecars, kind)
 }
 
 // drawPicture draws a file.
-func drawPicture(ctx context.Context, main formats.File, beside []formats.File, kind string) ([]byte, error) {
-	drawn, err := formats.Picture(ctx, main, formats.PreviewSides[kind], beside...)
+func drawPicture(ctx context.Context, main formats.File, sidecars []formats.File, kind string) ([]byte, error) {
+	drawn, err := formats.Picture(ctx, main, formats.PreviewSides[kind], sidecars...)
 	if err != nil {
 		return nil, notFound("%s", describe(err).Message)
 	}

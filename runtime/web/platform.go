@@ -121,7 +121,7 @@ func (n *nameCache) missing(ids []string, found map[string]string) iter.Seq[[]st
 	return slices.Chunk(unknown, 100)
 }
 
-// platformState is what pages show about the platform.
+// platformState is the platform's state as pages show it.
 type platformState struct {
 	Away    bool   `json:"away"`
 	Message string `json:"message,omitempty"`

@@ -58,8 +58,8 @@ func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// platformTile requests a tile with the login of the connection. If the platform refuses because it wants a
-// share token, it creates tokens valid for an hour.
+// platformTile requests a tile with the login of the connection. If the platform refuses because it requires a share
+// token, it creates tokens valid for an hour.
 func (s *Server) platformTile(ctx context.Context, dataset string, at [3]int) (client.Tile, error) {
 	for range 2 {
 		template, token, err := s.tileTemplate(ctx, dataset)

@@ -48,7 +48,7 @@ type Dataset struct {
 	Taken      int64       `json:"taken,omitempty"`
 	Components []Component `json:"components,omitempty"`
 
-	Content string `json:"content,omitempty"` // like that of a file
+	Content string `json:"content,omitempty"` // as in a file
 	// Verdict is a known problem of the dataset: the check of its files found something before they
 	// were sent, or the platform could not read them.
 	Verdict verdict.Verdict `json:"verdict,omitempty"`
@@ -107,7 +107,7 @@ type State struct {
 	Same []Dataset
 }
 
-// Action is what to do with a file.
+// Action is the action to take for a file.
 type Action int
 
 // The actions. The first four request information; call Decide again with it.
@@ -127,7 +127,7 @@ const (
 	CompleteOther // upload the file to Dataset too, which is the one that survives
 )
 
-// Decision is what to do, with the reason.
+// Decision is an action with its reason.
 type Decision struct {
 	Action  Action
 	Dataset string // to resume, to wait for, or holding the file

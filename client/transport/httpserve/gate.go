@@ -97,9 +97,9 @@ func (g *Gate) Session(r *http.Request) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, known := range g.sessions {
-		if hmac.Equal([]byte(known), []byte(c.Value)) {
-			return known
+	for _, session := range g.sessions {
+		if hmac.Equal([]byte(session), []byte(c.Value)) {
+			return session
 		}
 	}
 	return ""

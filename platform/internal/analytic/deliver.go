@@ -24,7 +24,7 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 	}
 	whole := area(imagery.Footprint(photos))
 	summary := map[string]any{"images": len(frames)}
-	made := []Deliverable{{Name: e.inventory, Title: "Flight inventory", Type: "file", Geometry: whole,
+	deliverables := []Deliverable{{Name: e.inventory, Title: "Flight inventory", Type: "file", Geometry: whole,
 		Properties: summary, Files: inventory}}
 	vectors := map[string][]feature{"footprints": footprintsOf(frames)}
 	if e.track && o.Wanted("track") {
@@ -35,11 +35,11 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, Deliverable{Name: name, Title: "Flight " + name, Type: "vector", Geometry: whole,
+		deliverables = append(deliverables, Deliverable{Name: name, Title: "Flight " + name, Type: "vector", Geometry: whole,
 			Properties: summary,
 			Files:      []File{{Component: "vector", Filename: name + ".geojson", Content: text}}})
 	}
-	return made, nil
+	return deliverables, nil
 }
 
 // cell is one value of the inventory, nil when unknown.
@@ -64,16 +64,16 @@ func (e edition) cells(f frame) []cell {
 	}
 	list := []cell{
 		{"dataset", f.Dataset}, {"name", f.Name}, {"filename", f.Filename}, {"size", f.Size}, {"checksum", f.Checksum},
-		{"width", known(p.Width)}, {"height", known(p.Height)}, {"latitude", latitude}, {"longitude", longitude},
-		{altitude, optional(p.Altitude)}, {"acquisition_date", acquired}, {"make", known(p.Make)}, {"model", known(p.Model)},
+		{"width", orNil(p.Width)}, {"height", orNil(p.Height)}, {"latitude", latitude}, {"longitude", longitude},
+		{altitude, optional(p.Altitude)}, {"acquisition_date", acquired}, {"make", orNil(p.Make)}, {"model", orNil(p.Model)},
 	}
 	if e.track {
 		list = append(list, cell{"yaw", optional(p.Yaw)}, cell{"pitch", optional(p.Pitch)}, cell{"roll", optional(p.Roll)})
 	}
-	return append(list, cell{"problem", known(f.problem)})
+	return append(list, cell{"problem", orNil(f.problem)})
 }
 
-func known[T comparable](v T) any {
+func orNil[T comparable](v T) any {
 	var zero T
 	if v == zero {
 		return nil

@@ -109,11 +109,10 @@ func (f *function) resolve(b *block, x *exit) bool {
 	return true
 }
 
-// label declares a label. One behind which nothing comes lies outside of the block's
-// locals.
+// label declares a label. One with nothing after it is outside of the block's locals.
 func (f *function) label(n *ast.LabelStmt, last bool) {
-	if known, ok := f.block.labels[n.Name]; ok {
-		f.fail("label '%s' already defined on line %d", n.Name, known.line)
+	if earlier, ok := f.block.labels[n.Name]; ok {
+		f.fail("label '%s' already defined on line %d", n.Name, earlier.line)
 	}
 	if f.block.labels == nil {
 		f.block.labels = map[string]label{}

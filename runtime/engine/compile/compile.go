@@ -64,7 +64,7 @@ func Chunk(stmts []ast.Stmt, name string, rt *Runtime) (proto *lua.FunctionProto
 	return f.proto, c.nameConstants()
 }
 
-// chunk is what the functions of a chunk share.
+// chunk is shared by the functions of a chunk.
 type chunk struct {
 	name    string
 	runtime *Runtime
@@ -102,7 +102,7 @@ const lineBits = 24
 
 func position(line, pc int) int { return pc<<lineBits | min(max(line, 0), 1<<lineBits-1) }
 
-// Line is the line of a position.
+// Line returns the line of a position.
 func Line(position int) int {
 	if position < 0 {
 		return position
@@ -110,5 +110,5 @@ func Line(position int) int {
 	return position & (1<<lineBits - 1)
 }
 
-// Instruction is the index of the instruction of a position.
+// Instruction returns the index of the instruction of a position.
 func Instruction(position int) int { return position >> lineBits }

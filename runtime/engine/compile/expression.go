@@ -84,7 +84,7 @@ func (f *function) literal(n *ast.NumberExpr) lua.LNumber {
 	return number
 }
 
-// variable is a local, an upvalue or a global.
+// variable returns the operand of a local, an upvalue or a global.
 func (f *function) variable(name string) operand {
 	if register := f.local(name); register >= 0 {
 		return value(localValue, register)
@@ -99,7 +99,7 @@ func (f *function) variable(name string) operand {
 	return value(globalValue, index)
 }
 
-// index is a field of a table.
+// index returns the operand of a table's field.
 func (f *function) index(n *ast.AttrGetExpr) operand {
 	table := f.expression(n.Object)
 	f.toAny(&table)
@@ -107,7 +107,7 @@ func (f *function) index(n *ast.AttrGetExpr) operand {
 	return f.indexed(table, n.Key)
 }
 
-// indexed is the field of a table that is in a register.
+// indexed returns the operand of a field of the table in a register.
 func (f *function) indexed(table operand, key ast.Expr) operand {
 	if text, ok := key.(*ast.StringExpr); ok {
 		return f.field(table, text.Value)
@@ -120,14 +120,14 @@ func (f *function) indexed(table operand, key ast.Expr) operand {
 	return e
 }
 
-// field is the field of a table with a name that is known.
+// field returns the operand of a table's field with a constant name.
 func (f *function) field(table operand, name string) operand {
 	e := value(fieldValue, table.info)
 	e.aux = f.nameOperand(name)
 	return e
 }
 
-// nameOperand is a name as an operand.
+// nameOperand returns a name as an operand.
 func (f *function) nameOperand(name string) int {
 	index, near := f.name(name, maxConstant)
 	if near {

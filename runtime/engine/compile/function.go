@@ -67,7 +67,7 @@ func (f *function) emit(inst uint32) int {
 
 func (f *function) pc() int { return len(f.proto.Code) }
 
-// setLine gives the last instruction a line.
+// setLine sets the line of the last instruction.
 func (f *function) setLine(line int) {
 	if line > 0 {
 		pc := f.pc() - 1
@@ -99,16 +99,16 @@ func (f *function) release(register int) {
 
 // constant returns the index of a constant.
 func (f *function) constant(v lua.LValue) int {
-	index, known := 0, false
+	index, ok := 0, false
 	switch v := v.(type) {
 	case lua.LNumber:
-		index, known = f.numbers[v]
+		index, ok = f.numbers[v]
 	case lua.LString:
-		index, known = f.texts[string(v)]
+		index, ok = f.texts[string(v)]
 	default:
-		index, known = f.others[v]
+		index, ok = f.others[v]
 	}
-	if known {
+	if ok {
 		return index
 	}
 	index = len(f.proto.Constants)

@@ -2,8 +2,8 @@ package compile
 
 import "github.com/yuin/gopher-lua/ast"
 
-// SourceLines are those that errors tell in Lua 5.1 and that the parser does not
-// keep: it knows where an expression begins.
+// SourceLines are the lines that errors have in Lua 5.1 and that the parser
+// does not keep: it knows where an expression begins.
 type SourceLines struct {
 	calls []int       // where the arguments of each call begin, in the order of the source
 	texts map[int]int // where a text of several lines ends, by the line where it begins

@@ -61,17 +61,17 @@ func (f *function) numberFor(s *ast.NumberForStmt) {
 	if s.Step != nil {
 		exprs = append(exprs, s.Step)
 	}
-	known := make([]bool, 3)
+	constant := make([]bool, 3)
 	for i, n := range exprs {
 		e := f.expression(n)
-		known[i] = e.isNumber()
+		constant[i] = e.isNumber()
 		f.toNext(&e)
 	}
 	if s.Step == nil {
 		f.emit(abx(lua.OP_LOADK, f.reserve(1), f.constant(lua.LNumber(1))))
-		known[2] = true
+		constant[2] = true
 	}
-	f.numbers3(base, known)
+	f.numbers3(base, constant)
 	f.declare("(for index)", "(for limit)", "(for step)")
 	prepare := f.emit(asbx(lua.OP_FORPREP, base, 0))
 	f.openBlock(false)
@@ -89,9 +89,9 @@ func (f *function) numberFor(s *ast.NumberForStmt) {
 
 // numbers3 makes numbers of what a loop counts with, where it may be a text: the
 // virtual machine does not convert it. Subtracting 0 changes no number.
-func (f *function) numbers3(base int, known []bool) {
-	for i := range known {
-		if known[i] {
+func (f *function) numbers3(base int, constant []bool) {
+	for i := range constant {
+		if constant[i] {
 			continue
 		}
 		zero := f.constant(lua.LNumber(0))

@@ -55,7 +55,7 @@ func CountsLoop(p *lua.FunctionProto, pc int) (which int, ok bool) {
 	return 0, false
 }
 
-// LocalName is the name of the local in a register at an instruction, or "".
+// LocalName returns the name of the local in a register at an instruction, or "".
 func LocalName(p *lua.FunctionProto, register, pc int) string {
 	for _, l := range p.DbgLocals {
 		if l.StartPc >= pc {
@@ -71,8 +71,7 @@ func LocalName(p *lua.FunctionProto, register, pc int) string {
 	return ""
 }
 
-// Name says what a register holds at an instruction, as "global 'x'", or "" when that
-// cannot be told.
+// Name describes what a register holds at an instruction, as "global 'x'", or "" when that is unknown.
 func Name(p *lua.FunctionProto, pc, register int) string {
 	kind, name := describe(p, pc, register)
 	if kind == "" {
@@ -81,7 +80,7 @@ func Name(p *lua.FunctionProto, pc, register int) string {
 	return kind + " '" + name + "'"
 }
 
-// CalledAs says what an instruction calls.
+// CalledAs returns the kind and the name of what an instruction calls.
 func CalledAs(p *lua.FunctionProto, pc int) (kind, name string) {
 	switch i := p.Code[pc]; opOf(i) {
 	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP:
@@ -132,8 +131,7 @@ func text(v lua.LValue) string {
 	return "?"
 }
 
-// writer is the last instruction before pc that wrote a register, as far as the order
-// of the code tells; -1 for none.
+// writer returns the last instruction before pc that wrote a register, in the order of the code; -1 for none.
 func writer(p *lua.FunctionProto, end, register int) int {
 	last := -1
 	for pc := 0; pc < end; pc++ {
@@ -191,8 +189,8 @@ func ReadsZero(p *lua.FunctionProto, pc, register int) bool {
 // IsCall reports whether an instruction is a call that can be left and entered again.
 func IsCall(p *lua.FunctionProto, pc int) bool { return opOf(p.Code[pc]) == lua.OP_CALL }
 
-// Forward is a function that calls another with its arguments and returns what that
-// returns, without a tail call.
+// Forward returns a function that calls another with its arguments and returns
+// what that returns, without a tail call.
 func Forward(fn *lua.LFunction) *lua.FunctionProto {
 	f := newFunction(&chunk{name: "[C]"}, nil, &ast.ParList{HasVargs: true})
 	call := f.beginCall(fn)

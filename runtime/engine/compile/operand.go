@@ -2,7 +2,7 @@ package compile
 
 import lua "github.com/yuin/gopher-lua"
 
-// form says where the value of an operand is.
+// form is where the value of an operand is.
 type form uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	upvalueValue       // info is the index of the upvalue
 	globalValue        // info is the constant that names it
 	farGlobal          // the same, beyond what instructions can name
-	indexedValue       // info is the register of the table, aux that of the key or its constant
+	indexedValue       // info is the register of the table, aux the register or constant of the key
 	fieldValue         // the same with a key that is a name
 	jumpValue          // a comparison: info is the jump that follows it
 	relocatable        // info is the instruction that writes it, to any register
@@ -165,7 +165,7 @@ func (f *function) toNext(e *operand) int {
 	return register
 }
 
-// toAny puts the value in a register, which may be that of a variable.
+// toAny puts the value in a register, which may be a variable's.
 func (f *function) toAny(e *operand) int {
 	f.discharge(e)
 	if e.form == inRegister {

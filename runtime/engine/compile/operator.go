@@ -81,8 +81,8 @@ func (f *function) releaseBoth(a, b *operand) {
 	f.releaseOperand(a)
 }
 
-// callOperation compiles an operation on numbers as a call. A local to the left is
-// read when the right side has been computed, as that of an instruction is.
+// callOperation compiles an operation on numbers as a call. A local to the left
+// is read when the right side has been computed, like an instruction's.
 func (f *function) callOperation(n *ast.ArithmeticOpExpr, op int, fn *lua.LFunction) operand {
 	if v, ok := f.known(n, 2); ok {
 		e := value(numberValue, 0)
@@ -121,18 +121,18 @@ func (f *function) known(n ast.Expr, depth int) (v lua.LNumber, ok bool) {
 			return 0, false
 		}
 		a, ok := f.known(n.Lhs, depth-1)
-		b, known := f.known(n.Rhs, depth-1)
-		if !ok || !known {
+		b, constant := f.known(n.Rhs, depth-1)
+		if !ok || !constant {
 			return 0, false
 		}
 		v = f.chunk.runtime.Exponent(a, b)
-		return v, v == v // not a number is no constant
+		return v, v == v // NaN is not a constant
 	}
 	return 0, false
 }
 
 // fold computes an operation on two known numbers, where the result is one that
-// source code can have: not that of a division by zero.
+// source code can have: not of a division by zero.
 func fold(op int, l, r *operand) (operand, bool) {
 	if !l.isNumber() || !r.isNumber() {
 		return operand{}, false

@@ -73,7 +73,7 @@ type scanner struct {
 	code     []byte
 	at, line int
 	lines    SourceLines
-	found    func(Token) // is told of each token; then nothing is refused
+	found    func(Token) // receives each token; then nothing is refused
 
 	callable bool     // the last token ends an expression that arguments may follow
 	ended    int      // line of the last token
@@ -196,7 +196,7 @@ func (s *scanner) text(quote byte) {
 	for s.at++; s.at < len(s.code) && s.code[s.at] != quote; {
 		switch c := s.code[s.at]; {
 		case c == '\n' || c == '\r':
-			return // the parser says that it does not end
+			return // the parser reports that it does not end
 		case c != '\\':
 			s.at++
 		default:
@@ -267,7 +267,7 @@ func (s *scanner) word() Kind {
 	return Identifier
 }
 
-// textToken is a text, which may be the argument of a call.
+// textToken scans a text, which may be the argument of a call.
 func (s *scanner) textToken(line int) {
 	argument := s.callable
 	if argument {

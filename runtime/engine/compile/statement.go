@@ -5,8 +5,8 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// statements compiles the statements of the current block; ends reports whether its
-// end is that of a scope, so that a label there lies outside of its locals.
+// statements compiles the statements of the current block; ends reports whether
+// its end is a scope's end, so that a label there is outside of its locals.
 func (f *function) statements(stmts []ast.Stmt, ends bool) {
 	last := len(stmts)
 	for last > 0 && ends {
@@ -102,7 +102,7 @@ func (f *function) allButLast(exprs []ast.Expr) (last operand) {
 	return last
 }
 
-// adjust completes a list of which the last expression is not in a register yet.
+// adjust completes a list whose last expression is not in a register yet.
 func (f *function) adjust(wanted, given int, last *operand) {
 	missing := wanted - given
 	if last.isOpen() {

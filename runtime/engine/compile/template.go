@@ -17,10 +17,9 @@ type named struct {
 	n     int
 }
 
-// nameConstants gives the functions of a chunk the texts that name fields and globals.
-// The virtual machine reads them from a list of their own, which only gopher-lua's
-// compiler can fill: it compiles functions that mention the same constants, and these
-// lend what they have.
+// nameConstants passes the texts that name fields and globals to the functions of a chunk. The virtual machine reads
+// them from a list of their own, which only gopher-lua's compiler can fill: it compiles functions that mention the
+// same constants, and these lend what they have.
 func (c *chunk) nameConstants() error {
 	if len(c.named) == 0 {
 		return nil
@@ -48,8 +47,8 @@ func (c *chunk) nameConstants() error {
 	return nil
 }
 
-// mention is a function with constants in a certain order. Numbers stand for those
-// that are no texts.
+// mention returns a function whose constants have a certain order. Numbers
+// replace the constants that are not texts.
 func mention(constants []lua.LValue) ast.Stmt {
 	x := func() ast.Expr { return &ast.IdentExpr{Value: "x"} }
 	stmts := []ast.Stmt{&ast.LocalAssignStmt{Names: []string{"x"}}}

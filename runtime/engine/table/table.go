@@ -1,6 +1,5 @@
-// Package table has what the engine's tables do slower than those of Lua, by more than a
-// factor: it changes the engine's # and gives the next key itself. What is left: a list
-// with gaps has room for them, up to an index of 262,143.
+// Package table has what the engine's tables do slower than Lua's, by more than a factor: it changes the engine's #
+// and gives the next key itself. What is left: a list with gaps has room for them, up to an index of 262,143.
 package table
 
 import (
@@ -37,7 +36,7 @@ func init() {
 	}
 }
 
-// fields are those of a table of the engine.
+// fields mirrors the fields of the engine's table.
 type fields struct {
 	metatable lua.LValue
 	array     []lua.LValue
@@ -60,7 +59,7 @@ func (f *fields) shrink() (full bool) {
 	return n >= lua.MaxArrayIndex-1
 }
 
-// Length is what # gives for a table, a border of it.
+// Length returns what # does for a table: a border of it.
 func Length(t *lua.LTable) int {
 	f := fieldsOf(t)
 	full := f.shrink()
@@ -82,7 +81,7 @@ func Length(t *lua.LTable) int {
 	return low
 }
 
-// Element is the value at an index, also at one that is not in the array.
+// Element returns the value at an index, also at one outside the array.
 func Element(t *lua.LTable, i int) lua.LValue {
 	if i >= 1 && i < lua.MaxArrayIndex {
 		return t.RawGetInt(i)
@@ -90,8 +89,8 @@ func Element(t *lua.LTable, i int) lua.LValue {
 	return t.RawGetH(lua.LNumber(i))
 }
 
-// Next is the key after another, and its value: the first one after nil. It is given
-// keys that the table has, or had when a loop came to them.
+// Next returns the key after another, and its value: the first one after nil. The key is in the table, or was when a
+// loop came to it.
 func Next(t *lua.LTable, key lua.LValue) (lua.LValue, lua.LValue) {
 	f := fieldsOf(t)
 	if key == lua.LNil {
@@ -116,15 +115,15 @@ func Had(t *lua.LTable, key lua.LValue) bool {
 	return ok || len(f.keys) > 0 && t.RawGetH(f.keys[0]) == lua.LNil // see dropRemoved
 }
 
-// index is a key of the array part.
+// index returns a key as an index of the array part.
 func index(key lua.LValue) (int, bool) {
 	n, ok := key.(lua.LNumber)
 	return int(n), ok && n >= 1 && n < lua.LNumber(lua.MaxArrayIndex) && n == lua.LNumber(int(n))
 }
 
-// dropRemoved forgets keys at the beginning of the hash part that have no value any more,
-// which a loop that takes the first key of a table, again and again, would all go over.
-// One of them stays: the engine goes on behind the first key after one it does not know.
+// dropRemoved forgets keys at the beginning of the hash part that have no value any more, which a loop that takes the
+// first key of a table, again and again, would all go over. One of them stays: the engine continues after the first
+// key that follows an unknown one.
 func (f *fields) dropRemoved() {
 	if f.shrink(); len(f.array) > 0 {
 		return

@@ -16,7 +16,7 @@ import (
 type Child struct {
 	Begin
 	pipes
-	last   atomic.Uint64 // call
+	last   atomic.Uint64 // id of the latest call
 	broken chan struct{} // closed when the worker is gone
 
 	mu      sync.Mutex

@@ -31,7 +31,7 @@ type Begin struct {
 	Until     time.Duration `json:"until"`                // end of the lease, see Now
 	TakenOver bool          `json:"taken_over,omitempty"` // requests of the previous attempt may still arrive
 
-	Beside string         `json:"beside,omitempty"` // folder of submission, which paths of the manifest are relative to
+	Beside string         `json:"beside,omitempty"` // folder of submission, the base of the manifest's relative paths
 	Policy *sandbox.Rules `json:"policy,omitempty"` // the worker's limit on the script's permissions
 }
 
@@ -66,9 +66,9 @@ func failureOf(err error) *failure {
 }
 
 func (f *failure) err() error {
-	made := fault.Named(f.Name)
-	made.Facts().Message, made.Facts().Hint = f.Message, f.Hint
-	return made
+	decoded := fault.Named(f.Name)
+	decoded.Facts().Message, decoded.Facts().Hint = f.Message, f.Hint
+	return decoded
 }
 
 // maxMessage limits a message, in bytes: a record of a ledger is at most 16 MiB, and a third longer in

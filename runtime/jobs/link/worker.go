@@ -37,7 +37,7 @@ type Worker struct {
 	begun  chan struct{} // closed when the first message is sent
 }
 
-// Attach gives a command, before it is started, its end of a new link.
+// Attach adds one end of a new link to a command before it is started.
 func Attach(cmd *exec.Cmd) (*Worker, error) {
 	calls, callsOut, err := os.Pipe()
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// pass does what is due now. Notices are sent in the background, with their own context.
+// pass handles what is due now. Notices are sent in the background, with their own context.
 func (r *runner) pass(ctx, sends context.Context) error {
 	due, unsent, err := r.poll(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *runner) pass(ctx, sends context.Context) error {
 		if what := err.Error(); r.broken[name].what != what {
 			r.Warn(fmt.Sprintf("the schedule %s was not fired: %s", name, notice.Explain(err)))
 		}
-		r.broken[name] = delay{time.Now().Add(time.Minute / 2), err.Error()}
+		r.broken[name] = delay{time.Now().Add(30 * time.Second), err.Error()}
 	}
 	if now := time.Now(); !now.Before(r.watchFrom) {
 		notified, err := r.watch(ctx)

@@ -17,7 +17,7 @@ import (
 	"transect/runtime/timetable"
 )
 
-// Schedule is a job with the times at which it is submitted.
+// Schedule is a job with its times of submission.
 type Schedule struct {
 	Name string
 	timetable.Rule

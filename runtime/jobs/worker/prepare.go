@@ -16,11 +16,11 @@ import (
 
 // work is the setup of a job's process.
 type work struct {
-	folder string         // working directory
-	args   []string       // of transect
-	temp   string         // removed at the end
-	beside string         // path of the script before it was packed
-	policy *sandbox.Rules // limits the script; nil without one
+	folder    string         // working directory
+	args      []string       // of transect
+	temp      string         // removed at the end
+	scriptDir string         // folder of the script before it was packed
+	policy    *sandbox.Rules // limits the script; nil without one
 }
 
 func (w *work) remove() {
@@ -53,12 +53,12 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		}
 	}
 	script := spec.Script
-	w.beside = filepath.Dir(script)
-	if rel, err := filepath.Rel(spec.Folder, w.beside); err == nil && filepath.IsAbs(script) && filepath.IsLocal(rel) {
-		w.beside = rel
+	w.scriptDir = filepath.Dir(script)
+	if rel, err := filepath.Rel(spec.Folder, w.scriptDir); err == nil && filepath.IsAbs(script) && filepath.IsLocal(rel) {
+		w.scriptDir = rel
 	}
-	if !filepath.IsAbs(w.beside) {
-		w.beside = filepath.Join(w.folder, w.beside)
+	if !filepath.IsAbs(w.scriptDir) {
+		w.scriptDir = filepath.Join(w.folder, w.scriptDir)
 	}
 	w.args = append([]string{"run", "--run", jobs.RunID(a.job)}, spec.Run...)
 	manifest := false

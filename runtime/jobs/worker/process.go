@@ -64,7 +64,7 @@ func (a *attempt) execute(w *work) end {
 		return endOf(codeTemporary, "cannot start its process: "+err.Error())
 	}
 	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()),
-		Until: s.lease.until(), TakenOver: a.takeOver, Beside: w.beside, Policy: w.policy}
+		Until: s.lease.until(), TakenOver: a.takeOver, Beside: w.scriptDir, Policy: w.policy}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
 	var sending sync.WaitGroup

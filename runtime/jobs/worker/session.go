@@ -61,12 +61,12 @@ func (s *session) work(ctx context.Context) error {
 		s.leave()
 		return err
 	}
-	beside, stopBeside := context.WithCancel(s.over)
-	defer stopBeside()
+	services, stopServices := context.WithCancel(s.over)
+	defer stopServices()
 	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.poll, s.listen} {
-		s.services.Go(func() { each(beside) })
+		s.services.Go(func() { each(services) })
 	}
-	firing, stopFiring := context.WithCancel(beside)
+	firing, stopFiring := context.WithCancel(services)
 	defer context.AfterFunc(ctx, stopFiring)()
 	for _, each := range s.w.o.Beside {
 		s.services.Go(func() { each(firing) })
@@ -85,7 +85,7 @@ func (s *session) work(ctx context.Context) error {
 	stopping, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	_ = s.client.StopAndCancel(stopping) // what does not stop ends with the process
-	stopBeside()
+	stopServices()
 	s.end()
 	s.services.Wait()
 	if err == nil {

@@ -19,5 +19,5 @@ func killGroup(p *os.Process)     { signalGroup(p, syscall.SIGKILL) }
 func stopGroup(p *os.Process)     { signalGroup(p, syscall.SIGSTOP) }
 func continueGroup(p *os.Process) { signalGroup(p, syscall.SIGCONT) }
 
-// endGroup asks the script to finish its work. It handles the programs that it started itself.
+// endGroup signals the script to finish its work. The script ends the programs it started.
 func endGroup(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }

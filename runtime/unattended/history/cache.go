@@ -46,8 +46,8 @@ func (c *Cache) List() ([]*Summary, error) {
 		if err != nil {
 			continue // removed meanwhile
 		}
-		now, known := before[id]
-		if !known || now.modified != info.ModTime() || now.size != info.Size() || now.run.State == Running {
+		now, ok := before[id]
+		if !ok || now.modified != info.ModTime() || now.size != info.Size() || now.run.State == Running {
 			if now.run, err = c.read(id); err != nil {
 				continue
 			}

@@ -28,22 +28,22 @@ func (s Store) LogAfter(id, cursor string) (lines []byte, next string, all bool,
 		return nil, cursor, false, nil // about to be rotated, or not started
 	case err != nil:
 		return nil, cursor, false, err
-	case now.known:
+	case now.continues:
 		return now.lines, now.cursor(), false, nil
 	}
 	older, err := readLog(logfile.Rotated(path, 1), first, offset)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cursor, false, err
 	}
-	return append(older.lines, now.lines...), now.cursor(), !older.known, nil
+	return append(older.lines, now.lines...), now.cursor(), !older.continues, nil
 }
 
 // logPart is the part read of a file.
 type logPart struct {
-	first string // stamp of its first line, which distinguishes files
-	known bool   // first is the requested one
-	lines []byte
-	end   int64 // offset after the lines
+	first     string // stamp of its first line, which distinguishes files
+	continues bool   // first is the requested one
+	lines     []byte
+	end       int64 // offset after the lines
 }
 
 func (p logPart) cursor() string { return p.first + " " + strconv.FormatInt(p.end, 10) }
@@ -69,7 +69,7 @@ func readLog(path, first string, offset int64) (logPart, error) {
 		stamp = nil
 	}
 	p := logPart{first: string(stamp)}
-	if p.known = offset >= 0 && p.first != "" && p.first == first; p.known {
+	if p.continues = offset >= 0 && p.first != "" && p.first == first; p.continues {
 		p.end = offset
 	}
 	text, err := io.ReadAll(io.NewSectionReader(f, p.end, logSize*2))

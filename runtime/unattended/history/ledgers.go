@@ -42,10 +42,10 @@ func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Re
 	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	runs, err := s.List(0, nil)
 	for _, run := range runs {
-		known[run.RunID()] = true
+		seen[run.RunID()] = true
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Re
 		ended, writes, err := s.outlook(run)
 		switch gone := info.ModTime().Add(unfinishedAge); {
 		case err != nil:
-		case ended && !known[run], !ended && now.After(gone):
+		case ended && !seen[run], !ended && now.After(gone):
 			_ = ledger.Remove(s.Dir, run) // one in progress stays
 		case ended:
 			_ = ledger.Shorten(s.Dir, run, readable) // retried the next day

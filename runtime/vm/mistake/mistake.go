@@ -14,7 +14,7 @@ import (
 // forms are constructs that do not parse, in the order they are tried.
 var forms = []struct{ form, hint string }{
 	{`!=`, "Lua writes ~= for not equal"},
-	{`[{,]\s*\$\w+\s*[=:]`, `the sign stands in a string: { ["$eq"] = value }; require("query").eq(…) writes it for you`},
+	{`[{,]\s*\$\w+\s*[=:]`, `the sign needs quotes: { ["$eq"] = value }; require("query").eq(…) writes it for you`},
 	{`"""|'''`, "texts of several lines are written [[ … ]]"},
 	{`["']\.\w+\(`, `a string needs parentheses before its function: ("text"):upper()`},
 	{`\*\*`, "powers are written 2^3"},
@@ -51,7 +51,7 @@ var forms = []struct{ form, hint string }{
 	{`\w:\w+\s*[.\[]`, "fields are read with a dot: sdk.projects.search{ … }; a colon calls a function of a value"},
 	{`^\s*(import|from|using|include)\b`, `modules are loaded with local m = require("m")`},
 	{opening, blocks},
-	{`=\s*\([^()]*,[^()]*\)`, "several values stand without parentheses: local a, b = 1, 2"},
+	{`=\s*\([^()]*,[^()]*\)`, "several values are written without parentheses: local a, b = 1, 2"},
 	{`\)\s*\{`, "blocks end with end and have no braces"},
 	{`\bprint\s+["'\w].*\.\.`, "print needs parentheses here: print(a .. b)"},
 	{`\s#\s`, "comments begin with --"},
@@ -73,8 +73,8 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// Line is the hint for a line that does not parse, counted from 1, or "". What is
-// wrong with it may stand before it: Lua ends no statement at the end of a line.
+// Line returns the hint for a line that does not parse, counted from 1, or "".
+// The mistake may be before it: a line's end does not end a statement.
 func Line(code string, number int) string {
 	lines := strings.Split(code, "\n")
 	if number < 1 || number > len(lines) {
@@ -103,8 +103,8 @@ func Line(code string, number int) string {
 	return ""
 }
 
-// Near is what the message of a syntax error adds about a token at a line and a column,
-// both from 1, and the hint for letters that names cannot have.
+// Near returns what a syntax error adds about a token at a line and a column, both from 1, and the hint for letters
+// that names cannot have.
 func Near(code string, number, column int, token string) (near, hint string) {
 	if token == "" {
 		return "", ""
@@ -133,7 +133,7 @@ var (
 	lambda   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[=(,]\s*lambda\b.*:`) })
 )
 
-// End is the hint for code that ends in the middle of a statement.
+// End returns the hint for code that ends in the middle of a statement.
 func End(code string) string {
 	if lambda().MatchString(code) {
 		return "functions without a name are written function(x) return … end"
@@ -171,7 +171,7 @@ var globals = map[string]string{
 	"append": "table.insert(list, v), or list[#list + 1] = v", "import": `modules are loaded with local m = require("m")`,
 }
 
-// Global is the hint for an undefined global that other languages have, or "".
+// Global returns the hint for an undefined global that other languages have, or "".
 func Global(name string) string { return globals[name] }
 
 // Silent are globals that read as nil without an error where another value was
@@ -196,7 +196,7 @@ var members = map[string]string{
 	"time": "time.now() is the current time", "endswith": "s:sub(-#p) == p",
 }
 
-// Member is the hint for a method or function that a value does not have, or "".
+// Member returns the hint for a method or function that a value does not have, or "".
 func Member(name string) string { return members[name] }
 
 // modules are modules of Python.
@@ -209,10 +209,10 @@ var modules = map[string]string{
 	"sys": "arg holds the arguments, os.exit(code) ends the script",
 }
 
-// Module is the hint for a module of Python that does not exist, or "".
+// Module returns the hint for a module of Python that does not exist, or "".
 func Module(name string) string { return modules[name] }
 
-// Arithmetic is the hint for a string that an operator, or its event, cannot take.
+// Arithmetic returns the hint for a string that an operator, or its event, cannot take.
 func Arithmetic(operator string) string {
 	switch operator {
 	case "%", "__mod":
@@ -241,7 +241,7 @@ var messagePatterns = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// Message is the hint for an error of a call, or "".
+// Message returns the hint for an error of a call, or "".
 func Message(message string) string {
 	for i, p := range messagePatterns() {
 		if p.MatchString(message) {
@@ -259,6 +259,6 @@ const (
 	Address  = "inspect.print(t) shows what a table holds"
 )
 
-// Colon is the hint for a function of a manager or module that is called like a
-// method.
+// Colon returns the hint for a function of a manager or module that is called
+// like a method.
 func Colon(module, function string) string { return "write " + module + "." + function + "(…)" }

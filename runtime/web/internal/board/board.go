@@ -36,7 +36,7 @@ type Row struct {
 // States lists the states to choose from.
 func (*Page) States() []jobs.State { return jobs.States }
 
-// Unsuccessful stands for all states of jobs that did not succeed.
+// Unsuccessful includes all states of jobs that did not succeed.
 const Unsuccessful = "not well"
 
 // jobsOnPage is the number of jobs per page.

@@ -9,8 +9,8 @@ import (
 
 const (
 	sameDirection = 25.0 // degrees between two steps along a strip
-	// wide is how many times the usual step between photos counts as a gap, wideStrips the same for the
-	// distance of strips.
+	// wide is the multiple of the usual step between photos that counts as a gap, wideStrips of the distance of
+	// strips.
 	wide, wideStrips = 1.8, 1.6
 	still            = 0.5 // metres: the aircraft hovered
 	stripPhotos      = 4   // minimum photos of a strip
@@ -58,11 +58,9 @@ func walk(photos []Photo, m plane, line []int) (strips []strip, gaps []Gap) {
 		}
 		if k-1 > start && !within(at[k-1].minus(at[start]).angle(step), sameDirection) {
 			end(k - 1)
-			start = k - 1
-			if k-1 > 0 && k+1 < len(at) && within(step.angle(at[k+1].minus(at[k])), sameDirection) {
+			start = k
+			if k+1 < len(at) && within(step.angle(at[k+1].minus(at[k])), sameDirection) {
 				start = k - 1
-			} else {
-				start = k
 			}
 			continue
 		}
