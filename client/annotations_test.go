@@ -239,6 +239,17 @@ func TestAnnotationWithFiles(t *testing.T) {
 			t.Errorf("the datasets made are not named: %+v", f)
 		}
 	})
+	t.Run("an empty file leaves nothing behind", func(t *testing.T) {
+		empty := filepath.Join(t.TempDir(), "empty.txt")
+		if err := os.WriteFile(empty, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, r := record(t, attachmentAnswers())
+		_, err := invoke(t, c, "annotations.create", map[string]any{"project": "p1", "file_paths": []any{image, empty}})
+		if err == nil || !strings.Contains(err.Error(), "empty.txt is empty") || len(r.all()) > 0 {
+			t.Errorf("%v, requests %v", err, routes(r.all()))
+		}
+	})
 	t.Run("an annotation without a project", func(t *testing.T) {
 		c, r := record(t, map[string]string{"": `{"_id":"a1"}`})
 		_, err := invoke(t, c, "annotations.add_attachments", map[string]any{"annotation": "a1", "file_paths": []any{image}})

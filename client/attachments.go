@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -55,7 +56,8 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	images := map[Path]bool{}
 	for _, a := range annotations { // before anything is sent: a wrong path must not leave datasets behind
 		for _, path := range a.files {
-			kind, err := declare.Remember(ctx, "image "+filepath.Base(string(path)), func() (string, error) {
+			name := fmt.Sprintf("image %d %s", len(images), filepath.Base(string(path)))
+			kind, err := declare.Remember(ctx, name, func() (string, error) {
 				image, err := c.isImage(string(path))
 				return strconv.FormatBool(image), err
 			})
@@ -118,6 +120,9 @@ func (c *Client) isImage(path string) (bool, error) {
 	defer file.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(file, head)
+	if errors.Is(err, io.EOF) {
+		return false, fault.Of(&fault.UploadError{}, "%s is empty", path)
+	}
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -253,15 +254,12 @@ func reset(dir string) error {
 			"stop it first: transect platform serve, or transect ui")
 	}
 	// Temporary files of a process that was killed while it created the folder.
-	left, err := filepath.Glob(filepath.Join(dir, ".transect-*"))
+	left, err := fs.Glob(os.DirFS(dir), ".transect-*")
 	if err != nil {
 		return err
 	}
-	for _, name := range entries {
-		left = append(left, filepath.Join(dir, name))
-	}
-	for _, path := range left {
-		if err := os.RemoveAll(path); err != nil {
+	for _, name := range append(left, entries...) {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}

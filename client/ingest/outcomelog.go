@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -71,13 +72,13 @@ func newOutcomeLog(stateDir, id string) (*OutcomeLog, error) {
 
 // pruneLogs removes the logs of the oldest runs.
 func pruneLogs(folder string) {
-	names, err := filepath.Glob(filepath.Join(folder, "*"+logEnding))
+	names, err := fs.Glob(os.DirFS(folder), "*"+logEnding)
 	if err != nil || len(names) < maxLogs {
 		return
 	}
 	slices.Sort(names) // names begin with the time
 	for _, name := range names[:len(names)-maxLogs+1] {
-		_ = os.Remove(name) // the next run tries again
+		_ = os.Remove(filepath.Join(folder, name)) // the next run tries again
 	}
 }
 

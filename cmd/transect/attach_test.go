@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,7 +49,10 @@ end)
 // another process of the same user, and goes on as if nobody had looked.
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "card [1]") // characters of a pattern
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	env := []string{"TRANSECT_LOCAL=1", "TRANSECT_SMTP_PASSWORD=swordfish77"}
 	write(t, dir, "look.lua", attachScript)
 	if err := os.Mkdir(filepath.Join(dir, "flight"), 0o700); err != nil {
@@ -86,7 +90,11 @@ func TestAttach(t *testing.T) {
 		t.Errorf("%v, %s", err, text)
 	}
 	sockets := func() []string {
-		found, _ := filepath.Glob(filepath.Join(dir, ".local/state/transect/runs/*.sock"))
+		runs := filepath.Join(dir, ".local/state/transect/runs")
+		found, _ := fs.Glob(os.DirFS(runs), "*.sock") // the pattern is valid
+		for i := range found {
+			found[i] = filepath.Join(runs, found[i])
+		}
 		return found
 	}
 	if info, err := os.Stat(sockets()[0]); err != nil || info.Mode().Perm() != 0o600 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// NotWell lists the states of jobs that ended unsuccessfully.
-var NotWell = []State{DoneFailures, Failed, Stopped, NeedsDecision}
+// Unsuccessful lists the states of jobs that ended unsuccessfully.
+var Unsuccessful = []State{DoneFailures, Failed, Stopped, NeedsDecision}
 
 // StateText returns the state for lists, with what the job waits for.
 func (j *Job) StateText() string {

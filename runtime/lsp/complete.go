@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,10 +133,10 @@ func (s *Server) files(d *document, folder string) (names []string) {
 func (s *Server) modules(d *document) (names []string) {
 	dir := filepath.Dir(d.path)
 	for _, pattern := range []string{"[^.]*.lua", "[^.]*/[^.]*.lua"} {
-		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, path := range paths {
-			if name, err := filepath.Rel(dir, strings.TrimSuffix(path, ".lua")); err == nil && path != d.path {
-				names = append(names, strings.ReplaceAll(filepath.ToSlash(name), "/", "."))
+		found, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is valid
+		for _, name := range found {
+			if name != filepath.Base(d.path) {
+				names = append(names, strings.ReplaceAll(strings.TrimSuffix(name, ".lua"), "/", "."))
 			}
 		}
 	}

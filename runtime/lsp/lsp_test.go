@@ -50,7 +50,7 @@ const initialize = `{"processId":4711,"clientInfo":{"name":"Visual Studio Code",
 
 func start(t *testing.T, files map[string]string) *client {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "fields [2026]")
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,9 +92,8 @@ func (s *server) addResources(m *mcp.Server) error {
 	}
 	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: ofFolder + "{+path}", Name: "script", MIMEType: lua,
 		Description: "a script of the folder"}, own)
-	names, err := filepath.Glob(filepath.Join(s.Folder, "*.lua"))
+	names, err := fs.Glob(os.DirFS(s.Folder), "*.lua")
 	for _, name := range names {
-		name = filepath.Base(name)
 		m.AddResource(&mcp.Resource{URI: ofFolder + name, Name: name, MIMEType: lua}, own)
 	}
 	return errors.Join(err, os.MkdirAll(s.plans(), 0o700))

@@ -49,12 +49,13 @@ func Replace(dir string, files []File, extension, mark string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(dir, "*"+extension))
+	old, err := fs.Glob(os.DirFS(dir), "*"+extension)
 	if err != nil {
 		return err
 	}
-	for _, path := range old {
-		current := slices.ContainsFunc(files, func(f File) bool { return f.Path == filepath.Base(path) })
+	for _, name := range old {
+		path := filepath.Join(dir, name)
+		current := slices.ContainsFunc(files, func(f File) bool { return f.Path == name })
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -146,10 +147,11 @@ func (a *attached) matches(name string) bool {
 
 // connect connects to all running scripts, the oldest first, and removes the sockets of killed ones.
 func connect(dir string) (list []*attached) {
-	paths, _ := filepath.Glob(filepath.Join(dir, "*"+socketKind)) // the pattern is valid
-	all := make([]*attached, len(paths))
+	names, _ := fs.Glob(os.DirFS(dir), "*"+socketKind) // the pattern is valid
+	all := make([]*attached, len(names))
 	var dials sync.WaitGroup
-	for i, path := range paths {
+	for i, name := range names {
+		path := filepath.Join(dir, name)
 		dials.Go(func() {
 			c, err := net.DialTimeout("unix", path, answerWithin)
 			if err != nil {

@@ -43,7 +43,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 	}
 	a.onJobsStore(cmd, func(ctx context.Context, store *jobs.Store, _ []string) error {
 		if failed {
-			filter.States = append(filter.States, jobs.NotWell...)
+			filter.States = append(filter.States, jobs.Unsuccessful...)
 		}
 		list, err := store.Overview(ctx, filter)
 		if err != nil {

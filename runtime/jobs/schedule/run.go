@@ -130,9 +130,11 @@ func (r *runner) prune(ctx context.Context) error {
 	if time.Now().Before(r.pruneFrom) {
 		return nil
 	}
-	r.pruneFrom = time.Now().Add(time.Hour)
 	_, err := r.store.DB().ExecContext(ctx,
 		fmt.Sprintf("delete from tr_fired where state in ('ended', 'left out') and at < %s - %d", r.clock,
 			keep.Milliseconds()))
+	if err == nil {
+		r.pruneFrom = time.Now().Add(time.Hour)
+	}
 	return err
 }

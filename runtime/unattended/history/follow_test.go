@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // Whoever follows a log sees each line once and in order, also when the log is
 // rotated in between; who comes too late begins anew.
 func TestFollowLog(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	run := &history.Summary{ID: history.NewID(start), State: history.Running, Script: "x.lua", Started: start}
 	e, err := s.Begin(run)
 	if err != nil {

@@ -48,7 +48,7 @@ func ran(t testing.TB, s history.Store, at time.Time, printed string) *history.S
 }
 
 func TestHistory(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	if runs, err := s.List(0, nil); err != nil || len(runs) != 0 {
 		t.Fatalf("before the first run: %v, %v", runs, err)
 	}
@@ -177,7 +177,7 @@ func TestRetention(t *testing.T) {
 
 // Runs that start and end at once, while others list and prune, all are there.
 func TestRunsAtOnce(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() { ran(t, s, start, "x\n") })
@@ -198,7 +198,7 @@ func TestRunsAtOnce(t *testing.T) {
 
 // A file that is damaged hides itself only, and goes when its time has come.
 func TestDamagedEntry(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	bad := ran(t, s, start, "x\n")
 	good := ran(t, s, start.Add(time.Hour), "x\n")
 	for _, text := range []string{"", "{", "null and void", `{"id": 3}`, "\x00\x00\x00"} {

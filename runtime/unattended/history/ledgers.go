@@ -1,6 +1,7 @@
 package history
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +39,8 @@ func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Re
 	if err := os.Chtimes(stamp, now, now); err != nil {
 		return nil, err
 	}
-	paths, err := filepath.Glob(filepath.Join(s.Dir, "*"+ledger.Suffix))
-	if err != nil || len(paths) == 0 {
+	names, err := fs.Glob(os.DirFS(s.Dir), "*"+ledger.Suffix)
+	if err != nil || len(names) == 0 {
 		return nil, err
 	}
 	seen := map[string]bool{}
@@ -50,12 +51,13 @@ func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Re
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range paths {
+	for _, name := range names {
+		path := filepath.Join(s.Dir, name)
 		info, err := os.Stat(path)
 		if err != nil || now.Sub(info.ModTime()) < sweepEvery {
 			continue
 		}
-		run := strings.TrimSuffix(filepath.Base(path), ledger.Suffix)
+		run := strings.TrimSuffix(name, ledger.Suffix)
 		ended, writes, err := s.outlook(run)
 		switch gone := info.ModTime().Add(unfinishedAge); {
 		case err != nil:

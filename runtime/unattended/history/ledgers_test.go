@@ -15,7 +15,7 @@ import (
 // Ledgers of runs that ended well go with the history; unfinished ones stay for 60
 // days, also when the history forgets their runs, and are told of a week before.
 func TestLedgersAreKept(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	now := time.Now()
 	begin := func(run string, ended bool, age time.Duration) string {
 		t.Helper()
@@ -76,7 +76,7 @@ func TestLedgersAreKept(t *testing.T) {
 // again; what was written, its state and its identifiers stay. One whose last
 // start did not end, or is in progress, keeps all.
 func TestAnswersAreDroppedAfterADay(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	now := time.Now()
 	readable := func(op string, _ *ledger.Result) bool { return op == "things.create" }
 	begin := func(run string) *ledger.Ledger {

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	s := history.In(t.TempDir())
+	s := history.In(filepath.Join(t.TempDir(), "state [1]"))
 	run := &history.Summary{ID: history.NewID(start), State: history.Running, Script: "x.lua", Started: start}
 	e, err := s.Begin(run)
 	if err != nil {

@@ -79,7 +79,7 @@ func (p *Page) readJobs(ctx context.Context, store *jobs.Store) error {
 	p.Filter.Top = !slices.ContainsFunc(choices, chosen)
 	switch state := jobs.State(p.State); {
 	case state == Unsuccessful:
-		p.Filter.States = jobs.NotWell
+		p.Filter.States = jobs.Unsuccessful
 	case slices.Contains(jobs.States, state):
 		p.Filter.States = []jobs.State{state}
 	}

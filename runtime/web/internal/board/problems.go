@@ -38,7 +38,7 @@ func (n *OvernightSummary) addJobs(ctx context.Context, store *jobs.Store, outco
 	groups, single := map[key]*jobGroup{}, 0
 	for _, o := range outcomes {
 		k := key{o.Parent, o.Schedule}
-		wrong := slices.Contains(jobs.NotWell, o.State)
+		wrong := slices.Contains(jobs.Unsuccessful, o.State)
 		if k == (key{}) {
 			if wrong {
 				single += o.Jobs
@@ -126,7 +126,7 @@ func (n *OvernightSummary) groups(ctx context.Context, store *jobs.Store, list [
 				fmt.Sprintf("/jobs?parent=%d", parent.ID)+query
 			g.all = submitted[g.parent].All()
 			more = append(more, parent.Describe())
-			heads[parent.ID] = slices.Contains(jobs.NotWell, parent.State) && parent.Parent == 0 && parent.Schedule == ""
+			heads[parent.ID] = slices.Contains(jobs.Unsuccessful, parent.State) && parent.Parent == 0 && parent.Schedule == ""
 		} else if g.schedule != "" {
 			t.Text, t.Link = "The schedule "+g.schedule+": ", "/jobs?schedule="+url.QueryEscape(g.schedule)+query
 		} else {
@@ -162,7 +162,7 @@ func (n *OvernightSummary) singles(ctx context.Context, store *jobs.Store, all i
 			return err
 		}
 	}
-	ended, err := store.List(ctx, jobs.Filter{States: jobs.NotWell, EndedWithin: Within, Single: true,
+	ended, err := store.List(ctx, jobs.Filter{States: jobs.Unsuccessful, EndedWithin: Within, Single: true,
 		Limit: maxProblems + len(heads)})
 	if err != nil {
 		return err
