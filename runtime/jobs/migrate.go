@@ -50,7 +50,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		//lint:ignore SA1019 on SQLite all of River's migrations can share a transaction
+		//nolint:staticcheck // on SQLite all of River's migrations can share a transaction
 		if _, err := river.MigrateTx(ctx, tx.Tx, rivermigrate.DirectionUp, nil); err != nil {
 			return err
 		}
