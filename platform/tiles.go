@@ -93,13 +93,7 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 		beside = append(beside, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
 	beside = append(beside, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
-	if content := must(formats.RecogniseWith(file, beside...)); content.Format == "geotiff" {
-		format = "tiff"
-	} else {
-		format = content.Format
-	}
-	r, err = formats.OpenRaster(ctx, file, beside...)
-	return r, format, err
+	return formats.OpenRaster(ctx, file, beside...)
 }
 
 // failedFor returns the state of tiles or a preview that cannot be made.
