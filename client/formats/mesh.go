@@ -118,7 +118,11 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	if info.System == nil {
 		return info, nil
 	}
-	offset := f.offset(ctx)
+	offset, err := f.offset(ctx)
+	if err != nil {
+		info.Reason = err
+		return info, nil
+	}
 	var b box
 	if err := m.Points(ctx, func(p [3]float64) { b.add(p[0]+offset[0], p[1]+offset[1]) }); err != nil {
 		return info, err
@@ -127,15 +131,20 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
-// offset returns the offset of coordinates from a mesh's companion file, such as model_offset.xyz.
-func (f *file) offset(ctx context.Context) (offset [3]float64) {
+// offset returns the horizontal offset of coordinates from a mesh's companion file, such as model_offset.xyz.
+func (f *file) offset(ctx context.Context) (offset [2]float64, err error) {
 	for _, b := range f.beside {
 		if strings.HasSuffix(strings.ToLower(b.Name), "offset.xyz") && b.Size < 4096 {
-			text, _ := io.ReadAll(b.Reader(ctx))
-			_, _ = fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1], &offset[2])
+			text, err := io.ReadAll(b.Reader(ctx))
+			if err == nil {
+				_, err = fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1])
+			}
+			if err != nil {
+				return offset, fmt.Errorf("the offset in %s cannot be read: %w", b.Name, source.Cut(err))
+			}
 		}
 	}
-	return offset
+	return offset, nil
 }
 
 // scene is a picture of triangles from above.

@@ -1,6 +1,10 @@
 package formats
 
-import "testing"
+import (
+	"bytes"
+	"context"
+	"testing"
+)
 
 // TestDeclarations: names and extensions are unique, and every format can be recognised.
 func TestDeclarations(t *testing.T) {
@@ -46,5 +50,14 @@ func TestWorldFilesFollowExtensions(t *testing.T) {
 		if _, ok := SidecarStem(name); ok {
 			t.Errorf("%s is a file beside another", name)
 		}
+	}
+}
+
+// TestVectorIsNoRaster: a GeoPackage without tiles is refused as a raster.
+func TestVectorIsNoRaster(t *testing.T) {
+	b := sample(t, "vector/nc-counties.gpkg")
+	_, _, err := OpenRaster(context.Background(), File{Name: "a.gpkg", Data: bytes.NewReader(b), Size: int64(len(b))})
+	if err == nil || err.Error() != "it has no raster" {
+		t.Error(err)
 	}
 }

@@ -139,8 +139,11 @@ func visitVector(ctx context.Context, f *file, visit Visitor) error {
 // openTiles opens the raster in a GeoPackage, whose position replaces the one beside it.
 func openTiles(ctx context.Context, f *file, beside *placed) (*raster.Raster, error) {
 	t, err := shapes.Tiles(ctx, f.File)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case t == nil:
+		return nil, errors.New("it has no raster")
 	}
 	beside.world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
 	beside.projection = t.Definition
