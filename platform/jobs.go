@@ -190,9 +190,11 @@ func (w *workers) run(ctx context.Context, j job) {
 	case err == nil:
 	case w.p.closing.Err() != nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
 		// An interrupted attempt does not count.
-		_ = w.p.write(context.WithoutCancel(ctx), func(t tx) {
+		if err := w.p.write(context.WithoutCancel(ctx), func(t tx) {
 			t.exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
-		})
+		}); err != nil {
+			w.p.log.Error("an interrupted attempt counts", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
+		}
 	default:
 		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
 		_ = wait.Sleep(ctx, retryDelay)

@@ -93,13 +93,7 @@ func (p *Platform) openPositioned(ctx context.Context, file formats.File, datase
 		sidecars = append(sidecars, formats.File{Name: s.filename, Data: f, Size: s.size})
 	}
 	sidecars = append(sidecars, formats.File{Name: "given.prj", Data: strings.NewReader(given), Size: int64(len(given))})
-	if content := must(formats.RecogniseWith(file, sidecars...)); content.Format == "geotiff" {
-		format = "tiff"
-	} else {
-		format = content.Format
-	}
-	r, err = formats.OpenRaster(ctx, file, sidecars...)
-	return r, format, err
+	return formats.OpenRaster(ctx, file, sidecars...)
 }
 
 // failedFor returns the state of tiles or a preview that cannot be made.

@@ -1,13 +1,21 @@
 package formats
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"image"
 	"image/color"
+	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
+	"transect/client/formats/crs"
 	"transect/client/formats/pointcloud"
 	"transect/client/formats/raster"
 )
@@ -16,6 +24,173 @@ const (
 	maxPoints   = 8_000_000 // most points of a cloud to draw
 	firstPoints = 200_000   // sampled first, to find the extent of the others
 )
+
+// clouds are the formats of point clouds.
+var clouds = []Format{
+	// The top bits of the point format are set by compressors (LAS 1.4, "Point Data Record Format").
+	{name: "laz", kind: "pcl",
+		match:      func(p *probe) bool { return hasAny(p.head, "LASF") && len(p.head) > 104 && p.head[104]&0xC0 != 0 },
+		extensions: []string{"laz"}, title: "a LAZ point cloud", truncated: truncatedLAS, reader: points},
+	{name: "las", kind: "pcl", magic: []string{"LASF"}, extensions: []string{"las"}, title: "a LAS point cloud",
+		truncated: truncatedLAS, reader: points},
+	{name: "e57", kind: "pcl", magic: []string{"ASTM-E57"}, extensions: []string{"e57"}, title: "an E57 point cloud"},
+	{name: "pcd", kind: "pcl", match: func(p *probe) bool {
+		return hasAny(p.head, "# .PCD") || strings.HasPrefix(p.trimmed(), "VERSION") && strings.Contains(p.text, "\nFIELDS ")
+	}},
+	{kind: "pcl", extensions: []string{"xyz", "pts", "ptx"}, among: pointLists, match: pointLines},
+}
+
+var points = reader{describe: describeCloud, picture: drawCloud}
+
+var numbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*-?[\d.]+(e[-+]?\d+)?([\s,;]+-?[\d.]+(e[-+]?\d+)?){2,}\s*$`)
+})
+
+// pointLines reports whether a file is a list of points: by its extension, and all lines have at least three numbers.
+// The first two may be a header, the last one may be incomplete.
+func pointLines(p *probe) bool {
+	if _, ok := p.among(pointLists); !ok {
+		return false
+	}
+	lines := strings.Split(p.trimmed(), "\n")
+	if int64(len(p.text)) < p.Size && len(lines) > 1 {
+		lines = lines[:len(lines)-1]
+	}
+	good := 0
+	for _, line := range lines {
+		if numbers().MatchString(line) {
+			good++
+		}
+	}
+	return good > 0 && good >= len(lines)-11 && good*2 >= len(lines)-2
+}
+
+// outlinePoints is how many points of a cloud determine its outline.
+const outlinePoints = 1_000_000
+
+func describeCloud(ctx context.Context, f *file) (Info, error) {
+	c, err := pointcloud.Open(f.Reader(ctx), f.Size)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Kind: "pcl", Format: "las", Points: c.Count}
+	if c.Compressed {
+		info.Format = "laz"
+	}
+	system, err := systemOf(c)
+	info.locate(ctx, f, system, err)
+	var b box
+	for p, err := range c.Sample(ctx, outlinePoints) {
+		if err != nil {
+			return info, err
+		}
+		b.add(p.X, p.Y)
+	}
+	if b.empty() {
+		info.Reason = errors.New("it has no points")
+		return info, nil
+	}
+	if info.System != nil {
+		info.place(&b)
+		info.Resolution = b.spacing(info.System, c.Count)
+	}
+	return info, nil
+}
+
+// systemOf returns the reference system of a point cloud, nil when it has none.
+func systemOf(c *pointcloud.Cloud) (*crs.System, error) {
+	if c.WKT == "" && c.Keys == nil {
+		return nil, nil
+	}
+	if c.WKT != "" {
+		return crs.FromWKT(c.WKT)
+	}
+	return crs.FromGeoKeys(crs.GeoKeys{Directory: c.Keys, Doubles: c.Doubles, ASCII: c.Text})
+}
+
+// isWKT matches the start of well-known text, which not every projection file contains.
+var isWKT = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[A-Z_]{6,}\s*\[`) })
+
+// ProjectionBeside returns the text of the projection file (.prj) for a point cloud without a
+// reference system of its own, "" if it has one.
+func ProjectionBeside(ctx context.Context, cloud, projection File) (text string) {
+	f := &file{File: cloud}
+	_ = f.within(ctx, "", func(ctx context.Context, _ *Format) error { // another reader reports errors
+		c, err := pointcloud.Open(f.Reader(ctx), f.Size)
+		if err != nil || projection.Size > maxProjection {
+			return err
+		}
+		if own, err := systemOf(c); own != nil || err != nil && !errors.Is(err, crs.ErrNoSystem) {
+			return err
+		}
+		b, err := io.ReadAll(projection.Reader(ctx))
+		if isWKT().Match(b) && utf8.Valid(b) {
+			text = strings.TrimSpace(string(b))
+		}
+		return err
+	})
+	return text
+}
+
+// truncatedLAS evaluates the public header block (LAS 1.4 R15): offset, size and number of the
+// points. Compressed points have no fixed size, but the offset of their chunk table, which comes
+// last. It does not use the point cloud reader, which refuses versions and compressions that can be
+// truncated as well.
+func truncatedLAS(f io.ReaderAt, size int64) string {
+	head := make([]byte, 375)
+	n, _ := f.ReadAt(head, 0)
+	if n < 227 {
+		return headerCut
+	}
+	points := int64(binary.LittleEndian.Uint32(head[96:]))
+	length := int64(binary.LittleEndian.Uint16(head[105:]))
+	count := uint64(binary.LittleEndian.Uint32(head[107:]))
+	if head[25] >= 4 && n >= 255 {
+		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
+			count = long
+		}
+	}
+	switch {
+	case points > size:
+		return headerCut
+	case count == 0:
+		return ""
+	case head[104]&0xC0 == 0:
+		if length > 0 && count > math.MaxInt64/2/uint64(length) {
+			return "its header counts more points than any file can hold"
+		}
+		return tooShort(size, points+length*int64(count))
+	}
+	if pointwise(f, points) {
+		return ""
+	}
+	var table [8]byte
+	if n, _ := f.ReadAt(table[:], points); n < len(table) {
+		return headerCut
+	}
+	at := int64(binary.LittleEndian.Uint64(table[:]))
+	if at == -1 { // written in one pass, so the offset is in the last bytes
+		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
+			return headerCut
+		}
+		at = int64(binary.LittleEndian.Uint64(table[:]))
+	}
+	if at < points || at+8 > size {
+		return "the offset of its chunk table is past its end: its end is missing"
+	}
+	return ""
+}
+
+// pointwise reports whether points are compressed individually, so that a file has no chunk table
+// (LASzip, "The LAZ Compression", compressor 1). points is their offset.
+func pointwise(f io.ReaderAt, points int64) bool {
+	const record = 54 // bytes of a record header, with the owner's name at byte 2
+	head := make([]byte, min(points, 64<<10))
+	n, _ := f.ReadAt(head, 0)
+	_, rest, found := bytes.Cut(head[:n], []byte("laszip encoded"))
+	at := record - 2 - len("laszip encoded")
+	return found && len(rest) >= at+2 && binary.LittleEndian.Uint16(rest[at:]) == 1
+}
 
 // drawCloud shows a point cloud from above, coloured by height.
 func drawCloud(ctx context.Context, f *file, side int) (image.Image, error) {

@@ -120,9 +120,17 @@ func TestProjectionsBesideTheFile(t *testing.T) {
 	prj := File{Name: "site.prj", Data: strings.NewReader(utm32), Size: int64(len(utm32))}
 	xyz := "691000.0 5334000.0 500.0\n"
 	offset := File{Name: "site_offset.xyz", Data: strings.NewReader(xyz), Size: int64(len(xyz))}
-	info, err := extent(t, "site.obj", []byte("v 0 0 0\nv 10 0 0\nv 10 10 5\nf 1 2 3\n"), prj, offset)
+	site := []byte("v 0 0 0\nv 10 0 0\nv 10 10 5\nf 1 2 3\n")
+	info, err := extent(t, "site.obj", site, prj, offset)
 	if err != nil || info.Outline == nil {
 		t.Fatal(info, err)
+	}
+	for _, text := range []string{"", "691000.0", "none"} { // without its offset, the mesh would lie elsewhere
+		offset.Data, offset.Size = strings.NewReader(text), int64(len(text))
+		if info, err := extent(t, "site.obj", site, prj, offset); err != nil || info.Outline != nil || info.Reason == nil ||
+			!strings.Contains(info.Reason.Error(), "the offset in site_offset.xyz cannot be read") {
+			t.Errorf("%q: %+v, %v", text, info, err)
+		}
 	}
 	// From gdaltransform.
 	if b := info.Outline.Bound(); math.Abs(b.Min[0]-11.567053) > 1e-4 || math.Abs(b.Min[1]-48.130567) > 1e-4 {

@@ -8,9 +8,9 @@
 // these alone, on no format by name.
 //
 // Files are read through an io.ReaderAt within limits of memory, points and time (limits.go),
-// whatever they contain. readers.go lists the supported formats; the subpackages read them. A new
-// format is added there, with its first bytes in recognise.go and the files belonging to it in
-// sidecars.go.
+// whatever they contain. Each format is declared once, as a Format in the file of its family (photo.go,
+// tiff.go, raster.go, shapes.go, mesh.go, cloud.go, documents.go), which reads it with a subpackage;
+// registry.go lists the families. The rest asks the declarations.
 package formats
 
 import (
@@ -43,9 +43,12 @@ func Picture(ctx context.Context, main File, side int, beside ...File) (drawn im
 	if side < 1 {
 		return nil, fault.Of(&fault.ParameterError{}, "side must be positive, got %d", side)
 	}
-	f := &file{main, beside}
-	err = f.within(ctx, "there is no preview", func(ctx context.Context, r reader) (err error) {
-		drawn, err = r.picture(ctx, f, side)
+	f := &file{File: main, beside: beside}
+	err = f.within(ctx, "there is no preview", func(ctx context.Context, format *Format) (err error) {
+		if format.picture == nil {
+			return ErrNone
+		}
+		drawn, err = format.picture(ctx, f, side)
 		return err
 	})
 	return drawn, err
@@ -69,9 +72,9 @@ func Encode(m image.Image) ([]byte, error) {
 // The error is a fault.FileError, or an ErrNone for files of other kinds; a missing position is not
 // an error.
 func Describe(ctx context.Context, main File, beside ...File) (info Info, err error) {
-	f := &file{main, beside}
-	err = f.within(ctx, "it cannot be read", func(ctx context.Context, r reader) (err error) {
-		info, err = r.describe(ctx, f)
+	f := &file{File: main, beside: beside}
+	err = f.within(ctx, "it cannot be read", func(ctx context.Context, format *Format) (err error) {
+		info, err = format.describe(ctx, f)
 		return err
 	})
 	return info, err
@@ -80,13 +83,13 @@ func Describe(ctx context.Context, main File, beside ...File) (info Info, err er
 // Features visits all features of a vector file. An error of visit ends it and is returned; any
 // other error is the bare reason, an ErrNone for files of other kinds.
 func Features(ctx context.Context, main File, visit Visitor, beside ...File) error {
-	f := &file{main, beside}
+	f := &file{File: main, beside: beside}
 	var stopped error
-	err := f.within(ctx, "", func(ctx context.Context, r reader) error {
-		if r.features == nil {
+	err := f.within(ctx, "", func(ctx context.Context, format *Format) error {
+		if format.features == nil {
 			return ErrNone
 		}
-		return r.features(ctx, f, func(g orb.Geometry, attributes json.RawMessage) error {
+		return format.features(ctx, f, func(g orb.Geometry, attributes json.RawMessage) error {
 			stopped = visit(g, attributes)
 			return stopped
 		})
@@ -100,7 +103,8 @@ func Features(ctx context.Context, main File, visit Visitor, beside ...File) err
 // file is a file being examined.
 type file struct {
 	File
-	beside []File
+	beside  []File
+	content *Content // once it is recognised
 }
 
 // fault returns the error for what failed, with the reason, in one line; without what, the reason alone.

@@ -39,9 +39,9 @@ func reserve(ctx context.Context, bytes int64) (release func(), err error) {
 
 var errTooLarge = errors.New("it is too large to be shown")
 
-// within runs do with the file's reader and the time limit. It treats a panic of a decoder as a
+// within runs do with the file's format and the time limit. It treats a panic of a decoder as a
 // damaged file. The error includes what.
-func (f *file) within(ctx context.Context, what string, do func(context.Context, reader) error) (err error) {
+func (f *file) within(ctx context.Context, what string, do func(context.Context, *Format) error) (err error) {
 	limited, cancel := context.WithTimeout(ctx, MaxTime(f.Size))
 	defer cancel()
 	defer func() {
@@ -64,14 +64,14 @@ func (f *file) within(ctx context.Context, what string, do func(context.Context,
 			err = tooSlow(f.Size)
 		}
 	}()
-	r, err := f.reader()
+	format, err := f.format()
 	switch {
 	case err != nil:
 		return err
-	case r.describe == nil:
+	case format.describe == nil:
 		return ErrNone
 	}
-	return do(limited, r)
+	return do(limited, format)
 }
 
 // showPanics is set by tests.

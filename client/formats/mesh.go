@@ -1,17 +1,81 @@
 package formats
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"io"
 	"math"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
 	"transect/client/formats/mesh"
 	"transect/client/formats/pointcloud"
+	"transect/client/formats/source"
 )
+
+// meshes are the formats of meshes.
+var meshes = []Format{
+	{name: "ply", kind: "mesh", magic: []string{"ply\n", "ply\r"}, sniff: sniffPLY, reader: triangles},
+	{name: "stl", kind: "mesh", match: isSTL, extensions: []string{"stl"}, tried: true, reader: triangles},
+	{name: "obj", kind: "mesh", match: isOBJ, extensions: []string{"obj"}, tried: true, references: materialsOf,
+		reader: triangles},
+	{name: "mtl", kind: "file", extensions: []string{"mtl"}, among: plainTexts, references: texturesOf},
+	{name: "gltf", kind: "mesh", extensions: []string{"gltf"}, title: "glTF", textual: true, references: filesOfModel,
+		truncated: openObject},
+	{name: "glb", kind: "mesh", magic: []string{"glTF"}, extensions: []string{"glb"}, title: "a binary glTF mesh",
+		truncated: byHeader(12, glbSize)},
+	{name: "collada", kind: "mesh", roots: []string{"COLLADA"}, truncated: openElement},
+	{name: "fbx", kind: "mesh", magic: []string{"Kaydara FBX Binary"}},
+	{name: "3ds", kind: "file", extensions: []string{"3ds"}, among: binaries},
+}
+
+var triangles = reader{describe: describeMesh, picture: drawMesh}
+
+// sniffPLY distinguishes a mesh, which has faces, from a point cloud.
+func sniffPLY(p *probe) Content {
+	points := Content{Kind: "pcl", Format: "ply"}
+	lines := bufio.NewScanner(io.NewSectionReader(p.Data, 0, min(p.Size, 256<<10)))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		switch {
+		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") &&
+			fields[2] != "0":
+			return named("ply").content()
+		case len(fields) == 1 && fields[0] == "end_header":
+			return points
+		}
+	}
+	return points
+}
+
+func isSTL(p *probe) bool {
+	return len(p.head) >= 84 && p.Size == 84+50*int64(binary.LittleEndian.Uint32(p.head[80:])) ||
+		strings.HasPrefix(p.trimmed(), "solid ") && strings.Contains(p.text, "facet")
+}
+
+var objLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(v\s+-?[\d.]+(e[-+]?\d+)?\s+-?[\d.]|mtllib\s|usemtl\s|vn\s+-?[\d.]|vt\s+-?[\d.])`)
+})
+
+// isOBJ requires several kinds of lines if the extension is another.
+func isOBJ(p *probe) bool {
+	if comment := strings.HasPrefix(p.trimmed(), "#"); p.ext == "obj" && (comment || objLine().MatchString(p.text)) {
+		return true
+	}
+	has := func(line string) bool { return strings.Contains(p.text, line) }
+	return has("\nv ") && (has("\nmtllib ") || strings.HasPrefix(p.text, "mtllib ") || has("\nvn ") || has("\nf ")) &&
+		len(objLine().FindAllStringIndex(p.text, 4)) == 4
+}
+
+func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8:])) }
 
 // drawMesh draws a mesh from above, with its colours and textures, else coloured by height.
 func drawMesh(ctx context.Context, f *file, side int) (image.Image, error) {
@@ -54,7 +118,11 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	if info.System == nil {
 		return info, nil
 	}
-	offset := f.offset(ctx)
+	offset, err := f.offset(ctx)
+	if err != nil {
+		info.Reason = err
+		return info, nil
+	}
 	var b box
 	if err := m.Points(ctx, func(p [3]float64) { b.add(p[0]+offset[0], p[1]+offset[1]) }); err != nil {
 		return info, err
@@ -63,15 +131,20 @@ func describeMesh(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
-// offset returns the offset of coordinates from a mesh's companion file, such as model_offset.xyz.
-func (f *file) offset(ctx context.Context) (offset [3]float64) {
+// offset returns the horizontal offset of coordinates from a mesh's companion file, such as model_offset.xyz.
+func (f *file) offset(ctx context.Context) (offset [2]float64, err error) {
 	for _, b := range f.beside {
 		if strings.HasSuffix(strings.ToLower(b.Name), "offset.xyz") && b.Size < 4096 {
-			text, _ := io.ReadAll(b.Reader(ctx))
-			_, _ = fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1], &offset[2])
+			text, err := io.ReadAll(b.Reader(ctx))
+			if err == nil {
+				_, err = fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1])
+			}
+			if err != nil {
+				return offset, fmt.Errorf("the offset in %s cannot be read: %w", b.Name, source.Cut(err))
+			}
 		}
 	}
-	return offset
+	return offset, nil
 }
 
 // scene is a picture of triangles from above.
@@ -230,3 +303,85 @@ func (s *scene) texture(name string) image.Image {
 
 // maxTextures is the most textures to draw.
 const maxTextures = 24
+
+// Limits of the search for references, in bytes.
+const (
+	maxMeshHead  = 1 << 20
+	maxMaterials = 16 << 20
+	maxModel     = 64 << 20
+)
+
+// materialsOf lists the libraries of an OBJ file, else the one with its own name.
+func materialsOf(name string, r io.Reader) (found []Reference) {
+	lines := source.Lines(io.LimitReader(r, maxMeshHead))
+	for lines.Scan() {
+		if names, ok := strings.CutPrefix(lines.Text(), "mtllib "); ok {
+			found = append(found, Reference{Name: names, Component: "material", Format: "mtl", Several: true})
+		}
+	}
+	stem, _ := CutExtension(name)
+	return append(found, Reference{Name: stem + ".mtl", Component: "material", Format: "mtl", Otherwise: true})
+}
+
+// texturesOf lists the images of a material library (MTL, "Texture map statements").
+func texturesOf(_ string, r io.Reader) (found []Reference) {
+	lines := source.Lines(io.LimitReader(r, maxMaterials))
+	for lines.Scan() {
+		statement, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		switch s := strings.ToLower(statement); {
+		case strings.HasPrefix(s, "map_"), s == "bump", s == "disp", s == "decal", s == "refl", s == "norm":
+			if name := afterOptions(rest); name != "" {
+				found = append(found, Reference{Name: name, Component: "texture"})
+			}
+		}
+	}
+	return found
+}
+
+// mapOptions are the options of texture maps with their number of words.
+var mapOptions = map[string]int{
+	"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1, "-imfchan": 1,
+	"-type": 1, "-cc": 1, "-o": 3, "-s": 3, "-t": 3,
+}
+
+// afterOptions returns the file name of a texture map statement.
+func afterOptions(rest string) string {
+	for rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "-"); rest = strings.TrimSpace(rest) {
+		option, more, _ := strings.Cut(rest, " ")
+		words, known := mapOptions[strings.ToLower(option)]
+		if !known {
+			break
+		}
+		optional := words == 3 // -o, -s and -t take one to three numbers
+		for n := range words {
+			word, next, _ := strings.Cut(strings.TrimSpace(more), " ")
+			if _, err := strconv.ParseFloat(word, 64); optional && n > 0 && err != nil {
+				break
+			}
+			more = next
+		}
+		rest = more
+	}
+	return rest
+}
+
+// filesOfModel lists the files that a glTF model refers to (glTF 2.0, 3.5 "URIs").
+func filesOfModel(_ string, r io.Reader) (found []Reference) {
+	var model struct{ Images, Buffers []struct{ URI string } }
+	if json.NewDecoder(io.LimitReader(r, maxModel)).Decode(&model) != nil {
+		return nil
+	}
+	add := func(uri, component, note string) {
+		if name, err := url.PathUnescape(uri); err == nil && name != "" && !strings.Contains(name, ":") {
+			found = append(found, Reference{Name: name, Component: component, Note: note})
+		}
+	}
+	for _, m := range model.Images {
+		add(m.URI, "texture", "")
+	}
+	for _, b := range model.Buffers {
+		add(b.URI, NotSent,
+			"the model keeps its shape in "+b.URI+", which is sent as a file of its own: the platform shows a .glb")
+	}
+	return found
+}

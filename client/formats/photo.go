@@ -14,14 +14,48 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paulmach/orb"
 	_ "golang.org/x/image/bmp"
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
+	"transect/client/formats/crs"
 	"transect/client/formats/imagery"
+	"transect/client/formats/jpegcheck"
 	"transect/client/formats/source"
 )
+
+// pictures are the formats of photos.
+var pictures = []Format{
+	{name: "jpeg", kind: "image", magic: []string{"\xff\xd8\xff"}, extensions: []string{"jpg", "jpeg", "jpe"},
+		title: "a JPEG image", world: true, truncated: truncatedPicture,
+		reader: photos, check: checkJPEG, position: ownFirst},
+	{name: "png", kind: "image", magic: []string{"\x89PNG\r\n\x1a\n"}, extensions: []string{"png"}, title: "a PNG image",
+		world: true, reader: photos, check: checkPicture, truncated: truncatedPicture},
+	{name: "gif", kind: "image", magic: []string{"GIF8"}, extensions: []string{"gif"}, title: "a GIF image", world: true,
+		reader: photos, check: checkPicture},
+	{name: "webp", kind: "image", extensions: []string{"webp"}, title: "a WebP image", world: true,
+		match:  func(p *probe) bool { return hasAny(p.head, "RIFF") && hasAny(p.head[min(8, len(p.head)):], "WEBP") },
+		reader: photos, check: checkWebP, truncated: truncatedPicture},
+	{name: "bmp", kind: "image", match: func(p *probe) bool { return p.ext == "bmp" && hasAny(p.head, "BM") },
+		extensions: []string{"bmp"}, world: true, reader: photos, check: checkPicture},
+	{name: "raf", kind: "image", magic: []string{"FUJIFILMCCD-RAW"}},
+	{name: "heic", kind: "image", offset: 4, magic: []string{"ftypheic", "ftypheix"}, extensions: []string{"heic"},
+		title: "a HEIC image"},
+	{name: "heif", kind: "image", offset: 4, magic: []string{"ftypmif1"}},
+	{name: "avif", kind: "image", offset: 4, magic: []string{"ftypavif"}},
+	{name: "cr3", kind: "image", offset: 4, magic: []string{"ftypcrx "}},
+}
+
+var photos = reader{describe: describePhoto, picture: drawPhoto, open: openPicture}
+
+func truncatedPicture(f io.ReaderAt, size int64) string {
+	if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
+		return "the end of the picture is missing"
+	}
+	return ""
+}
 
 // drawPhoto draws a photo upright: the smallest embedded picture that is large enough, else the
 // photo itself, scaled; for a photo that cannot be decoded the largest embedded picture.
@@ -51,6 +85,20 @@ func drawPhoto(ctx context.Context, f *file, side int) (image.Image, error) {
 		return nil, rephrase(err)
 	}
 	return turn(stretch(Shrink(picture, side)), view.Orientation), nil
+}
+
+func describePhoto(ctx context.Context, f *file) (Info, error) {
+	if p := f.position(ctx); p.world != "" || p.auxWorld != "" {
+		return describeRaster(ctx, f)
+	}
+	p, err := imagery.ReadFrom(f.Data, f.Size)
+	info := Info{Kind: "image", Format: string(p.Format), Width: p.Width, Height: p.Height}
+	if p.HasPosition {
+		info.System, info.Outline = crs.WGS84, orb.Point{p.Longitude, p.Latitude}
+	} else {
+		info.Reason = errors.New("the photo has no GPS position")
+	}
+	return info, err
 }
 
 // inner is a smaller picture embedded in a photo.
@@ -221,4 +269,38 @@ func turn(picture image.Image, orientation int) image.Image {
 		}
 	}
 	return upright
+}
+
+func checkJPEG(ctx context.Context, f *file) error {
+	var reserved []func()
+	defer func() {
+		for _, release := range reserved {
+			release()
+		}
+	}()
+	return jpegcheck.Check(ctx, f.Reader(ctx), func(bytes int64) error {
+		release, err := reserve(ctx, bytes)
+		if err == nil {
+			reserved = append(reserved, release)
+		}
+		return err
+	})
+}
+
+func checkPicture(ctx context.Context, f *file) error {
+	config, _, err := image.DecodeConfig(f.Reader(ctx))
+	if err != nil {
+		return err
+	}
+	_, err = decode(ctx, f.Reader(ctx), config, false)
+	return err
+}
+
+// checkWebP skips animations, which the decoder rejects as invalid.
+func checkWebP(ctx context.Context, f *file) error {
+	err := checkPicture(ctx, f)
+	if err != nil && err.Error() == "webp: invalid format" {
+		return notDecoded{errors.New("this kind of WebP is not supported")}
+	}
+	return err
 }

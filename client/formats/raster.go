@@ -11,67 +11,45 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/paulmach/orb"
 
-	"transect/client/formats/imagery"
 	"transect/client/formats/raster"
-	"transect/client/formats/vector"
 )
 
-// isRaster reports whether a TIFF file has measurements or a map rather than a photo.
-func (f *file) isRaster() bool {
-	traits, ok := imagery.TraitsOf(f.Data, f.Size)
-	return ok && (traits.Georeferenced || !traits.Camera && !traits.DNG)
+// grids are the formats of rasters of which only the header is read.
+var grids = []Format{
+	{name: "aaigrid", kind: "raster", match: func(p *probe) bool { return ascGrid().MatchString(p.trimmed()) },
+		reader: reader{describe: describeRaster, open: openGrid}, position: besideFirst},
+	{name: "jp2", kind: "raster", magic: []string{"\x00\x00\x00\x0cjP  "}, extensions: []string{"jp2"},
+		title: "a JPEG 2000 image", world: true, reader: reader{describe: describeRaster, open: openJP2}, position: ownFirst},
+	{name: "j2k", kind: "raster", magic: []string{"\xff\x4f\xff\x51"}, extensions: []string{"j2k"}, world: true,
+		reader: reader{describe: describeRaster, open: openJP2}, position: ownFirst},
+	{name: "hfa", kind: "raster", magic: []string{"EHFA_HEADER_TAG"}, extensions: []string{"img"}, world: true,
+		reader: reader{describe: describeRaster, open: openHFA}},
+	{name: "envi", kind: "raster", header: func(line string) bool { return line == "ENVI" }, extensions: []string{"dat"},
+		world: true, reader: reader{describe: describeRaster, open: openENVI}},
+	{name: "ehdr", kind: "raster", header: func(line string) bool { return hasAny([]byte(line), "NROWS", "NCOLS") },
+		extensions: []string{"bil", "bip", "bsq", "flt"}, world: true,
+		reader: reader{describe: describeRaster, open: openEHdr}, position: besideFirst},
+	{name: "ecw", kind: "file", extensions: []string{"ecw"}, among: binaries, world: true},
+	{name: "mrsid", kind: "file", extensions: []string{"sid"}, among: binaries, world: true},
 }
 
-func drawTIFF(ctx context.Context, f *file, side int) (image.Image, error) {
-	if !f.isRaster() {
-		return drawPhoto(ctx, f, side)
-	}
-	r, err := raster.Open(f.Reader(ctx), f.Size)
-	if err != nil {
-		return nil, err
-	}
-	release, err := reserve(ctx, raster.DefaultCache+int64(side)*int64(side)*16)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	m, err := r.Overview(side)
-	if err != nil {
-		return nil, err
-	}
-	return Shrink(m, side), nil
-}
-
-func drawNothing(context.Context, *file, int) (image.Image, error) { return nil, ErrNone }
-
-func describeTIFF(ctx context.Context, f *file) (Info, error) {
-	if p := f.position(ctx); p.world == "" && p.auxWorld == "" && !f.isRaster() {
-		return describePhoto(ctx, f)
-	}
-	return describeRaster(ctx, f)
-}
+var ascGrid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*ncols\s+\d+\s+nrows\s+\d+`) })
 
 func describeRaster(ctx context.Context, f *file) (Info, error) {
-	r, err := f.raster(ctx)
-	if err != nil {
-		return Info{}, err
-	}
-	content, err := f.recognise()
+	r, format, err := f.raster(ctx)
 	if err != nil {
 		return Info{}, err
 	}
 	e := r.Extent()
-	info := Info{Kind: "raster", Format: content.Format, System: e.System, Reason: e.Reason, Width: e.Width,
-		Height: e.Height,
-		Bands:  e.Bands, Resolution: e.GroundResolution}
-	if info.Format == "geotiff" {
-		info.Format = "tiff"
-	}
+	info := Info{Kind: "raster", Format: format, System: e.System, Reason: e.Reason, Width: e.Width, Height: e.Height,
+		Bands: e.Bands, Resolution: e.GroundResolution}
 	if e.Outline != nil {
 		info.Outline = orb.Polygon{e.Outline}
 	}
@@ -79,56 +57,55 @@ func describeRaster(ctx context.Context, f *file) (Info, error) {
 }
 
 // OpenRaster opens a raster of any supported format, with the position from accompanying files: a
-// world file, a projection (.prj), or GDAL's .aux.xml.
-func OpenRaster(ctx context.Context, main File, beside ...File) (*raster.Raster, error) {
-	return (&file{main, beside}).raster(ctx)
+// world file, a projection (.prj), or GDAL's .aux.xml. It returns its format as datasets name it.
+func OpenRaster(ctx context.Context, main File, beside ...File) (r *raster.Raster, format string, err error) {
+	return (&file{File: main, beside: beside}).raster(ctx)
 }
 
-func (f *file) raster(ctx context.Context) (*raster.Raster, error) {
+func (f *file) raster(ctx context.Context) (r *raster.Raster, format string, err error) {
 	content, err := f.recognise()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	place := f.position(ctx)
-	r, err := f.openRaster(ctx, content, &place)
+	found, place := named(content.Format), f.position(ctx)
+	if found.open == nil {
+		r, err = raster.Open(f.Reader(ctx), f.Size)
+	} else {
+		r, err = found.open(ctx, f, &place)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if found.position == nil {
+		r.SetPosition(cmp.Or(place.world, place.auxWorld), cmp.Or(place.auxProjection, place.projection))
+	} else {
+		found.position(place, r)
+	}
+	return r, cmp.Or(found.dataset, content.Format), nil
+}
+
+func openPicture(ctx context.Context, f *file, _ *placed) (*raster.Raster, error) {
+	config, format, err := image.DecodeConfig(f.Reader(ctx))
 	if err != nil {
 		return nil, err
 	}
-	place.applyTo(r, content.Format)
-	return r, nil
+	return raster.Header(config.Width, config.Height, bandsOf(config), "", undrawn(format+" images")), nil
 }
 
-// openRaster opens the main file. In a GeoPackage the raster's position replaces place's.
-func (f *file) openRaster(ctx context.Context, content Content, place *placed) (*raster.Raster, error) {
-	in := f.Reader(ctx)
-	switch content.Format {
-	case "aaigrid":
-		return openGrid(in)
-	case "jp2", "j2k":
-		return raster.OpenJP2(in, f.Size, undrawn("JPEG 2000 images"))
-	case "hfa":
-		return raster.OpenHFA(in, undrawn("Erdas Imagine files"))
-	case "envi":
-		return raster.OpenENVI(f.header(maxHeader), undrawn("ENVI files"))
-	case "ehdr":
-		return raster.OpenEHdr(f.header(maxHeader), undrawn("raw files with a header"))
-	case "geopackage":
-		t, err := vector.Tiles(ctx, f.File)
-		if err != nil {
-			return nil, err
-		}
-		place.world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
-		place.projection = t.Definition
-		return raster.Header(t.Width, t.Height, t.Bands, "", undrawn("GeoPackages")), nil
-	}
-	if content.flat && content.Format != "tiff" && content.Format != "geotiff" {
-		config, _, err := image.DecodeConfig(in)
-		if err != nil {
-			return nil, err
-		}
-		return raster.Header(config.Width, config.Height, bandsOf(config), "", undrawn(content.Format+" images")), nil
-	}
-	return raster.Open(in, f.Size)
+func openJP2(ctx context.Context, f *file, _ *placed) (*raster.Raster, error) {
+	return raster.OpenJP2(f.Reader(ctx), f.Size, undrawn("JPEG 2000 images"))
+}
+
+func openHFA(ctx context.Context, f *file, _ *placed) (*raster.Raster, error) {
+	return raster.OpenHFA(f.Reader(ctx), undrawn("Erdas Imagine files"))
+}
+
+func openENVI(_ context.Context, f *file, _ *placed) (*raster.Raster, error) {
+	return raster.OpenENVI(f.header(maxHeader), undrawn("ENVI files"))
+}
+
+func openEHdr(_ context.Context, f *file, _ *placed) (*raster.Raster, error) {
+	return raster.OpenEHdr(f.header(maxHeader), undrawn("raw files with a header"))
 }
 
 func undrawn(kind string) error {
@@ -151,9 +128,9 @@ func bandsOf(c image.Config) int {
 }
 
 // openGrid reads the header of an Esri ASCII grid.
-func openGrid(in io.Reader) (*raster.Raster, error) {
+func openGrid(ctx context.Context, f *file, _ *placed) (*raster.Raster, error) {
 	values := map[string]float64{}
-	words := bufio.NewScanner(io.LimitReader(in, headSize))
+	words := bufio.NewScanner(io.LimitReader(f.Reader(ctx), headSize))
 	words.Split(bufio.ScanWords)
 	for words.Scan() {
 		name := strings.ToLower(words.Text())
@@ -191,8 +168,7 @@ func (f *file) position(ctx context.Context) (p placed) {
 		return string(text)
 	}
 	for _, b := range f.beside {
-		_, suffix := CutExtension(b.Name)
-		switch suffix = "." + strings.ToLower(suffix); {
+		switch suffix := "." + extension(b.Name); {
 		case isWorldFile(ext, suffix):
 			p.world = read(b)
 		case suffix == ".prj" && p.projection == "":
@@ -204,17 +180,15 @@ func (f *file) position(ctx context.Context) (p placed) {
 	return p
 }
 
-// applyTo sets a raster's position in GDAL's order of precedence, which depends on the format.
-func (p placed) applyTo(r *raster.Raster, format string) {
-	switch format {
-	case "tiff", "geotiff", "jpeg", "jp2", "j2k":
-		r.ReplacePosition(p.auxWorld, p.auxProjection)
-		r.SetPosition(p.world, p.projection)
-	case "aaigrid", "ehdr":
-		r.SetPosition(cmp.Or(p.world, p.auxWorld), cmp.Or(p.projection, p.auxProjection))
-	default:
-		r.SetPosition(cmp.Or(p.world, p.auxWorld), cmp.Or(p.auxProjection, p.projection))
-	}
+// ownFirst prefers the position in a raster to the world file.
+func ownFirst(p placed, r *raster.Raster) {
+	r.ReplacePosition(p.auxWorld, p.auxProjection)
+	r.SetPosition(p.world, p.projection)
+}
+
+// besideFirst prefers the world file and the projection to GDAL's own file.
+func besideFirst(p placed, r *raster.Raster) {
+	r.SetPosition(cmp.Or(p.world, p.auxWorld), cmp.Or(p.projection, p.auxProjection))
 }
 
 // maxAuxiliary is how much of a GDAL file is read, because it may have long tables.

@@ -113,7 +113,7 @@ func TestHeadersAreEnough(t *testing.T) {
 					t.Errorf("the corner %v is %.1f m from those of gdalinfo", corner, nearest)
 				}
 			}
-			r, err := OpenRaster(context.Background(), main, beside...)
+			r, _, err := OpenRaster(context.Background(), main, beside...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,17 +1,180 @@
 package formats
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"math"
+	"strings"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 	"golang.org/x/image/vector"
 
+	"transect/client/formats/raster"
 	shapes "transect/client/formats/vector"
 )
+
+// vectors are the formats of vectors.
+var vectors = []Format{
+	{name: "shx", kind: "file", match: func(p *probe) bool { return p.ext == "shx" && isShape(p) },
+		truncated: byHeader(28, shapeSize)},
+	{name: "shapefile", kind: "vector", match: isShape, extensions: []string{"shp"}, title: "a shapefile",
+		zipped: true, beside: shapefileParts, required: []string{".dbf", ".shx"}, truncated: byHeader(28, shapeSize),
+		reader: features},
+	{name: "dbf", kind: "file", extensions: []string{"dbf"}, among: binaries, truncated: byHeader(12, tableSize)},
+	{name: "geopackage", kind: "vector", magic: []string{"SQLite format 3\x00"}, sniff: sniffSQLite,
+		extensions: []string{"gpkg"}, title: "a GeoPackage", zipped: true, logged: true, truncated: byHeader(100, sqliteSize),
+		reader: reader{describe: describePackage, picture: drawVector, features: visitVector, open: openTiles}},
+	{name: "sqlite", kind: "file", reader: features},
+	{name: "mbtiles", kind: "file"},
+	{name: "geojson", kind: "vector", extensions: []string{"geojson"}, title: "GeoJSON", textual: true, zipped: true,
+		truncated: openObject, reader: features},
+	{name: "topojson", kind: "vector", extensions: []string{"topojson"}, title: "TopoJSON", textual: true,
+		truncated: openObject},
+	{name: "kml", kind: "vector", roots: []string{"kml"}, extensions: []string{"kml"}, title: "KML", textual: true,
+		tried: true, zipped: true, truncated: openElement, reader: features},
+	{name: "kmz", kind: "vector", reader: features},
+	{name: "gpx", kind: "vector", roots: []string{"gpx"}, extensions: []string{"gpx"}, title: "GPX", textual: true,
+		tried: true, truncated: openElement, reader: features},
+	{name: "gml", kind: "vector", roots: []string{"FeatureCollection"}, extensions: []string{"gml"}, among: otherXML,
+		zipped: true, truncated: openElement},
+	{name: "flatgeobuf", kind: "vector", magic: []string{"fgb\x03fgb"}, extensions: []string{"fgb"}, zipped: true},
+	{name: "mapinfo", kind: "vector", extensions: []string{"tab", "mif"}, zipped: true},
+	{name: "dxf", kind: "vector", match: func(p *probe) bool {
+		return p.ext == "dxf" && p.trimmed() != "" && strings.Contains(p.text, "SECTION")
+	}},
+	{name: "dwg", kind: "file", extensions: []string{"dwg"}, among: binaries},
+}
+
+var features = reader{describe: describeVector, picture: drawVector, features: visitVector}
+
+// shapefileParts are the components of a shapefile (ESRI, "Shapefile Technical Description", and additions of its
+// software).
+var shapefileParts = map[string]string{
+	".shx": "index", ".dbf": "database", ".prj": "projection",
+	".cpg": NotSent, ".cst": NotSent, ".sbn": NotSent, ".sbx": NotSent, ".qix": NotSent, ".fbn": NotSent, ".fbx": NotSent,
+	".ain": NotSent, ".aih": NotSent, ".atx": NotSent, ".ixs": NotSent, ".mxs": NotSent, ".qpj": NotSent, ".qmd": NotSent,
+	".qml": NotSent, ".sld": NotSent, ".shp.xml": NotSent,
+}
+
+// isShape recognises the main file of a shapefile and its index, which has the same header.
+func isShape(p *probe) bool {
+	return len(p.head) >= 100 && binary.BigEndian.Uint32(p.head) == 9994 && binary.LittleEndian.Uint32(p.head[28:]) == 1000
+}
+
+// sniffSQLite checks the application id (OGC 12-128r18, requirement 2), else the extension.
+func sniffSQLite(p *probe) Content {
+	id := ""
+	if len(p.head) >= 72 {
+		id = string(p.head[68:72])
+	}
+	isPackage, isTiles := id == "GPKG" || id == "GP10" || id == "GP11", id == "MPBX"
+	switch {
+	case isPackage, !isTiles && p.ext == "gpkg":
+		if tiles, err := shapes.Tiles(context.Background(), p.File); err == nil && tiles != nil {
+			return Content{Kind: "raster", Format: "geopackage"}
+		}
+		return named("geopackage").content()
+	case isTiles, p.ext == "mbtiles":
+		return named("mbtiles").content()
+	}
+	return named("sqlite").content()
+}
+
+func describeVector(ctx context.Context, f *file) (Info, error) {
+	l, err := shapes.Open(ctx, f.File, f.beside...)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Kind: "vector", Format: l.Format, System: l.System}
+	var b box
+	if err := l.Each(ctx, func(g orb.Geometry) error {
+		info.Features++
+		info.Points += b.addGeometry(g)
+		return nil
+	}); err != nil {
+		return info, err
+	}
+	switch {
+	case b.empty():
+		info.Reason = errors.New("it has no shapes")
+	case l.System == nil:
+		info.Reason = errors.New(l.Problem)
+	default:
+		info.place(&b)
+	}
+	return info, nil
+}
+
+func describePackage(ctx context.Context, f *file) (Info, error) {
+	if content, err := f.recognise(); err == nil && content.Kind == "raster" {
+		return describeRaster(ctx, f)
+	}
+	return describeVector(ctx, f)
+}
+
+// visitVector visits the features of a vector in longitude and latitude.
+func visitVector(ctx context.Context, f *file, visit Visitor) error {
+	l, err := shapes.Open(ctx, f.File, f.beside...)
+	if err != nil {
+		return err
+	}
+	return l.Features(ctx, func(g orb.Geometry, attributes json.RawMessage) error {
+		if g == nil || l.System == nil {
+			return visit(nil, attributes)
+		}
+		return visit(project.Geometry(g, func(p orb.Point) orb.Point {
+			lon, lat := l.System.ToWGS84(p[0], p[1])
+			return orb.Point{finite(lon), finite(lat)}
+		}), attributes)
+	})
+}
+
+// openTiles opens the raster in a GeoPackage, whose position replaces the one beside it.
+func openTiles(ctx context.Context, f *file, beside *placed) (*raster.Raster, error) {
+	t, err := shapes.Tiles(ctx, f.File)
+	switch {
+	case err != nil:
+		return nil, err
+	case t == nil:
+		return nil, errors.New("it has no raster")
+	}
+	beside.world = fmt.Sprint(t.PixelX, 0, 0, -t.PixelY, t.West+t.PixelX/2, t.North-t.PixelY/2)
+	beside.projection = t.Definition
+	return raster.Header(t.Width, t.Height, t.Bands, "", undrawn("GeoPackages")), nil
+}
+
+// shapeSize returns the size in the header of .shp and .shx, stored in 16-bit words.
+func shapeSize(head []byte) int64 {
+	if binary.BigEndian.Uint32(head) != 9994 {
+		return 0
+	}
+	return 2 * int64(binary.BigEndian.Uint32(head[24:]))
+}
+
+// tableSize returns the size by a dBASE header: number of records, lengths of header and record.
+func tableSize(head []byte) int64 {
+	return int64(binary.LittleEndian.Uint16(head[8:])) +
+		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:]))
+}
+
+// sqliteSize returns the size in pages times their size, if the header marks it as valid.
+func sqliteSize(head []byte) int64 {
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if !bytes.Equal(head[24:28], head[92:96]) {
+		return 0
+	}
+	return page * int64(binary.BigEndian.Uint32(head[28:]))
+}
 
 // drawVector draws the features of a vector file: areas filled, lines and points in a darker tone.
 func drawVector(ctx context.Context, f *file, side int) (image.Image, error) {

@@ -1,19 +1,15 @@
 package formats
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // NotSent marks a sidecar file that is not a component of any dataset.
 const NotSent = "-"
 
-// sidecarParts are the components of the files accompanying a main one, by its kind.
+// sidecarParts are the components of the files accompanying a main one, by its kind. Formats with others declare them.
 var sidecarParts = map[string]map[string]string{
-	// ESRI, "Shapefile Technical Description", and additions of its software.
-	"shapefile": {
-		".shx": "index", ".dbf": "database", ".prj": "projection",
-		".cpg": NotSent, ".cst": NotSent, ".sbn": NotSent, ".sbx": NotSent, ".qix": NotSent, ".fbn": NotSent, ".fbx": NotSent,
-		".ain": NotSent, ".aih": NotSent, ".atx": NotSent, ".ixs": NotSent, ".mxs": NotSent, ".qpj": NotSent, ".qmd": NotSent,
-		".qml": NotSent, ".sld": NotSent, ".shp.xml": NotSent,
-	},
 	// World files depend on the raster's extension.
 	"raster": {
 		".prj": "projection", ".hdr": "header",
@@ -28,27 +24,28 @@ var sidecarParts = map[string]map[string]string{
 	"mesh":   {".prj": NotSent, ".mtl": "material"},
 }
 
-// sidecars are all extensions that may belong to a main file. True means that such a file is
-// useless alone.
-var sidecars = func() map[string]bool {
-	all := map[string]bool{}
-	for _, parts := range sidecarParts {
-		for ext, component := range parts {
-			all[ext] = all[ext] || component != NotSent
+// sidecars returns all suffixes that may belong to a main file. True means that such a file is useless alone.
+var sidecars = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{".wld": true, ".cpg": true, ".sbn": true, ".sbx": true, ".ovr": true,
+		".xml": false, ".bin": false} // x.tif.xml; x.bin of x.gltf
+	add := func(parts map[string]string) {
+		for suffix, component := range parts {
+			all[suffix] = all[suffix] || component != NotSent
 		}
 	}
-	for _, ext := range []string{
-		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w",
-		".sdw",
-		".eww", ".blw", ".bqw", ".bilw", ".bpw", ".bipw", ".bsqw", ".fltw", ".ftw", ".igw", ".imgw", ".dtw", ".datw",
-		".jkw", ".j2kw", // world files
-		".cpg", ".sbn", ".sbx", ".ovr",
-	} {
-		all[ext] = true
+	for _, parts := range sidecarParts {
+		add(parts)
 	}
-	all[".xml"], all[".bin"] = false, false // x.tif.xml; x.bin of x.gltf
+	for _, f := range registered {
+		add(f.beside)
+		for _, ext := range f.extensions {
+			if f.world {
+				all["."+ext+"w"], all[shortWorldFile(ext)] = true, true
+			}
+		}
+	}
 	return all
-}()
+})
 
 // SidecarStem removes the longest known extension from the name of a possible sidecar. ok is false
 // for other names.
@@ -61,14 +58,14 @@ func SidecarStem(name string) (stem string, ok bool) {
 		return main, true
 	}
 	if previous := strings.LastIndexByte(name[:last], '.'); previous > 0 {
-		if _, known := sidecars[strings.ToLower(name[previous:])]; known {
+		if _, known := sidecars()[strings.ToLower(name[previous:])]; known {
 			return name[:previous], true
 		}
 	}
 	if last+1 == len(name) || len(name)-last > 8 {
 		return "", false
 	}
-	_, known := sidecars[strings.ToLower(name[last:])]
+	_, known := sidecars()[strings.ToLower(name[last:])]
 	return name[:last], known
 }
 
@@ -91,8 +88,7 @@ func IsLog(name string) bool {
 
 // NeedsMain reports whether a file with a name's extension is useless alone.
 func NeedsMain(name string) bool {
-	_, ext := CutExtension(name)
-	return sidecars["."+strings.ToLower(ext)]
+	return sidecars()["."+extension(name)]
 }
 
 // Component returns the component of main's dataset that the file other fills; "" when other does
@@ -101,8 +97,9 @@ func (c Content) Component(main, other string) string {
 	if c.Archive || len(other) <= len(main) && len(other) < 2 {
 		return ""
 	}
+	f := named(c.Format)
 	if database, ok := logOf(other); ok {
-		if c.Format == "geopackage" && strings.EqualFold(database, main) {
+		if f.logged && strings.EqualFold(database, main) {
 			return NotSent
 		}
 		return ""
@@ -121,8 +118,8 @@ func (c Content) Component(main, other string) string {
 		return ""
 	case appended && suffix == ".xml":
 		return NotSent
-	case c.Format == "shapefile":
-		return sidecarParts["shapefile"][suffix]
+	case f.beside != nil:
+		return f.beside[suffix]
 	case c.Kind == "raster" && isWorldFile(ext, suffix):
 		return "worldfile"
 	case appended && suffix == ".aux.xml" && c.auxiliary != "":
@@ -139,8 +136,11 @@ func isWorldFile(ext, suffix string) bool {
 	if suffix == ".wld" {
 		return true
 	}
-	return len(ext) >= 2 && (suffix == "."+ext+"w" || suffix == "."+ext[:1]+ext[len(ext)-1:]+"w")
+	return len(ext) >= 2 && (suffix == "."+ext+"w" || suffix == shortWorldFile(ext))
 }
+
+// shortWorldFile returns the suffix of a world file with the first and last letter of an extension.
+func shortWorldFile(ext string) string { return "." + ext[:1] + ext[len(ext)-1:] + "w" }
 
 // CutExtension splits a name at its last dot; ext is without the dot.
 func CutExtension(name string) (stem, ext string) {
@@ -148,6 +148,12 @@ func CutExtension(name string) (stem, ext string) {
 		return name[:at], name[at+1:]
 	}
 	return name, ""
+}
+
+// extension returns the extension of a name in lower case.
+func extension(name string) string {
+	_, ext := CutExtension(name)
+	return strings.ToLower(ext)
 }
 
 func hasPrefixFold(s, prefix string) bool {
@@ -178,8 +184,8 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 	case c.Kind == "image" && c.flat && (world || auxiliary || c.Format == "tiff" && !c.camera && projection):
 		c.Kind = "raster"
 	case c.Kind == "file" && c.Format == "" && header != "":
-		if format := headerFormat(head(header)); format != "" {
-			c.Kind, c.Format = "raster", format
+		if f := declaredBy(head(header)); f.name != "" {
+			c.Kind, c.Format = f.kind, f.name
 			if auxiliary { // adds to the raster's header
 				c.auxiliary = "worldfile"
 			}
@@ -191,20 +197,6 @@ func (c *Content) Georeference(main string, beside []string, head func(name stri
 	}
 }
 
-// headerFormat returns the format that a .hdr file declares for a raster without a magic number.
-func headerFormat(head []byte) string {
-	for line := range strings.Lines(string(head)) {
-		word := strings.ToUpper(strings.TrimSpace(line))
-		switch {
-		case word == "ENVI":
-			return "envi"
-		case strings.HasPrefix(word, "NROWS") || strings.HasPrefix(word, "NCOLS"):
-			return "ehdr"
-		}
-	}
-	return ""
-}
-
 // Complete adds a note when something required by main's format is missing: a component, or changes
 // in an accompanying file.
 func (c *Content) Complete(main string, beside []string, has func(component string) bool) {
@@ -214,18 +206,19 @@ func (c *Content) Complete(main string, beside []string, has func(component stri
 				"has it open, then send it again"
 		}
 	}
-	if c.Format != "shapefile" || c.Archive {
+	if c.Archive {
 		return
 	}
+	f := named(c.Format)
 	stem, _ := CutExtension(main)
 	var missing []string
-	for _, ext := range []string{".dbf", ".shx"} {
-		if !has(sidecarParts[c.Format][ext]) {
-			missing = append(missing, stem+ext)
+	for _, suffix := range f.required {
+		if !has(f.beside[suffix]) {
+			missing = append(missing, stem+suffix)
 		}
 	}
 	if len(missing) > 0 {
 		c.Incomplete = true
-		c.Note = "the shapefile is not complete: " + strings.Join(missing, " and ") + " missing"
+		c.Note = "the " + f.name + " is not complete: " + strings.Join(missing, " and ") + " missing"
 	}
 }

@@ -2,58 +2,32 @@ package formats
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/xml"
 	"fmt"
 	"io"
-	"math"
 	"strings"
-
-	"transect/client/formats/imagery"
 )
 
 // Truncation returns evidence that an item's file lacks its end, "" for none. format is the item's,
 // component the file's.
 func Truncation(file File, format, component string) string {
-	f, size := file.Data, file.Size
+	f := named(format)
 	switch component {
 	case "index":
-		return byHeader(f, size, 28, shapeSize)
+		f = named("shx")
 	case "database":
-		return byHeader(f, size, 12, tableSize)
-	case "raster":
-		if format == "geotiff" || format == "tiff" {
-			switch imagery.CauseOf(imagery.CheckTIFF(f, size)) {
-			case imagery.Truncated:
-				return "it points at pixels past its end: its end is missing"
-			case imagery.Damaged:
-				return "its directory gives no size"
-			}
-		}
-		if format == "jpeg" || format == "png" || format == "webp" {
-			if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
-				return "the end of the picture is missing"
-			}
-		}
-	case "archive", "file":
-		return truncatedArchive(f, size)
-	case "pcl", "mesh", "vector":
-		switch format {
-		case "las", "laz":
-			return truncatedLAS(f, size, format == "laz")
-		case "shapefile":
-			return byHeader(f, size, 28, shapeSize)
-		case "glb":
-			return byHeader(f, size, 12, glbSize)
-		case "geopackage":
-			return byHeader(f, size, 100, sqliteSize)
-		case "geojson", "topojson", "gltf":
-			return openObject(f, size)
-		case "kml", "gpx", "gml", "collada":
-			return openElement(f, size)
-		}
+		f = named("dbf")
+	case "archive", "file": // any archive
+		head, _ := file.Head(headSize)
+		f = find(func(f *Format) bool { return f.kind == "file" && f.begins(head) })
+	case "raster", "pcl", "mesh", "vector":
+	default:
+		return ""
 	}
-	return ""
+	if f.truncated == nil {
+		return ""
+	}
+	return f.truncated(file.Data, file.Size)
 }
 
 func tooShort(size, want int64) string {
@@ -65,123 +39,15 @@ func tooShort(size, want int64) string {
 
 const headerCut = "it ends within its header"
 
-// truncatedLAS evaluates the public header block (LAS 1.4 R15): offset, size and number of the
-// points. Compressed points have no fixed size, but the offset of their chunk table, which comes
-// last. It does not use the point cloud reader, which refuses versions and compressions that can be
-// truncated as well.
-func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
-	head := make([]byte, 375)
-	n, _ := f.ReadAt(head, 0)
-	if n < 227 {
-		return headerCut
-	}
-	points := int64(binary.LittleEndian.Uint32(head[96:]))
-	length := int64(binary.LittleEndian.Uint16(head[105:]))
-	count := uint64(binary.LittleEndian.Uint32(head[107:]))
-	if head[25] >= 4 && n >= 255 {
-		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
-			count = long
-		}
-	}
-	switch {
-	case points > size:
-		return headerCut
-	case count == 0:
-		return ""
-	case !compressed:
-		if length > 0 && count > math.MaxInt64/2/uint64(length) {
-			return "its header counts more points than any file can hold"
-		}
-		return tooShort(size, points+length*int64(count))
-	}
-	if pointwise(f, points) {
-		return ""
-	}
-	var table [8]byte
-	if n, _ := f.ReadAt(table[:], points); n < len(table) {
-		return headerCut
-	}
-	at := int64(binary.LittleEndian.Uint64(table[:]))
-	if at == -1 { // written in one pass, so the offset is in the last bytes
-		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
-			return headerCut
-		}
-		at = int64(binary.LittleEndian.Uint64(table[:]))
-	}
-	if at < points || at+8 > size {
-		return "the offset of its chunk table is past its end: its end is missing"
-	}
-	return ""
-}
-
-// pointwise reports whether points are compressed individually, so that a file has no chunk table
-// (LASzip, "The LAZ Compression", compressor 1). points is their offset.
-func pointwise(f io.ReaderAt, points int64) bool {
-	const record = 54 // bytes of a record header, with the owner's name at byte 2
-	head := make([]byte, min(points, 64<<10))
-	n, _ := f.ReadAt(head, 0)
-	_, rest, found := bytes.Cut(head[:n], []byte("laszip encoded"))
-	at := record - 2 - len("laszip encoded")
-	return found && len(rest) >= at+2 && binary.LittleEndian.Uint16(rest[at:]) == 1
-}
-
 // byHeader compares the size of a file with the one in its header, if any.
-func byHeader(f io.ReaderAt, size int64, length int, want func(head []byte) int64) string {
-	head := make([]byte, length)
-	if n, _ := f.ReadAt(head, 0); n < length {
-		return headerCut
-	}
-	return tooShort(size, want(head))
-}
-
-// shapeSize returns the size in the header of .shp and .shx, stored in 16-bit words.
-func shapeSize(head []byte) int64 {
-	if binary.BigEndian.Uint32(head) != 9994 {
-		return 0
-	}
-	return 2 * int64(binary.BigEndian.Uint32(head[24:]))
-}
-
-// tableSize returns the size by a dBASE header: number of records, lengths of header and record.
-func tableSize(head []byte) int64 {
-	return int64(binary.LittleEndian.Uint16(head[8:])) +
-		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:]))
-}
-
-// sqliteSize returns the size in pages times their size, if the header marks it as valid.
-func sqliteSize(head []byte) int64 {
-	page := int64(binary.BigEndian.Uint16(head[16:]))
-	if page == 1 {
-		page = 1 << 16
-	}
-	if !bytes.Equal(head[24:28], head[92:96]) {
-		return 0
-	}
-	return page * int64(binary.BigEndian.Uint32(head[28:]))
-}
-
-func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8:])) }
-
-// truncatedArchive searches for the table of contents, which comes last in zip files and is
-// referenced by the header of 7z files.
-func truncatedArchive(f io.ReaderAt, size int64) string {
-	head := make([]byte, 32)
-	n, _ := f.ReadAt(head, 0)
-	switch {
-	case bytes.HasPrefix(head[:n], []byte("PK\x03\x04")):
-		if end, err := zipEnd(f, size); err == nil && end == nil {
-			return "the table of contents at the end of the zip is missing"
-		}
-	case bytes.HasPrefix(head[:n], []byte("7z\xbc\xaf\x27\x1c")):
-		if n < 32 {
+func byHeader(length int, want func(head []byte) int64) func(f io.ReaderAt, size int64) string {
+	return func(f io.ReaderAt, size int64) string {
+		head := make([]byte, length)
+		if n, _ := f.ReadAt(head, 0); n < length {
 			return headerCut
 		}
-		offset, length := binary.LittleEndian.Uint64(head[12:]), binary.LittleEndian.Uint64(head[20:])
-		if offset < math.MaxInt64/4 && length < math.MaxInt64/4 {
-			return tooShort(size, 32+int64(offset+length))
-		}
+		return tooShort(size, want(head))
 	}
-	return ""
 }
 
 // lastOf returns the last 1,024 bytes without trailing blanks.

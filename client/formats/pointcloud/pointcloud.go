@@ -92,7 +92,10 @@ func Open(r io.ReaderAt, size int64) (*Cloud, error) {
 		return nil, err
 	}
 	if long && c.WKT == "" && c.Keys == nil {
-		_ = c.readRecords(int64(min(little.Uint64(head[235:]), uint64(size))), int64(little.Uint32(head[243:])), 60)
+		extended := int64(min(little.Uint64(head[235:]), uint64(size)))
+		if err := c.readRecords(extended, int64(little.Uint32(head[243:])), 60); err != nil {
+			return nil, err
+		}
 	}
 	return c, c.check()
 }

@@ -89,14 +89,18 @@ type TileSet struct {
 // Tiles returns the first raster of a GeoPackage without features, nil if there is none.
 func Tiles(ctx context.Context, f File) (tiles *TileSet, err error) {
 	err = withDatabase(ctx, f, func(db *sql.Conn) error {
-		if features, _ := featureTables(ctx, db); len(features) > 0 { // on an error there is no list of them
-			return nil
+		features, err := featureTables(ctx, db)
+		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code() == sqlite3.SQLITE_ERROR {
+			err = nil // the list of features may be missing
+		}
+		if err != nil || len(features) > 0 {
+			return err
 		}
 		var t TileSet
 		var kind, organization string
 		var code int
 		var east, south float64
-		err := db.QueryRowContext(ctx, `
+		err = db.QueryRowContext(ctx, `
 			SELECT c.data_type, c.min_x, c.max_y, c.max_x, c.min_y, m.pixel_x_size, m.pixel_y_size,
 				coalesce(s.organization, ''), coalesce(s.organization_coordsys_id, 0), coalesce(s.definition, '')
 			FROM gpkg_contents c JOIN gpkg_tile_matrix m ON m.table_name = c.table_name
