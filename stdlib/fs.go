@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"transect/client/fault"
 	"transect/runtime/module"
@@ -108,7 +109,7 @@ func fsFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				all := c.Bool("recursive")
 				err := onFile(c, func(ctx context.Context, path string) error { return c.In.Remove(ctx, path, all) })
-				if errors.Is(err, fs.ErrNotExist) {
+				if missing(err) {
 					err = nil
 				}
 				return nil, err
@@ -207,12 +208,17 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 				found = err == nil && is(info.Mode())
 				return err
 			})
-			if errors.Is(err, fs.ErrNotExist) {
+			if missing(err) {
 				err = nil
 			}
 			return found, err
 		},
 	}
+}
+
+// missing reports whether a path does not exist, also because it goes on below a file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // atPath returns the result of f for the argument path, without the interpreter lock.

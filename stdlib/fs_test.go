@@ -48,7 +48,7 @@ var fsCases = map[string]string{
 		refused("FileError", "missing", fs.copy, "missing", "x")
 		assert(fs.read("tree/a.txt") == "a")`,
 	"move renames files and folders": `
-		fs.move("tree/a.txt", "tree/b"); assert(fs.read("tree/b/a.txt") == "a" and not fs.exists("tree/a.txt"))
+		fs.move("tree/a.txt", "tree/b"); assert(not fs.exists("tree/b/a.txt/below")); fs.remove("tree/b/a.txt/below"); assert(fs.read("tree/b/a.txt") == "a" and not fs.exists("tree/a.txt"))
 		fs.move("tree/b", "moved"); assert(fs.read("moved/c.txt") == "c")
 		fs.write("x", "1"); fs.write("y", "2")
 		refused("FileExistsError", "exists", fs.move, "x", "y", { overwrite = false })

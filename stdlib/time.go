@@ -3,6 +3,7 @@ package stdlib
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -223,7 +224,7 @@ func timeAt(c *module.Call) (any, error) {
 		day, err = calendar.Date(c.Int("year"), or1("month"), or1("day"))
 	}
 	shown := day.Add(time.Duration(c.Int("hour"))*time.Hour + time.Duration(c.Int("minute"))*time.Minute +
-		time.Duration(c.Number("second")*1e9))
+		time.Duration(math.Round(c.Number("second")*1e9)))
 	return since1970(calendar.Wall(shown, zone(c)), err)
 }
 

@@ -20,6 +20,7 @@ var timeCases = map[string]string{
 			assert(time.at{ year = d.weekyear, week = d.week, weekday = d.weekday } == time.parse(date))
 		end
 		assert(time.format("2009-12-31", "week") == "2009-W53")
+		assert(time.add(0, { seconds = 2.3 }) == 2.3 and time.at{ year = 1970, second = 1.001 } == 1.001)
 		refused("ValueError", "there is no 2006-W53-1", time.at, { year = 2006, week = 53 })
 		refused("ParameterError", "either month and day, or week", time.at, { year = 2006, week = 5, month = 2 })`,
 	"a day of 23 hours and one of 25": `

@@ -49,6 +49,9 @@ func Moment(text string, now time.Time, direction Direction) (time.Time, error) 
 	}
 	if strings.TrimLeft(text, "0123456789") != "" { // digits alone are a date like 20261120
 		if d, err := duration.Parse(strings.TrimSuffix(text, " ago")); err == nil {
+			if strings.HasSuffix(text, " ago") {
+				direction = Past
+			}
 			if whole := d / (24 * time.Hour); d%(24*time.Hour) == 0 && !strings.ContainsAny(text, "hm") {
 				return Step{Days: int(direction)}.From(now, int(whole)) // days keep the time of day
 			}

@@ -26,7 +26,7 @@ func (s Step) From(t time.Time, times int) (time.Time, error) {
 		t = Wall(first.AddDate(0, 0, min(t.Day(), last)-1+days), t.Location())
 	}
 	whole, part := math.Modf(clock)
-	t = time.Unix(t.Unix()+int64(whole), int64(t.Nanosecond())+int64(part*1e9)).In(t.Location())
+	t = time.Unix(t.Unix()+int64(whole), int64(t.Nanosecond())+int64(math.Round(part*1e9))).In(t.Location())
 	return t, InYears(t)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -27,7 +28,7 @@ func ParseArgs(text []byte) (Args, error) {
 	in.UseNumber()
 	var object map[string]any
 	err := in.Decode(&object)
-	if err == nil && (object == nil || in.More()) {
+	if _, more := in.Token(); err == nil && (object == nil || more != io.EOF) {
 		err = errors.New("it is not one object")
 	}
 	if err != nil {
