@@ -55,8 +55,8 @@ func warnOfNothing(L *lua.LState, s *declare.Spec, args declare.Args) {
 
 // warnOnce warns of a place in the script once.
 func warnOnce(L *lua.LState, message string) {
-	if queried := misspelt(L); !queried[message] {
-		queried[message] = true
+	if warned := warnings(L); !warned[message] {
+		warned[message] = true
 		warn(L, "%s", message)
 	}
 }

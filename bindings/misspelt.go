@@ -11,18 +11,18 @@ import (
 	"transect/runtime/vm"
 )
 
-type misspeltKey struct{}
+type warningsKey struct{}
 
-// misspelt caches what is known about names, so that each is looked up and warned of once.
-func misspelt(L *lua.LState) map[string]bool {
-	return vm.State(vm.Of(L), misspeltKey{}, func() map[string]bool { return map[string]bool{} })
+// warnings returns the names and messages that were warned of; false for a name that the script only tested.
+func warnings(L *lua.LState) map[string]bool {
+	return vm.State(vm.Of(L), warningsKey{}, func() map[string]bool { return map[string]bool{} })
 }
 
 // warnOfField warns of a field that a record does not have and that looks misspelt; it would silently read as
 // nil. Other unknown names only warn where the script does not test for them: the platform may send
 // undocumented fields.
 func warnOfField(L *lua.LState, r *resource, name string) {
-	reported, key := misspelt(L), r.kind+" "+name
+	reported, key := warnings(L), r.kind+" "+name
 	if isReported, before := reported[key]; isReported || before && vm.Tested(L) {
 		return
 	}

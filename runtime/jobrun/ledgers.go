@@ -15,7 +15,7 @@ import (
 	"transect/runtime/unattended/logfile"
 )
 
-// Archive is the runs of jobs, which are in the jobs database. It implements runledger.Archive.
+// Archive finds the runs of jobs in the jobs database. It implements runledger.Archive.
 type Archive struct {
 	Process *runtime.Process
 	URL     string // of the database; see OpenJobs
@@ -28,10 +28,12 @@ func (a *Archive) Has(run string) bool { return jobs.JobOfRun(run) > 0 }
 func (a *Archive) Ledger(ctx context.Context, run string, edit bool, f func(*ledger.Ledger) error) error {
 	return a.with(ctx, func(s *jobs.Store) error {
 		job := jobs.JobOfRun(run)
-		_, err := s.Get(ctx, job)
+		var err error
 		records := s.Ledger(ctx, job, 0)
 		if edit {
 			records, err = s.EditLedger(ctx, job)
+		} else {
+			_, err = s.Get(ctx, job)
 		}
 		if err != nil {
 			return err

@@ -16,13 +16,13 @@ type Archive interface {
 	Ledger(ctx context.Context, run string, edit bool, f func(*ledger.Ledger) error) error
 }
 
-// Read calls f with the ledger of a run, from the archive that has it, if any. It fails with fs.ErrNotExist when
-// the run has none.
+// Read calls f with the ledger of a run, from the archive if it has the run. It fails with fs.ErrNotExist when the
+// run has none.
 func Read(ctx context.Context, p *runtime.Process, a Archive, run string, f func(*ledger.Ledger) error) error {
 	if a.Has(run) {
 		return a.Ledger(ctx, run, false, f)
 	}
-	return with(f)(ledger.OpenToRead(Folder(p), run))
+	return use(p, run, ledger.OpenToRead, f)
 }
 
 // Edit is Read for decisions about writes of a run that is not in progress.
@@ -30,16 +30,16 @@ func Edit(ctx context.Context, p *runtime.Process, a Archive, run string, f func
 	if a.Has(run) {
 		return a.Ledger(ctx, run, true, f)
 	}
-	return with(f)(ledger.OpenToEdit(Folder(p), run))
+	return use(p, run, ledger.OpenToEdit, f)
 }
 
-// with calls f with an opened ledger and closes it.
-func with(f func(*ledger.Ledger) error) func(*ledger.Ledger, error) error {
-	return func(l *ledger.Ledger, err error) error {
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		return f(l)
+// use opens the ledger of a run on this machine, calls f with it and closes it.
+func use(p *runtime.Process, run string, open func(dir, run string) (*ledger.Ledger, error),
+	f func(*ledger.Ledger) error) error {
+	l, err := open(Folder(p), run)
+	if err != nil {
+		return err
 	}
+	defer l.Close()
+	return f(l)
 }
