@@ -22,7 +22,11 @@ declare
 begin
 	foreach name in array array['transect_viewer', 'transect_submitter', 'transect_worker'] loop
 		if not exists (select from pg_roles where rolname = name) then
-			execute format('create role %I nologin', name);
+			begin
+				execute format('create role %I nologin', name);
+			exception when duplicate_object or unique_violation then
+				null; -- roles are the server's: another database has made it meanwhile
+			end;
 		end if;
 	end loop;
 end $$;

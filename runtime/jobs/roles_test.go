@@ -27,6 +27,49 @@ func scriptOf(content string) *bundle.Bundle {
 	return &bundle.Bundle{Hash: bundle.Hash([]byte(content)), Content: []byte(content)}
 }
 
+// Roles belong to the server: databases that are set up at the same time make each of them once.
+func TestRolesAtOnce(t *testing.T) {
+	t.Parallel()
+	owner := jobstest.Open(t, jobs.Config{URL: jobstest.Database(t)})
+	_, from, _ := strings.Cut(jobs.Roles, "do $$")
+	create, _, found := strings.Cut(from, "end $$;")
+	if !found {
+		t.Fatal(jobs.Roles)
+	}
+	create = "do $$" + strings.ReplaceAll(create, "transect_", "atonce_") + "end $$;"
+	first, err := owner.DB().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = first.Rollback() }()
+	if _, err := first.Exec(create); err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan error, 1)
+	go func() {
+		_, err := owner.DB().Exec(create) // sees none of the first, and waits for it
+		second <- err
+	}()
+	for waits := 0; waits == 0; time.Sleep(10 * time.Millisecond) {
+		err := first.QueryRow("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%atonce_%'").Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-second:
+			t.Fatal("the second did not wait", err)
+		default:
+		}
+	}
+	if err := first.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Error(err)
+	}
+	exec(t, owner, "drop role atonce_viewer, atonce_submitter, atonce_worker")
+}
+
 // Each role can do its work, and no more.
 func TestRoles(t *testing.T) {
 	t.Parallel()
