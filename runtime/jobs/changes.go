@@ -17,12 +17,15 @@ const (
 	pollListening = time.Second
 )
 
-// NotifyTx announces a change of a job when the transaction is committed. On SQLite readers poll.
+// NotifyTx announces a change of a job when the transaction is committed, and to workers that it is available. On
+// SQLite readers poll.
 func (s *Store) NotifyTx(ctx context.Context, tx *Tx, id int64) error {
 	if !s.Postgres {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "select pg_notify($1, $2)", channel, strconv.FormatInt(id, 10))
+	_, err := tx.ExecContext(ctx, `select count(pg_notify($1, cast(cast($2 as bigint) as text))), (select
+		count(pg_notify(current_schema() || '.river_insert', json_build_object('queue', queue)::text))
+		from river_job where id = $2 and state = 'available')`, channel, id)
 	return err
 }
 
@@ -44,7 +47,7 @@ func (s *Store) changes(ctx context.Context, id int64) *changes {
 
 // listen opens a separate connection: the pool would be one short.
 func (c *changes) listen(ctx context.Context) {
-	if !c.store.Postgres || c.conn != nil {
+	if !c.store.Listens() || c.conn != nil {
 		return
 	}
 	conn, err := pgx.ConnectConfig(ctx, c.store.pool.Config().ConnConfig)

@@ -28,16 +28,18 @@ type engine interface {
 	cancel(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
 	retry(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
 	remove(ctx context.Context, tx *Tx, id int64) error
+	take(ctx context.Context, tx *Tx, params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error)
 }
 
 type engineOf[T any] struct {
+	driver riverdriver.Driver[T]
 	client *river.Client[T]
 	use    func(tx *Tx, f func(T) error) error // calls f with a transaction of River's type
 }
 
 func newEngine[T any](driver riverdriver.Driver[T], use func(*Tx, func(T) error) error) (engine, error) {
 	client, err := river.NewClient(driver, &river.Config{Logger: slog.New(slog.DiscardHandler)})
-	return engineOf[T]{client, use}, err
+	return engineOf[T]{driver, client, use}, err
 }
 
 func (s *Store) newEngine() (engine, error) {
@@ -78,6 +80,18 @@ func (e engineOf[T]) retry(ctx context.Context, tx *Tx, id int64) (row *rivertyp
 
 func (e engineOf[T]) remove(ctx context.Context, tx *Tx, id int64) error {
 	return e.use(tx, func(tx T) error { _, err := e.client.JobDeleteTx(ctx, tx, id); return err })
+}
+
+// take fetches jobs. It is the only use of River's interface for drivers, which may change in any version:
+// River's client fetches, too, but then sets the states of jobs that were taken over by other workers.
+// engine_test.go lists what to check in another version.
+func (e engineOf[T]) take(ctx context.Context, tx *Tx, params *riverdriver.JobGetAvailableParams) (
+	taken *riverdriver.JobGetAvailableResult, err error) {
+	err = e.use(tx, func(tx T) error {
+		taken, err = e.driver.UnwrapExecutor(tx).JobGetAvailable(ctx, params)
+		return err
+	})
+	return taken, err
 }
 
 type pgxConn = pgx.Conn

@@ -54,6 +54,12 @@ func postgresConfig(address string) (*pgxpool.Config, error) {
 	if query.Get("application_name") == "" {
 		query.Set("application_name", "transect")
 	}
+	if query.Get("default_query_exec_mode") == "" { // a pooler may use another session for each statement
+		query.Set("default_query_exec_mode", "cache_describe")
+	}
+	if query.Get("pool_max_conns") == "" {
+		query.Set("pool_max_conns", "4")
+	}
 	u.RawQuery = query.Encode()
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
@@ -71,10 +77,12 @@ func (s *Store) openPostgres(ctx context.Context) error {
 		Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
 	config.MaxConns = max(config.MaxConns, 2) // migration needs one for the lock and one for its transactions
-	limitIdle(config)
+	config.MaxConnIdleTime, config.HealthCheckPeriod = 10*time.Second, 5*time.Second
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > 10*time.Second }
+	config.AfterConnect = s.connected
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return badOption(s.url, err)
 	}
 	s.db = stdlib.OpenDBFromPool(s.pool)
-	return requireSessions(ctx, s.pool)
+	return nil
 }

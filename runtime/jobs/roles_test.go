@@ -51,7 +51,7 @@ func TestRolesAtOnce(t *testing.T) {
 		second <- err
 	}()
 	for waits := 0; waits == 0; time.Sleep(10 * time.Millisecond) {
-		err := first.QueryRow("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%atonce_%'").Scan(&waits)
+		err := owner.DB().QueryRow("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%atonce_%'").Scan(&waits)
 		if err != nil {
 			t.Fatal(err)
 		}

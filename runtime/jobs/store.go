@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -26,6 +27,7 @@ type Store struct {
 	engine engine
 	url    string
 	path   string // of the SQLite file
+	pooled atomic.Bool
 }
 
 // Open opens the database and updates its tables. It fails with *fault.ConfigError for an invalid address or
@@ -99,8 +101,22 @@ func (s *Store) Tx(ctx context.Context, fn func(*Tx) error) error {
 		return s.Explain(err)
 	}
 	defer tx.Rollback()
-	if err := fn(&Tx{tx, conn}); err != nil {
+	if s.pooled.Load() {
+		_, err = tx.ExecContext(ctx, "set local "+idleTransaction+" = '"+idleTimeout+"'")
+	}
+	if err == nil {
+		err = fn(&Tx{tx, conn})
+	}
+	if err != nil {
 		return s.Explain(err)
 	}
 	return s.Explain(tx.Commit())
+}
+
+// Read calls fn with what reads the database, on PostgreSQL a transaction.
+func (s *Store) Read(ctx context.Context, fn func(Querier) error) error {
+	if s.Postgres {
+		return s.Tx(ctx, func(tx *Tx) error { return fn(tx) })
+	}
+	return s.Explain(fn(s.db))
 }

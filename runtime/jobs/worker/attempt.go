@@ -10,9 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
-
 	"transect/client/transport"
 	"transect/runtime/jobs"
 )
@@ -30,10 +27,8 @@ const lateRequests = 5 * time.Minute
 
 // attempt is one execution of a job.
 type attempt struct {
-	s    *session
-	row  *rivertype.JobRow
-	job  int64
-	spec jobs.Spec
+	s   *session
+	job jobs.Taken
 
 	id       int64 // of tr_run; 0 before it started
 	epoch    int64
@@ -70,7 +65,7 @@ func (a *attempt) patience() jobs.Patience {
 			text = "the database has answered a request of " + since.Format(time.TimeOnly)
 		}
 		a.log.say("%s", text)
-		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job, text), "error", why)
+		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job.ID, text), "error", why)
 	}}
 }
 
@@ -81,46 +76,13 @@ func (a *attempt) idle() bool {
 	return time.Since(a.waited) < waitsFor
 }
 
-// run executes a fetched job; River calls it.
-func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
-	a := &attempt{s: s, row: job.JobRow, job: job.ID, spec: job.Args}
-	s.mu.Lock()
-	s.attempts[a.job] = a
-	delete(s.fetched, a.job)
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.attempts, a.job)
-		s.mu.Unlock()
-		s.pilot.wake()
-	}()
-	end := a.perform()
-	if err := a.finish(end); err != nil && !errors.Is(err, errFenced) {
-		s.log.Error(fmt.Sprintf("the outcome of job %d could not be recorded; it will run again", a.job), "error", err)
-	}
-	return nil
-}
-
-// perform starts the attempt and runs the script.
+// perform runs the script.
 func (a *attempt) perform() (e end) {
 	ctx := a.s.over
-	var waits string
-	err := a.s.retry(ctx, func(ctx context.Context) (err error) {
-		waits, err = a.begin(ctx)
-		return err
-	})
-	switch {
-	case err != nil:
-		return end{lost: err}
-	case a.isCancelled():
-		return end{outcome: jobs.Cancelled}
-	case waits != "":
-		return end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay}
-	}
 	if a.number == 1 {
-		a.s.log.Info(fmt.Sprintf("job %d starts: %s", a.job, a.spec.Title()))
+		a.s.log.Info(fmt.Sprintf("job %d starts: %s", a.job.ID, a.job.Spec.Title()))
 	} else {
-		a.s.log.Info(fmt.Sprintf("job %d starts, attempt %d: %s", a.job, a.number, a.spec.Title()))
+		a.s.log.Info(fmt.Sprintf("job %d starts, attempt %d: %s", a.job.ID, a.number, a.job.Spec.Title()))
 	}
 	a.log = newLogBuffer(ctx, &logBuffer{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
 	defer a.log.close()
@@ -139,57 +101,57 @@ func (a *attempt) perform() (e end) {
 	return a.execute(work)
 }
 
-// begin records the start of the attempt and increments the epoch. It returns what the job waits for if it
-// cannot start now.
-func (a *attempt) begin(ctx context.Context) (waits string, err error) {
+// begin records the start of the attempt and increments the epoch, unless the job cannot start now.
+func (a *attempt) begin(ctx context.Context, tx *jobs.Tx) error {
 	s, now := a.s, a.s.store.Now
-	err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		waits = ""
-		cancelled, err := a.lockOwn(ctx, tx)
-		if err != nil || cancelled {
-			a.setCancelled(cancelled)
+	if a.job.Err != nil {
+		return a.note(ctx, tx, end{outcome: jobs.Failed, message: "it cannot be read: " + a.job.Err.Error()})
+	}
+	waits, err := a.takeKey(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if waits != "" {
+		return a.note(ctx, tx, end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay})
+	}
+	err = tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+
+		` where job_id = $1 returning epoch, tries`, a.job.ID).Scan(&a.epoch, &a.tries)
+	if errors.Is(err, sql.ErrNoRows) {
+		return a.note(ctx, tx, end{outcome: jobs.Failed})
+	}
+	if err != nil {
+		return err
+	}
+	// a start whose response was lost
+	if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job.ID); err != nil {
+		return err
+	}
+	var lost int
+	if err := tx.QueryRowContext(ctx, `select count(*), coalesce(sum(case when outcome = $2 and ended_at > `+now+
+		` - $3 then 1 else 0 end), 0) from tr_run where job_id = $1`,
+		a.job.ID, string(jobs.Lost), lateRequests.Milliseconds()).Scan(&a.number, &lost); err != nil {
+		return err
+	}
+	a.number, a.takeOver = a.number+1, lost > 0
+	if a.number > 1 {
+		if _, err := tx.ExecContext(ctx, "delete from tr_result where job_id = $1", a.job.ID); err != nil {
 			return err
 		}
-		if waits, err = a.takeKey(ctx, tx); err != nil || waits != "" {
-			return err
-		}
-		// a previous begin whose response was lost
-		if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job); err != nil {
-			return err
-		}
-		var lost int
-		if err := tx.QueryRowContext(ctx, `select count(*), coalesce(sum(case when outcome = $2 and ended_at > `+now+
-			` - $3 then 1 else 0 end), 0) from tr_run where job_id = $1`,
-			a.job, string(jobs.Lost), lateRequests.Milliseconds()).Scan(&a.number, &lost); err != nil {
-			return err
-		}
-		a.number, a.takeOver = a.number+1, lost > 0
-		if a.number > 1 {
-			if _, err := tx.ExecContext(ctx, "delete from tr_result where job_id = $1", a.job); err != nil {
-				return err
-			}
-		}
-		if err := tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+
-			` where job_id = $1 returning epoch, tries`,
-			a.job).Scan(&a.epoch, &a.tries); err != nil {
-			return err
-		}
-		if err := tx.QueryRowContext(ctx,
-			`insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, $2, $3, $4, $5, `+now+
-				`) returning id`,
-			a.job, a.number, a.epoch, s.id, s.w.o.Name).Scan(&a.id); err != nil {
-			return err
-		}
-		return s.store.NotifyTx(ctx, tx, a.job)
-	})
-	return waits, err
+	}
+	if err := tx.QueryRowContext(ctx,
+		`insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, $2, $3, $4, $5, `+now+
+			`) returning id`,
+		a.job.ID, a.number, a.epoch, s.id, s.w.o.Name).Scan(&a.id); err != nil {
+		return err
+	}
+	return s.store.NotifyTx(ctx, tx, a.job.ID)
 }
 
 // lockOwn locks the job and checks that this worker still owns it. It reports whether cancellation was
 // requested.
 func (a *attempt) lockOwn(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
 	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = "+
-		"'running' and "+a.s.store.Owner+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
+		"'running' and "+a.s.store.Owner+" = $2"+a.s.store.Lock("for update of j"), a.job.ID, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}
@@ -201,7 +163,7 @@ var errTaken = fmt.Errorf("the job belongs to another worker: %w", errFenced)
 
 // takeKey takes the key of a job; waits describes its holder.
 func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err error) {
-	key := a.spec.Key
+	key := a.job.Spec.Key
 	if key == "" {
 		return "", nil
 	}
@@ -215,7 +177,7 @@ func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err e
 		`insert into tr_key (key, job_id) values ($1, $2) on conflict (key) do update set job_id = excluded.job_id
 		where tr_key.job_id = excluded.job_id or not exists (select 1 from river_job j join tr_run r on r.job_id = j.id
 			where j.id = tr_key.job_id and j.state = 'running' and r.ended_at is null) returning job_id`, key,
-		a.job).Scan(&taken)
+		a.job.ID).Scan(&taken)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return "", err
 	}

@@ -63,7 +63,7 @@ func TestClockOfTheDatabaseIsSet(t *testing.T) {
 	soon("a clock ahead")
 	for _, by := range []string{"-5 minutes", "20 minutes"} {
 		set(by)
-		time.Sleep(quick.Lease + 2*quick.Reap) // dead workers would have been found
+		time.Sleep(quick.Lease + 2*quick.Beat) // dead workers would have been found
 		soon("a clock set by " + by)
 		if list, err := store.Workers(t.Context(), false); err != nil || len(list) != 2 || list[0].Silent.Abs() > time.Minute {
 			t.Errorf("a clock set by %s: %+v, %v", by, list, err)

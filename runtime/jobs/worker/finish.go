@@ -77,7 +77,7 @@ func (a *attempt) finish(e end) error {
 		return e.lost
 	}
 	if e.outcome == jobs.Retrying {
-		if a.tries++; a.tries > a.spec.Retries {
+		if a.tries++; a.tries > a.job.Spec.Retries {
 			e.outcome = jobs.Failed
 		}
 		e.delay = a.s.w.o.Backoff(a.tries)
@@ -85,15 +85,16 @@ func (a *attempt) finish(e end) error {
 	err := a.s.retry(a.s.over, func(ctx context.Context) error {
 		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error { return a.note(ctx, tx, e) })
 	})
-	if err == nil && a.id != 0 {
+	if err == nil {
 		a.report(e)
+		time.AfterFunc(e.delay, a.s.wake)
 	}
 	return err
 }
 
 // report writes the outcome of the job to the worker's own log.
 func (a *attempt) report(e end) {
-	text := fmt.Sprintf("job %d: %s", a.job, e.outcome)
+	text := fmt.Sprintf("job %d: %s", a.job.ID, e.outcome)
 	if e.exited && e.code != codeDone {
 		text += fmt.Sprintf(", exit code %d", e.code)
 	}
@@ -129,22 +130,22 @@ func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 		waiting, message = message, ""
 	}
 	if a.id == 0 { // it did not start
-		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+" where job_id = $3",
-			waiting, final, a.job)
+		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+
+			", message = case when $3 <> '' then $3 else message end where job_id = $4", waiting, final, message, a.job.ID)
 	} else {
 		err = a.noteRun(ctx, tx, e, code, final, ended, waiting, message)
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.s.store.SetStateTx(ctx, tx, a.job, e.outcome, e.delay), a.s.store.NotifyTx(ctx, tx, a.job))
+	return errors.Join(a.s.store.SetStateTx(ctx, tx, a.job.ID, e.outcome, e.delay), a.s.store.NotifyTx(ctx, tx, a.job.ID))
 }
 
 func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, final, ended, waiting,
 	message string) error {
 	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+
 		`, exit_code = $3, message = $4, tries = $5
-		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job, a.epoch)
+		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job.ID, a.epoch)
 	if err != nil {
 		return err
 	}

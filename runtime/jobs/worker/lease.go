@@ -16,13 +16,12 @@ type Times struct {
 	Beat  time.Duration // between two renewals
 	Lease time.Duration // a worker that has not renewed for this long is dead for others
 	Hold  time.Duration // after this its jobs stop by themselves; less than Lease
-	Reap  time.Duration // between two checks for dead workers
-	Poll  time.Duration // between two polls for jobs, where there are no notifications, and for jobs to cancel
+	Poll  time.Duration // between two polls for jobs and for jobs to cancel on SQLite
 }
 
 // DefaultTimes let others take over the jobs of a dead worker within 20 s.
 var DefaultTimes = Times{Beat: 3 * time.Second, Lease: 15 * time.Second, Hold: 12 * time.Second,
-	Reap: 2 * time.Second, Poll: 250 * time.Millisecond}
+	Poll: 250 * time.Millisecond}
 
 // errFenced ends a session: others have taken over the jobs of this worker.
 var errFenced = errors.New("the lease of this worker expired and its jobs went to other workers")

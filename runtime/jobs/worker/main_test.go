@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // quick are the times of tests: the same proportions, seven times faster.
-var quick = worker.Times{Beat: 400 * time.Millisecond, Lease: 2 * time.Second, Hold: 1600 * time.Millisecond, Reap: 250 * time.Millisecond, Poll: 30 * time.Millisecond}
+var quick = worker.Times{Beat: 400 * time.Millisecond, Lease: 2 * time.Second, Hold: 1600 * time.Millisecond, Poll: 30 * time.Millisecond}
 
 func times() worker.Times {
 	if os.Getenv(slowVariable) != "" {

@@ -31,12 +31,12 @@ func (w *work) remove() {
 
 // localName names the job in the folders of this machine, which may have run jobs of several databases.
 func (a *attempt) localName() string {
-	return jobs.RunID(a.job) + "-" + strconv.FormatInt(a.row.CreatedAt.Unix(), 36)
+	return jobs.RunID(a.job.ID) + "-" + strconv.FormatInt(a.job.Created.Unix(), 36)
 }
 
 // prepare unpacks the script and chooses the folder.
 func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
-	spec, o := a.spec, a.s.w.o
+	spec, o := a.job.Spec, a.s.w.o
 	w := &work{folder: spec.Folder}
 	info, err := os.Stat(spec.Folder)
 	there := spec.Folder != "" && err == nil && info.IsDir()
@@ -60,7 +60,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 	if !filepath.IsAbs(w.scriptDir) {
 		w.scriptDir = filepath.Join(w.folder, w.scriptDir)
 	}
-	w.args = append([]string{"run", "--run", jobs.RunID(a.job)}, spec.Run...)
+	w.args = append([]string{"run", "--run", jobs.RunID(a.job.ID)}, spec.Run...)
 	manifest := false
 	if spec.Bundle != "" {
 		var content []byte

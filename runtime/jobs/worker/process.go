@@ -33,7 +33,7 @@ type process struct {
 func (a *attempt) start(w *work) (*process, error) {
 	o := a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes()
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.job.Spec.Env, a.job.Spec.SlotEnv()), attributes()
 	p := &process{cmd: cmd, out: a.log.writer(jobs.StreamOut), err: a.log.writer(jobs.StreamErr),
 		exited: make(chan struct{}), lease: make(chan time.Duration, 1)}
 	p.err.seen = a.last.see
@@ -63,7 +63,7 @@ func (a *attempt) execute(w *work) end {
 		a.log.say("cannot start the process of the job: %v", err)
 		return endOf(codeTemporary, "cannot start its process: "+err.Error())
 	}
-	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()),
+	begin := link.Begin{Run: jobs.RunID(a.job.ID), Job: a.job.ID, Files: s.w.folder("files", a.localName()),
 		Until: s.lease.until(), TakenOver: a.takeOver, Beside: w.scriptDir, Policy: w.policy}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
@@ -71,8 +71,8 @@ func (a *attempt) execute(w *work) end {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits, a.patience())); err != nil {
-			s.log.Debug("the link to a job broke", "job", a.job, "error", err)
+		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job.ID, a.epoch, a.waits, a.patience())); err != nil {
+			s.log.Debug("the link to a job broke", "job", a.job.ID, "error", err)
 		}
 	}()
 	sending.Go(func() { p.sendDeadlines(calls) })
@@ -113,7 +113,7 @@ const (
 // await waits for the end of the process, and ends it when due.
 func (a *attempt) await(p *process) (why reason) {
 	var limit, kill <-chan time.Time
-	if t := a.spec.Timeout; t > 0 {
+	if t := a.job.Spec.Timeout; t > 0 {
 		limit = time.After(t + a.s.w.o.KillAfter) // the process enforces its limit itself
 	}
 	stop := func(because reason) {
@@ -174,7 +174,7 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 	case why == releasing:
 		return end{outcome: jobs.Released}
 	case why == overtime:
-		return endOf(codeTimeLimit, "it exceeded its time limit of "+a.spec.Timeout.String())
+		return endOf(codeTimeLimit, "it exceeded its time limit of "+a.job.Spec.Timeout.String())
 	case signal != "" && a.s.lease.left() <= 0: // its lease had expired and it exited by itself
 		return end{outcome: jobs.Released}
 	case signal != "":

@@ -18,14 +18,19 @@ import (
 // it runs on is not passed on for ever.
 const maxLost = 10
 
-// reap finds dead workers and releases their jobs to others.
+// reap releases the jobs of dead workers to others, at each renewal of the lease.
 func (s *session) reap(ctx context.Context) {
 	r := &reaper{session: s}
-	for sleep(ctx, s.w.o.Times.Reap) {
-		asking, cancel := s.asking(ctx)
-		err := r.reapOnce(asking)
-		if cancel(); err != nil && ctx.Err() == nil {
-			s.log.Debug("the search for jobs of dead workers failed", "error", err)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case seen := <-s.seen:
+			asking, cancel := s.asking(ctx)
+			err := r.reapOnce(asking, seen)
+			if cancel(); err != nil && ctx.Err() == nil {
+				s.log.Debug("jobs of dead workers could not be released", "error", err)
+			}
 		}
 	}
 }
@@ -72,7 +77,7 @@ type orphan struct {
 // why describes the fate of its worker.
 func (o orphan) why() string {
 	if o.worker == "" {
-		return "it was fetched but never started"
+		return "it was taken but never started"
 	}
 	return "its worker " + o.worker + " does not respond"
 }
@@ -82,7 +87,7 @@ func (o orphan) why() string {
 type reaper struct {
 	*session
 	leases unchanged[string, int64] // expiry of the leases of other living workers
-	strays unchanged[int64, bool]   // jobs fetched by this worker without its knowledge, because the response was lost
+	strays unchanged[int64, bool]   // jobs taken by this worker without its knowledge, because the response was lost
 }
 
 // unchanged records since when, by link.Now, each key has had its value.
@@ -109,13 +114,14 @@ func (u *unchanged[K, V]) see(there map[K]V, now, long time.Duration) map[K]V {
 	return old
 }
 
-func (r *reaper) reapOnce(ctx context.Context) error {
-	silent, strays, orphans, err := r.find(ctx)
-	if err != nil || !orphans && len(silent)+len(strays) == 0 || !r.lease.trusted() {
-		return err
+func (r *reaper) reapOnce(ctx context.Context, seen sight) error {
+	now, times := link.Now(), r.w.o.Times
+	silent, strays := r.leases.see(seen.leases, now, times.Lease-times.Beat), r.strays.see(seen.strays, now, times.Lease)
+	if !seen.orphans && len(silent)+len(strays) == 0 || !r.lease.trusted() {
+		return nil
 	}
 	var taken []orphan
-	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
+	err := r.store.Tx(ctx, func(tx *jobs.Tx) (err error) {
 		for id, until := range silent {
 			now := r.store.Now // the clocks may differ: a worker that left has an expired lease
 			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+now+", lease_until = case when lease_until > "+
@@ -136,45 +142,44 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 		r.log.Warn(fmt.Sprintf("job %d is queued again: %s", o.id, o.why()))
 	}
 	if len(taken) > 0 {
-		r.pilot.wake()
+		r.wake()
 	}
 	return nil
 }
 
-// find returns workers that have not renewed their lease until their jobs must have stopped, strays, and
-// whether there are orphans. It does not write, because each write waits for others on SQLite.
-func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[int64]bool, orphans bool, err error) {
-	leases, fetched := map[string]int64{}, map[int64]bool{}
-	_, err = jobs.Collect(ctx, r.store.DB(), func(rows *sql.Rows) (id string, err error) {
-		var until int64
-		err = rows.Scan(&id, &until)
-		leases[id] = until
-		return id, err
-	}, "select id, lease_until from tr_worker where dead_at is null and id <> $1", r.id)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	_, err = jobs.Collect(ctx, r.store.DB(), func(rows *sql.Rows) (id int64, err error) {
-		var own bool
-		err = rows.Scan(&id, &own)
-		if orphans = orphans || !own; own && !r.has(id) {
-			fetched[id] = true
-		}
-		return id, err
-	}, "select j.id, "+r.owned()+" from river_job j where j.state = 'running' and ("+r.owned()+" or "+r.orphaned()+")",
-		r.id)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	now, times := link.Now(), r.w.o.Times
-	return r.leases.see(leases, now, times.Lease-times.Reap), r.strays.see(fetched, now, times.Lease), orphans, nil
+// sight is what a worker sees of the others.
+type sight struct {
+	leases  map[string]int64 // when the leases of other living workers expire
+	strays  map[int64]bool   // jobs taken by this worker that it does not run
+	orphans bool             // there are jobs of dead workers
 }
 
-// has reports whether a job was fetched and its attempt has not ended.
+// look finds the other workers, strays and orphans.
+func (s *session) look(ctx context.Context, tx *jobs.Tx) (sight, error) {
+	seen := sight{leases: map[string]int64{}, strays: map[int64]bool{}}
+	_, err := jobs.Collect(ctx, tx, func(rows *sql.Rows) (worker string, err error) {
+		var until, job int64
+		err = rows.Scan(&worker, &until, &job)
+		switch {
+		case job == 0:
+			seen.leases[worker] = until
+		case worker == "":
+			seen.orphans = true
+		case !s.has(job):
+			seen.strays[job] = true
+		}
+		return worker, err
+	}, "select id, lease_until, 0 from tr_worker where dead_at is null and id <> $1 union all select case when "+
+		s.owned()+" then cast($1 as text) else '' end, 0, j.id from river_job j where j.state = 'running' and ("+s.owned()+
+		" or "+s.orphaned()+")", s.id)
+	return seen, err
+}
+
+// has reports whether a job runs here.
 func (s *session) has(job int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fetched[job] || s.attempts[job] != nil
+	return s.attempts[job] != nil
 }
 
 // orphaned returns the condition that a job of river_job j runs on no living worker.

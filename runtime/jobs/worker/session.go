@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/riverqueue/river"
 
 	"transect/client/fault"
 	"transect/runtime/jobs"
@@ -17,13 +17,16 @@ import (
 
 // session is the period of one lease.
 type session struct {
-	w      *Worker
-	store  *jobs.Store
-	id     string // of the worker in the database, new in each session
-	log    *slog.Logger
-	lease  *lease
-	pilot  *pilot
-	client client
+	w     *Worker
+	store *jobs.Store
+	id    string // of the worker in the database, new in each session
+	log   *slog.Logger
+	lease *lease
+
+	woken     chan struct{} // makes fetch look for jobs
+	turn      int           // the queue to fetch from first
+	listening atomic.Bool   // the database announces jobs
+	seen      chan sight    // of other workers and their jobs, at each renewal
 
 	stopping chan struct{}   // closed when the worker must stop
 	fenced   chan struct{}   // closed when the lease is lost for good
@@ -31,10 +34,10 @@ type session struct {
 	over     context.Context // ends when nothing can be recorded any more
 	end      context.CancelFunc
 	services sync.WaitGroup
+	working  sync.WaitGroup // fetch and the attempts
 
 	mu       sync.Mutex
 	attempts map[int64]*attempt // by job
-	fetched  map[int64]bool     // jobs whose attempt is about to begin
 }
 
 func newSession(w *Worker) *session {
@@ -43,11 +46,10 @@ func newSession(w *Worker) *session {
 		id = uuid.New()
 	}
 	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, stopping: make(chan struct{}),
-		fenced: make(chan struct{}), release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
+		fenced: make(chan struct{}), release: make(chan struct{}), attempts: map[int64]*attempt{},
+		woken: make(chan struct{}, 1), seen: make(chan sight, 1)}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
-	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{},
-		wake: func() {}}
 	return s
 }
 
@@ -56,14 +58,12 @@ func (s *session) work(ctx context.Context) error {
 	defer s.end()
 	lost := make(chan error, 1)
 	go func() { lost <- s.lease.keep(s.over) }()
-	if err := s.start(ctx); err != nil {
-		s.end()
-		s.leave()
-		return err
-	}
+	idle := make(chan struct{})
+	s.working.Go(s.fetch)
+	go func() { s.working.Wait(); close(idle) }()
 	services, stopServices := context.WithCancel(s.over)
 	defer stopServices()
-	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.poll, s.listen} {
+	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.cancels, s.listen} {
 		s.services.Go(func() { each(services) })
 	}
 	firing, stopFiring := context.WithCancel(services)
@@ -74,7 +74,7 @@ func (s *session) work(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
-		err = s.drain(lost)
+		err = s.drain(lost, idle)
 	case err = <-lost:
 	}
 	if err != nil {
@@ -82,9 +82,10 @@ func (s *session) work(ctx context.Context) error {
 		s.end()
 		s.killAll()
 	}
-	stopping, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	_ = s.client.StopAndCancel(stopping) // what does not stop ends with the process
+	select {
+	case <-idle:
+	case <-time.After(20 * time.Second): // what does not stop ends with the process
+	}
 	stopServices()
 	s.end()
 	s.services.Wait()
@@ -94,46 +95,19 @@ func (s *session) work(ctx context.Context) error {
 	return err
 }
 
-// start starts River. It retries while the database does not answer.
-func (s *session) start(ctx context.Context) (err error) {
-	s.client, err = newClient(s.store, s.pilot, s.config())
-	if err != nil {
-		return err
-	}
-	return s.retry(ctx, func(context.Context) error { return s.client.Start(s.over) })
-}
-
-// config returns the settings of River.
-func (s *session) config() *river.Config {
-	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(s.run))
-	const never = 10 * 365 * 24 * time.Hour
-	return &river.Config{
-		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
-		// the pilot limits it
-		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}},
-		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
-		FetchOnlyKnownKinds: true, JobTimeout: -1, RescueStuckJobsAfter: never, // the lease determines who is dead
-		// All three are set: one alone makes River delete what it should keep.
-		CancelledJobRetentionPeriod: -1, CompletedJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
-	}
-}
-
 // drain lets running jobs end within the grace period, then releases them.
-func (s *session) drain(lost <-chan error) error {
+func (s *session) drain(lost <-chan error, idle <-chan struct{}) error {
 	close(s.stopping)
 	s.note("stopping = 1")
 	if n := s.running(); n > 0 {
 		s.log.Info(fmt.Sprintf("stopping: %d running jobs have %s to finish; a second signal stops at once", n, s.w.o.Grace))
 	}
-	stopped := make(chan struct{})
-	go func() { _ = s.client.Stop(s.over); close(stopped) }()
 	for _, wait := range []struct {
 		for_ time.Duration
 		then func()
 	}{{s.w.o.Grace, func() { close(s.release) }}, {s.w.o.KillAfter + 2*s.w.o.Times.Beat, s.end}} {
 		select {
-		case <-stopped:
+		case <-idle:
 			return nil
 		case err := <-lost:
 			return err
@@ -193,20 +167,13 @@ func (s *session) free() int {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	free := s.w.o.Slots - len(s.fetched)
+	free := s.w.o.Slots
 	for _, a := range s.attempts {
 		if !a.idle() {
 			free--
 		}
 	}
 	return max(free, 0)
-}
-
-// took records a fetched job.
-func (s *session) took(job int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fetched[job] = true
 }
 
 func (s *session) killAll() {
@@ -232,19 +199,3 @@ func permanent(err error) bool {
 	var gone *fault.KeyError
 	return errors.As(err, &refused) || errors.As(err, &login) || errors.As(err, &gone)
 }
-
-// quiet passes on only those messages of River that concern users: it repeats an outage for each of its
-// services.
-type quiet struct{ slog.Handler }
-
-func (q *quiet) Enabled(ctx context.Context, level slog.Level) bool {
-	return q.Handler.Enabled(ctx, slog.LevelDebug)
-}
-
-func (q *quiet) Handle(ctx context.Context, r slog.Record) error {
-	r.Level = slog.LevelDebug
-	return q.Handler.Handle(ctx, r)
-}
-
-func (q *quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return &quiet{q.Handler.WithAttrs(attrs)} }
-func (q *quiet) WithGroup(name string) slog.Handler       { return &quiet{q.Handler.WithGroup(name)} }

@@ -1,6 +1,6 @@
 // Package worker runs the jobs of a database (runtime/jobs) on this machine.
 //
-// River fetches jobs; this package adds what it lacks. A worker holds a lease (lease.go), renewed every few
+// River keeps the queue; this package runs the jobs. A worker holds a lease (lease.go), renewed every few
 // seconds. A worker that does not renew it is dead for the others, each of which looks for jobs of dead
 // workers (reap.go). A session (session.go) is the period of one lease: when it is lost, all its processes
 // are killed and the worker begins a new one.
@@ -11,7 +11,7 @@
 // attempt is recorded (finish.go) only while the job's epoch is the attempt's: this fences off a worker that
 // slept, in its ledger as well.
 //
-// pilot.go adapts River to the database, log.go stores the output. Begin reading with Run.
+// fetch.go takes jobs from the queue, log.go stores the output. Begin reading with Run.
 package worker
 
 import (
@@ -132,14 +132,25 @@ func (s *session) register(ctx context.Context) error {
 	return s.retry(ctx, func(ctx context.Context) error { return s.lease.renewOnce(ctx) })
 }
 
-// renew renews the lease once.
+// renew renews the lease once, and looks at the other workers, in one transaction.
 func (s *session) renew(ctx context.Context) (time.Time, error) {
 	var ms int64
+	var seen sight
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
-		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now+
+		err := tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now+
 			` + $1 where id = $2 and dead_at is null returning `+s.store.Now,
 			s.w.o.Times.Lease.Milliseconds(), s.id).Scan(&ms)
+		if err == nil {
+			seen, err = s.look(ctx, tx)
+		}
+		return err
 	})
+	if err == nil {
+		select {
+		case s.seen <- seen:
+		default: // the last one is being dealt with
+		}
+	}
 	return time.UnixMilli(ms), fenced(err)
 }
 
