@@ -47,7 +47,7 @@ func (b *bench) at(when time.Time) {
 	b.Helper()
 	b.r.clock = fmt.Sprintf("cast(%d as bigint)", when.UnixMilli())
 	b.r.watchFrom = time.Time{}
-	if err := b.r.pass(b.Context(), b.Context()); err != nil {
+	if _, err := b.r.pass(b.Context(), b.Context()); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -59,11 +59,7 @@ const blocking = `select s.name from tr_schedule s
 		and w.how in ('slot', 'skipped') and w.state <> 'ended' and w.due_at + s.late <= %s)`
 
 // blocked writes notices about schedules blocked by a long-running job, once per job.
-func (r *runner) blocked(ctx context.Context) (notified bool, err error) {
-	names, err := jobs.Column[string](ctx, r.store.DB(), fmt.Sprintf(blocking, r.clock))
-	if err != nil {
-		return false, err
-	}
+func (r *runner) blocked(ctx context.Context, names []string) (notified bool, err error) {
 	for _, name := range names {
 		err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
 			s, err := locked(ctx, r.store, tx, name)

@@ -159,7 +159,7 @@ func TestSchedulersTogether(t *testing.T) {
 						if cuts[i] < 20 {
 							time.AfterFunc(time.Duration(cuts[i])*500*time.Microsecond, cancel)
 						}
-						if err := r.pass(ctx, ctx); err != nil && ctx.Err() == nil {
+						if _, err := r.pass(ctx, ctx); err != nil && ctx.Err() == nil {
 							t.Error(err)
 						}
 					})
@@ -251,7 +251,7 @@ func TestMain(m *testing.M) {
 	r.clock = fast(store, base)
 	fmt.Println("fires")
 	for {
-		err := r.pass(ctx, ctx)
+		_, err := r.pass(ctx, ctx)
 		if err == nil {
 			err = endJobs(ctx, store)
 		}

@@ -2,9 +2,9 @@ package schedule
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +19,8 @@ type Options struct {
 	Warn   func(string) // reports each problem once
 }
 
-// interval is the polling interval for schedules.
-const interval = time.Second
+// interval is the polling interval for changed schedules, ended jobs and notices; slots are fired in time.
+const interval = 5 * time.Second
 
 // runner fires schedules and sends notices.
 type runner struct {
@@ -63,7 +63,7 @@ func (r *runner) run(ctx context.Context) {
 	defer r.sending.Wait()
 	failing := ""
 	for ctx.Err() == nil {
-		err := r.pass(ctx, sends)
+		next, err := r.pass(ctx, sends)
 		if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != failing {
 			failing = text
 			r.Warn("schedules cannot be fired: " + notice.Explain(r.store.Explain(err)))
@@ -72,15 +72,26 @@ func (r *runner) run(ctx context.Context) {
 			failing = ""
 			r.Warn("schedules are fired again")
 		}
-		_ = wait.Sleep(ctx, interval*9/10+rand.N(interval/5)) // ends with ctx
+		_ = wait.Sleep(ctx, min(interval*9/10+rand.N(interval/5), max(next, interval/50))) // ends with ctx
 	}
 }
 
-// pass handles what is due now. Notices are sent in the background, with their own context.
-func (r *runner) pass(ctx, sends context.Context) error {
-	due, unsent, err := r.poll(ctx)
-	if err != nil {
+// pass handles what is due now, and returns how long until the next slot. Notices are sent in the background, with
+// their own context.
+func (r *runner) pass(ctx, sends context.Context) (next time.Duration, err error) {
+	var due, blocked []string
+	var unsent bool
+	var watched []int64
+	began := time.Now()
+	err = r.store.Read(ctx, func(q jobs.Querier) error {
+		if due, unsent, next, err = r.poll(ctx, q); err != nil || began.Before(r.watchFrom) {
+			return err
+		}
+		watched, blocked, err = r.toNotify(ctx, q)
 		return err
+	})
+	if err != nil {
+		return interval, err
 	}
 	for _, name := range due {
 		if d, failed := r.broken[name]; failed && time.Now().Before(d.until) {
@@ -88,10 +99,11 @@ func (r *runner) pass(ctx, sends context.Context) error {
 		}
 		err := r.fire(ctx, name)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return interval, ctx.Err()
 		}
 		if err == nil {
 			delete(r.broken, name)
+			next = 0 // for the slots after it
 			continue
 		}
 		if what := err.Error(); r.broken[name].what != what {
@@ -99,27 +111,43 @@ func (r *runner) pass(ctx, sends context.Context) error {
 		}
 		r.broken[name] = delay{time.Now().Add(30 * time.Second), err.Error()}
 	}
-	if now := time.Now(); !now.Before(r.watchFrom) {
-		notified, err := r.watch(ctx)
+	if len(watched)+len(blocked) > 0 {
+		notified, err := r.watch(ctx, watched, blocked)
 		if err != nil {
-			return err
+			return interval, err
 		}
 		unsent = unsent || notified
-		r.watchFrom = now.Add(200 * time.Since(now)) // limits the load, however many jobs are watched
+	}
+	if !began.Before(r.watchFrom) {
+		r.watchFrom = time.Now().Add(200 * time.Since(began)) // limits the load, however many jobs are watched
 	}
 	if unsent {
 		r.send(ctx, sends)
 	}
-	return r.prune(ctx)
+	return next, r.prune(ctx)
 }
 
-// poll returns the schedules to fire, and whether there are notices to send, with one cheap query.
-func (r *runner) poll(ctx context.Context) (due []string, unsent bool, err error) {
-	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready,
-		r.clock)+
-		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+")")
-	names := slices.DeleteFunc(due, func(name string) bool { return name == "" })
-	return names, len(names) < len(due), err
+// poll returns the schedules to fire, whether there are notices to send, and how long until the next slot, with one
+// cheap query.
+func (r *runner) poll(ctx context.Context, q jobs.Querier) (due []string, unsent bool, next time.Duration, err error) {
+	next = interval
+	_, err = jobs.Collect(ctx, q, func(rows *sql.Rows) (name string, err error) {
+		var ms int64
+		err = rows.Scan(&name, &ms)
+		switch {
+		case name != "":
+			due = append(due, name)
+		case ms > 0:
+			next = time.Duration(ms) * time.Millisecond
+		default:
+			unsent = true
+		}
+		return name, err
+	}, "select s.name, 0 from tr_schedule s where "+fmt.Sprintf(ready, r.clock)+
+		" union all select '', 0 where exists (select 1 from tr_notice where send_at <= "+r.clock+")"+
+		" union all select '', min(next_at) - "+r.clock+" from tr_schedule where paused = 0 and next_at > "+r.clock+
+		" having count(*) > 0")
+	return due, unsent, next, err
 }
 
 // keep is the retention of a schedule's history.

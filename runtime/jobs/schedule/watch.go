@@ -15,16 +15,21 @@ import (
 	"transect/stdlib/notify"
 )
 
-// watch checks the jobs with notices. It reports whether there is a notice to send.
-func (r *runner) watch(ctx context.Context) (notified bool, err error) {
-	ids, err := jobs.Column[int64](ctx, r.store.DB(),
+// toNotify finds the jobs and the schedules about which a notice may be due.
+func (r *runner) toNotify(ctx context.Context, q jobs.Querier) (ids []int64, blocked []string, err error) {
+	ids, err = jobs.Column[int64](ctx, q,
 		`select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
 		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+
 			` or w.starts = 1 and t.started_at > 0 limit 200`)
-	if err != nil {
-		return false, err
+	if err == nil {
+		blocked, err = jobs.Column[string](ctx, q, fmt.Sprintf(blocking, r.clock))
 	}
-	blocked, err := r.blocked(ctx)
+	return ids, blocked, err
+}
+
+// watch writes notices about jobs, and about schedules blocked by one. It reports whether there is one to send.
+func (r *runner) watch(ctx context.Context, ids []int64, schedules []string) (notified bool, err error) {
+	blocked, err := r.blocked(ctx, schedules)
 	if err != nil {
 		return false, err
 	}

@@ -79,7 +79,7 @@ func pass(t testing.TB, workers ...*runner) {
 	for _, r := range workers {
 		all.Go(func() {
 			r.watchFrom = time.Time{}
-			if err := r.pass(t.Context(), t.Context()); err != nil {
+			if _, err := r.pass(t.Context(), t.Context()); err != nil {
 				t.Error(err)
 			}
 			r.sending.Wait()
@@ -322,7 +322,7 @@ func TestStopWhileSending(t *testing.T) {
 	r := sender(t, store, Options{Sender: &notice.Sender{Env: func(string) (string, bool) { return "", false }}})
 	finish(t, store, submit(t, store, jobs.Spec{Settings: setting.Settings{OnFailure: web.URL}}), jobs.Failed, 1)
 	sends, stop := context.WithCancel(t.Context())
-	if err := r.pass(t.Context(), sends); err != nil {
+	if _, err := r.pass(t.Context(), sends); err != nil {
 		t.Fatal(err)
 	}
 	<-asked

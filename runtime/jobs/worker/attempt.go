@@ -35,7 +35,7 @@ type attempt struct {
 	number   int
 	tries    int  // earlier temporary failures
 	takeOver bool // an attempt was lost recently
-	keyDelay time.Duration
+	again    time.Duration // when the job may start again
 	unpacked string // folder of the unpacked script, with a separator; "" for a script of the binary
 	log      *logBuffer
 	last     lastLine // of standard error
@@ -112,7 +112,7 @@ func (a *attempt) begin(ctx context.Context, tx *jobs.Tx) error {
 		return err
 	}
 	if waits != "" {
-		return a.note(ctx, tx, end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay})
+		return a.note(ctx, tx, end{outcome: jobs.Waiting, message: waits, delay: a.again})
 	}
 	err = tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+
 		` where job_id = $1 returning epoch, tries`, a.job.ID).Scan(&a.epoch, &a.tries)
@@ -183,7 +183,7 @@ func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err e
 	}
 	others := 0
 	err = tx.QueryRowContext(ctx, "select count(*) from tr_job where key = $1 and waiting <> ''", key).Scan(&others)
-	a.keyDelay = min(max(keyDelay, time.Duration(others)*keyShare), longKeyDelay)
+	a.again = min(max(keyDelay, time.Duration(others)*keyShare), longKeyDelay)
 	return "the key " + key, err
 }
 

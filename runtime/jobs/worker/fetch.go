@@ -104,20 +104,23 @@ func (s *session) take() {
 // start runs an attempt that has begun.
 func (s *session) start(a *attempt) {
 	if a.id == 0 { // its key is taken, or it cannot be read
-		time.AfterFunc(a.keyDelay, s.wake)
+		time.AfterFunc(a.again, s.wake)
 		return
 	}
 	s.mu.Lock()
 	s.attempts[a.job.ID] = a
 	s.mu.Unlock()
 	s.working.Go(func() {
-		defer s.wake()
 		if err := a.finish(a.perform()); err != nil && !errors.Is(err, errFenced) {
 			s.log.Error(fmt.Sprintf("the outcome of job %d could not be recorded; it will run again", a.job.ID), "error", err)
 		}
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		delete(s.attempts, a.job.ID)
+		s.mu.Unlock()
+		s.wake()
+		if a.again > 0 {
+			time.AfterFunc(a.again, s.wake)
+		}
 	})
 }
 

@@ -87,7 +87,7 @@ func (a *attempt) finish(e end) error {
 	})
 	if err == nil {
 		a.report(e)
-		time.AfterFunc(e.delay, a.s.wake)
+		a.again = e.delay
 	}
 	return err
 }
