@@ -77,7 +77,7 @@ func beginLeased(t *testing.T, s *jobs.Store, job int64, machine *home, until ti
 	}
 	begin := link.Begin{Run: jobs.RunID(job), Job: job, Until: until, TakenOver: epoch > 1}
 	go func() {
-		a.served <- a.link.Serve(context.Background(), begin, s.Answers(context.Background(), job, epoch, func() {}, jobs.Patience{Try: time.Minute}))
+		a.served <- a.link.Serve(context.Background(), begin, s.Answers(context.Background(), job, epoch, func() {}, jobs.Patience{Try: time.Minute, Moved: func() {}}))
 	}()
 	t.Cleanup(func() { _ = a.cmd.Process.Kill() })
 	return a

@@ -107,6 +107,7 @@ func (l retryingLedger) Read(from int64) (b []byte, err error) {
 }
 
 func (l retryingLedger) Append(at int64, b []byte) error {
+	l.Moved()
 	return l.retry(l.ctx, func(ctx context.Context) error { return l.within(ctx).Append(at, b) })
 }
 
@@ -114,8 +115,9 @@ func (l *Ledger) within(ctx context.Context) *Ledger { return &Ledger{l.store, c
 
 // Patience defines how database operations for a job's process are retried.
 type Patience struct {
-	Try  time.Duration                    // limit of one try: a connection may be dead
-	Slow func(since time.Time, why error) // called once for a slow operation, and with nil when it succeeds
+	Try   time.Duration                    // limit of one try: a connection may be dead
+	Slow  func(since time.Time, why error) // called once for a slow operation, and with nil when it succeeds
+	Moved func()                           // called when the process shows progress
 }
 
 // retry calls f until it succeeds or is refused. It is limited by the lease of the job, which is not renewed

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"transect/runtime/jobs/bundle"
@@ -169,8 +170,11 @@ func (s Spec) Part() Spec {
 // Answers returns the handlers for the process of an attempt. They retry while the database does not answer.
 // They call waits whenever the process polled for the end of other jobs and found none.
 func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p Patience) link.Handlers {
+	var last atomic.Value // see movement
+	last.Store("")
 	h := link.Handlers{
 		callSubmit: link.Handler(func(ctx context.Context, part Part) (id int64, err error) {
+			p.Moved()
 			own := part.Spec.Run
 			err = p.retry(ctx, func(ctx context.Context) error {
 				parent, err := s.Get(ctx, job)
@@ -196,6 +200,9 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p P
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.PutResult(ctx, job, epoch, value) })
 		}),
 		callRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
+			if now := movement(record); last.Swap(now) != now {
+				p.Moved()
+			}
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.putRecord(ctx, job, epoch, record) })
 		}),
 	}

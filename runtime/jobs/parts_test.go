@@ -120,7 +120,7 @@ func TestPartsOfAJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers := s.Answers(t.Context(), parent, begin(t, s, parent), func() {}, jobs.Patience{Try: time.Minute})
+		answers := s.Answers(t.Context(), parent, begin(t, s, parent), func() {}, jobs.Patience{Try: time.Minute, Moved: func() {}})
 		call := func(name string, in any) (any, error) {
 			text, err := json.Marshal(in)
 			if err != nil {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"transect/client/fault"
@@ -65,6 +66,19 @@ func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 		r.Summary.State = history.Lost
 	}
 	return r, nil
+}
+
+// movement returns what changes in the record of a run that makes progress: what is done, and bytes transferred.
+func movement(record json.RawMessage) string {
+	var r Record
+	if json.Unmarshal(record, &r) != nil || r.Progress == nil { // then it has just begun, or ended
+		return string(record)
+	}
+	var newest history.Sample
+	if n := len(r.Progress.Samples); n > 0 {
+		newest = r.Progress.Samples[n-1]
+	}
+	return fmt.Sprint(r.Progress.ItemsDone, r.Progress.ItemsFailed, r.Progress.Files, newest.Sent, newest.Received)
 }
 
 // recordInterval is how often the process of a job reports its progress, and recordPatience how long it waits

@@ -37,7 +37,7 @@ func TestRecord(t *testing.T) {
 		}
 		says := func(epoch int64, record string) {
 			t.Helper()
-			if _, err := s.Answers(t.Context(), id, epoch, func() {}, jobs.Patience{Try: time.Minute})["record"](t.Context(), json.RawMessage(record)); err != nil {
+			if _, err := s.Answers(t.Context(), id, epoch, func() {}, jobs.Patience{Try: time.Minute, Moved: func() {}})["record"](t.Context(), json.RawMessage(record)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -15,6 +15,8 @@ func (j *Job) StateText() string {
 	switch {
 	case j.State == Running && j.Cancelled:
 		return "running, being cancelled"
+	case j.Waiting != "" && j.State == Running:
+		return "running, waits for " + j.Waiting
 	case j.Waiting != "" && !j.State.Final():
 		return string(j.State) + " for " + j.Waiting
 	}

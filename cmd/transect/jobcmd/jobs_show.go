@@ -121,7 +121,7 @@ func (a commands) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.R
 
 func stateLine(job *jobs.Job) string {
 	if job.Waiting != "" {
-		text := string(job.State) + " for " + job.Waiting
+		text := job.StateText()
 		if job.ExitCode != nil {
 			text += fmt.Sprintf(" (exit code %d)", *job.ExitCode)
 		}

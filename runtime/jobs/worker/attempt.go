@@ -33,10 +33,10 @@ type attempt struct {
 	id       int64 // of tr_run; 0 before it started
 	epoch    int64
 	number   int
-	tries    int  // earlier temporary failures
-	takeOver bool // an attempt was lost recently
+	tries    int           // earlier temporary failures
+	takeOver bool          // an attempt was lost recently
 	again    time.Duration // when the job may start again
-	unpacked string // folder of the unpacked script, with a separator; "" for a script of the binary
+	unpacked string        // folder of the unpacked script, with a separator; "" for a script of the binary
 	log      *logBuffer
 	last     lastLine // of standard error
 
@@ -45,6 +45,8 @@ type attempt struct {
 	cancelled bool
 	killed    bool
 	waited    time.Time // when it last polled for the end of other jobs
+	progress  time.Time // when it last showed progress
+	quiet     bool      // that was long ago, which is said
 }
 
 // waitsFor is how long after polling other jobs an attempt counts as waiting: it polls every second.
@@ -57,17 +59,63 @@ func (a *attempt) waits() {
 	a.waited = time.Now()
 }
 
-// patience returns the time limit for the process's database operations, and logs slow ones.
+// patience returns the time limit for the process's database operations, and says of slow ones.
 func (a *attempt) patience() jobs.Patience {
-	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: func(since time.Time, why error) {
-		text := "waiting for the database since " + since.Format(time.TimeOnly)
-		if why == nil {
-			text = "the database has answered a request of " + since.Format(time.TimeOnly)
-		}
-		a.log.say("%s", text)
-		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job.ID, text), "error", why)
-	}}
+	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: a.slow, Moved: a.moved}
 }
+
+// slow says where people look that the attempt waits for the database, and when it answers again.
+func (a *attempt) slow(since time.Time, why error) {
+	waits := "the database since " + since.Format(clockTime)
+	text := "waiting for " + waits
+	if why == nil {
+		text, waits = "the database has answered a request of "+since.Format(clockTime), ""
+	}
+	a.log.say("%s", text)
+	a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job.ID, text), "error", why)
+	go a.setWaiting(waits)
+}
+
+// clockTime is the layout of times in messages that others may read elsewhere.
+const clockTime = "15:04:05 MST"
+
+// setWaiting records what the running attempt waits for, "" for nothing. Another connection may work.
+func (a *attempt) setWaiting(what string) {
+	ctx, cancel := a.s.asking(a.s.over)
+	defer cancel()
+	_ = a.s.store.Tx(ctx, func(tx *jobs.Tx) error { // it is only shown
+		_, err := tx.ExecContext(ctx, "update tr_job set waiting = $1 where job_id = $2 and exists "+
+			"(select 1 from tr_run where id = $3 and ended_at is null)", what, a.job.ID, a.id)
+		return errors.Join(err, a.s.store.NotifyTx(ctx, tx, a.job.ID))
+	})
+}
+
+// moved records a sign of progress: output, a write, or a change of the record.
+func (a *attempt) moved() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.quiet {
+		go a.setWaiting("")
+	}
+	a.progress, a.quiet = time.Now(), false
+}
+
+// checkQuiet says once when there was no sign of progress for long.
+func (a *attempt) checkQuiet() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	since := a.progress
+	if a.quiet || time.Since(since) < quietAfter*a.s.w.o.Times.Hold || time.Since(a.waited) < waitsFor {
+		return
+	}
+	a.quiet = true
+	a.s.log.Warn(fmt.Sprintf("job %d has shown no progress since %s: no output, no write, no request", a.job.ID,
+		since.Format(clockTime)))
+	go a.setWaiting("a sign of progress since " + since.Format(clockTime))
+}
+
+// quietAfter is how long an attempt may show no progress before the worker says so, in Times.Hold: 10 minutes.
+const quietAfter = 50
 
 // idle reports whether the script waits for other jobs: then it needs no slot.
 func (a *attempt) idle() bool {
@@ -84,6 +132,7 @@ func (a *attempt) perform() (e end) {
 	} else {
 		a.s.log.Info(fmt.Sprintf("job %d starts, attempt %d: %s", a.job.ID, a.number, a.job.Spec.Title()))
 	}
+	a.moved()
 	a.log = newLogBuffer(ctx, &logBuffer{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
 	defer a.log.close()
 	defer func() {

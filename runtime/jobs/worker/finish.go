@@ -82,7 +82,7 @@ func (a *attempt) finish(e end) error {
 		}
 		e.delay = a.s.w.o.Backoff(a.tries)
 	}
-	err := a.s.retry(a.s.over, func(ctx context.Context) error {
+	err := a.s.retry(a.s.over, a.slow, func(ctx context.Context) error {
 		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error { return a.note(ctx, tx, e) })
 	})
 	if err == nil {

@@ -63,11 +63,8 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 	w.args = append([]string{"run", "--run", jobs.RunID(a.job.ID)}, spec.Run...)
 	manifest := false
 	if spec.Bundle != "" {
-		var content []byte
-		if err := a.s.retry(ctx, func(ctx context.Context) error {
-			content, err = a.s.store.Bundle(ctx, spec.Bundle)
-			return err
-		}); err != nil {
+		content, err := a.bundle(ctx)
+		if err != nil {
 			return nil, err
 		}
 		if err := os.MkdirAll(a.s.w.folder("scripts"), 0o700); err != nil {
@@ -103,4 +100,20 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 	}
 	w.args = append(append(w.args, "--", script), spec.Args...)
 	return w, nil
+}
+
+// bundle returns the packed script, which the job before often had as well.
+func (a *attempt) bundle(ctx context.Context) ([]byte, error) {
+	last := a.s.w.bundle.Load()
+	if last == nil || last.hash != a.job.Spec.Bundle {
+		last = &packed{hash: a.job.Spec.Bundle}
+		if err := a.s.retry(ctx, a.slow, func(ctx context.Context) (err error) {
+			last.content, err = a.s.store.Bundle(ctx, last.hash)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		a.s.w.bundle.Store(last)
+	}
+	return last.content, nil
 }

@@ -36,7 +36,8 @@ func (a *attempt) start(w *work) (*process, error) {
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.job.Spec.Env, a.job.Spec.SlotEnv()), attributes()
 	p := &process{cmd: cmd, out: a.log.writer(jobs.StreamOut), err: a.log.writer(jobs.StreamErr),
 		exited: make(chan struct{}), lease: make(chan time.Duration, 1)}
-	p.err.seen = a.last.see
+	p.out.seen = func(string) { a.moved() }
+	p.err.seen = func(line string) { a.moved(); a.last.see(line) }
 	var err error
 	if p.outputs, err = newOutputs(cmd, p.out, p.err); err != nil {
 		return nil, err

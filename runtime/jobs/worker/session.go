@@ -63,7 +63,7 @@ func (s *session) work(ctx context.Context) error {
 	go func() { s.working.Wait(); close(idle) }()
 	services, stopServices := context.WithCancel(s.over)
 	defer stopServices()
-	for _, each := range []func(context.Context){s.watch, s.reap, s.prune, s.cancels, s.listen} {
+	for _, each := range []func(context.Context){s.watch, s.watchQuiet, s.reap, s.prune, s.cancels, s.listen} {
 		s.services.Go(func() { each(services) })
 	}
 	firing, stopFiring := context.WithCancel(services)
@@ -141,6 +141,15 @@ func (s *session) watch(ctx context.Context) {
 		late := s.lease.left() <= s.w.o.Times.Hold/24 // before the processes exit by themselves
 		for _, a := range s.all() {
 			a.hold(late)
+		}
+	}
+}
+
+// watchQuiet watches for jobs that show no progress.
+func (s *session) watchQuiet(ctx context.Context) {
+	for sleep(ctx, s.w.o.Times.Hold) {
+		for _, a := range s.all() {
+			a.checkQuiet()
 		}
 	}
 }

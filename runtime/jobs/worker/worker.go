@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"transect/client/ledger"
@@ -66,6 +67,13 @@ type Worker struct {
 	store  *jobs.Store
 	o      Options
 	queues []string
+	bundle atomic.Pointer[packed] // used last
+}
+
+// packed is a script with its modules.
+type packed struct {
+	hash    string
+	content []byte
 }
 
 // Run runs jobs until ctx ends; then running jobs may continue for the grace period, after which they are
@@ -129,7 +137,7 @@ func (s *session) register(ctx context.Context) error {
 	}
 	s.lease.renew = insert
 	defer func() { s.lease.renew = s.renew }()
-	return s.retry(ctx, func(ctx context.Context) error { return s.lease.renewOnce(ctx) })
+	return s.retry(ctx, nil, func(ctx context.Context) error { return s.lease.renewOnce(ctx) })
 }
 
 // renew renews the lease once, and looks at the other workers, in one transaction.
@@ -179,14 +187,23 @@ func (s *session) asking(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // retry repeats an operation while the database does not answer, until ctx ends or the lease is lost for
-// good.
-func (s *session) retry(ctx context.Context, f func(context.Context) error) error {
+// good. It calls slow, unless it is nil, once the operation takes long, and when it is done then.
+func (s *session) retry(ctx context.Context, slow func(since time.Time, why error),
+	f func(context.Context) error) error {
+	began, said := time.Now(), slow == nil
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		asking, cancel := s.asking(ctx)
 		err := f(asking)
 		cancel()
 		if err == nil || errors.Is(err, errFenced) || permanent(err) {
+			if said && slow != nil {
+				slow(began, nil)
+			}
 			return err
+		}
+		if !said && time.Since(began) >= s.w.o.Times.Hold {
+			said = true
+			slow(began, err)
 		}
 		select {
 		case <-ctx.Done():
