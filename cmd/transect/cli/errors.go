@@ -60,6 +60,10 @@ func (a *App) FlagError(cmd *cobra.Command, err error) error {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s",
 			cmp.Or(f.Facts().Hint, helpFor(cmd)))
 	}
+	if ok && invalid.GetFlag().Value.Type() == "bool" {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is neither true nor false", invalid.GetFlag().Name,
+			invalid.GetValue()), "%s", helpFor(cmd))
+	}
 	if ok {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name,
 			invalid.GetValue(),
