@@ -94,7 +94,8 @@ func shorten(text string, most int) (short, holds string) {
 			short = append(append(short, list[n]...), ',')
 			n++
 		}
-		return strings.TrimSuffix(string(short), ",") + "]", fmt.Sprintf("the first %d of %d, %d left out", n, len(list), len(list)-n)
+		return strings.TrimSuffix(string(short), ",") + "]", fmt.Sprintf("the first %d of %d, %d left out", n,
+			len(list), len(list)-n)
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) != nil {
