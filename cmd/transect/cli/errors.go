@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ func (a *App) FlagError(cmd *cobra.Command, err error) error {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s",
 			cmp.Or(f.Facts().Hint, helpFor(cmd)))
 	}
-	if ok && invalid.GetFlag().Value.Type() == "bool" {
+	if ok && invalid.GetFlag().Value.Type() == "bool" && errors.Is(err, strconv.ErrSyntax) {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is neither true nor false", invalid.GetFlag().Name,
 			invalid.GetValue()), "%s", helpFor(cmd))
 	}

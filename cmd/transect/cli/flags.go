@@ -106,7 +106,7 @@ func toBool(to *bool) func(string) error {
 	return func(text string) error {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return errors.New("write true or false")
+			return fmt.Errorf("write true or false%.0w", err)
 		}
 		*to = on
 		return nil
