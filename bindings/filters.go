@@ -15,11 +15,9 @@ import (
 	"transect/runtime/vm"
 )
 
-// doubt is the reason why a search may find more than intended, or nil. The records found carry it.
-type doubt *string
-
-// checkSearch refuses invalid filters, and warns of misspelt fields in other arguments.
-func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, error) {
+// checkSearch refuses invalid filters, and warns of misspelt fields in other arguments. doubt is the reason why the
+// search may find more than intended, nil for none; the records found carry it.
+func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt *string, _ error) {
 	if s.Param("filter") == nil {
 		return nil, nil
 	}
@@ -42,8 +40,7 @@ func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt, erro
 	if missing != "filter" { // which may be left out
 		warnOnce(L, s.FullName()+": "+why)
 	}
-	why = vm.Where(L, 1) + s.FullName() + ": " + why
-	return &why, nil
+	return new(vm.Where(L, 1) + s.FullName() + ": " + why), nil
 }
 
 // warnOfNothing warns of parts of a filter that may be the reason why a search found nothing.
@@ -61,12 +58,26 @@ func warnOnce(L *lua.LState, message string) {
 	}
 }
 
-// checkKinds refuses a record of another kind than the argument expects.
+// checkKinds refuses a record of another kind than the argument expects, alone or in a list of ids.
 func checkKinds(s *declare.Spec, args declare.Args) error {
 	for name, v := range args.Values {
-		if r, ok := v.(*resource); ok {
-			if why := wrongKind(r, name); why != "" {
-				return fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %s", name, why))
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		} else if p := s.Param(name); p == nil || !strings.Contains(string(p.Type), "[]id") {
+			continue
+		}
+		for i, one := range list {
+			r, ok := one.(*resource)
+			if !ok {
+				continue
+			}
+			why, which := wrongKind(r, name), name
+			if isList {
+				why, which = wrongKind(r, declare.Singular(name)), fmt.Sprintf("%s[%d]", name, i+1)
+			}
+			if why != "" {
+				return fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %s", which, why))
 			}
 		}
 	}

@@ -87,26 +87,26 @@ func platform(operation string) vm.Waiting {
 }
 
 // push pushes a result to Lua, according to its shape.
-func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, d doubt) int {
+func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value, doubt *string) int {
 	switch v.Shape {
 	case declare.ShapeNone:
 		return 0
 	case declare.ShapeResource:
 		L.Push(NewRecord(L, kindOf(s, s.Out), v.JSON))
 	case declare.ShapeResources:
-		L.Push(resources(L, s, args, v.Items, d))
+		L.Push(resources(L, s, args, v.Items, doubt))
 	case declare.ShapePage:
 		if args.Values["return_total"] != true {
-			L.Push(resources(L, s, args, v.Items, d))
+			L.Push(resources(L, s, args, v.Items, doubt))
 			break
 		}
 		page := L.NewTable()
 		page.RawSetString("total", lua.LNumber(v.Total))
-		page.RawSetString("results", resources(L, s, args, v.Items, d))
+		page.RawSetString("results", resources(L, s, args, v.Items, doubt))
 		vm.Declared(L, page, s.FullName()+" with return_total", func() []string { return []string{"total", "results"} })
 		L.Push(page)
 	case declare.ShapeIterator:
-		L.Push(iterator(L, s, args, v.Stream, d))
+		L.Push(iterator(L, s, args, v.Stream, doubt))
 	case declare.ShapeObject:
 		L.Push(declaredTable(L, s, s.Out, rawJSON(v.JSON)))
 	default:
@@ -156,11 +156,11 @@ func kindOf(s *declare.Spec, record reflect.Type) string {
 	return cmp.Or(client.ManagerOf(record), s.Manager)
 }
 
-func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte, d doubt) *lua.LTable {
+func resources(L *lua.LState, s *declare.Spec, args declare.Args, items [][]byte, doubt *string) *lua.LTable {
 	meta := metaOf(L)
 	t := L.CreateTable(len(items), 0)
 	for i, raw := range items {
-		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, d))
+		t.RawSetInt(i+1, resourceWith(L, meta, s.Manager, raw, doubt))
 	}
 	if len(items) == s.Served && s.Served > 0 && cutShort(args) {
 		warnOnce(L, fmt.Sprintf("%s returned %d, as many as it does without a limit: there may be more "+
@@ -188,7 +188,7 @@ func cutShort(args declare.Args) bool {
 // iterator makes a function for a for loop. After an error, calling it again
 // retries the same page. A record that is buffered is returned without releasing
 // the interpreter lock.
-func iterator(L *lua.LState, s *declare.Spec, args declare.Args, stream *declare.Stream, d doubt) *lua.LFunction {
+func iterator(L *lua.LState, s *declare.Spec, args declare.Args, stream *declare.Stream, doubt *string) *lua.LFunction {
 	meta, found := metaOf(L), false
 	return L.NewClosure(func(L *lua.LState) int {
 		if vm.Stopping(L) {
@@ -211,7 +211,7 @@ func iterator(L *lua.LState, s *declare.Spec, args declare.Args, stream *declare
 			}
 			L.Push(lua.LNil)
 		case s.Records:
-			L.Push(resourceWith(L, meta, s.Manager, record, d))
+			L.Push(resourceWith(L, meta, s.Manager, record, doubt))
 		default:
 			L.Push(vm.ToLua(L, rawJSON(record)))
 		}

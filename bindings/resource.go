@@ -24,7 +24,7 @@ type resource struct {
 	raw    []byte
 	fields []field // fields read so far
 	first  [1]field
-	doubt  doubt // of the search that found it
+	doubt  *string // why the search that found it may find more than intended, or nil
 }
 
 // field is a converted value. Scripts read few fields of a record, so searching a list is faster than a map.
@@ -50,11 +50,11 @@ func metaOf(L *lua.LState) *lua.LTable {
 	return vm.State(vm.Of(L), resourceKey{}, func() *lua.LTable { return resourceMeta(L) })
 }
 
-func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte, d doubt) lua.LValue {
+func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte, doubt *string) lua.LValue {
 	if len(raw) == 0 {
 		return lua.LNil
 	}
-	h := &allocation{resource: resource{kind: kind, raw: raw, doubt: d}}
+	h := &allocation{resource: resource{kind: kind, raw: raw, doubt: doubt}}
 	h.userdata = lua.LUserData{Value: &h.resource, Env: L.Env, Metatable: meta}
 	return &h.userdata
 }

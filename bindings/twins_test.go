@@ -55,6 +55,7 @@ func TestTwins(t *testing.T) {
 		{name: "not allowed by the sandbox", when: before, refuse: &fault.PermissionError{}, left: 2},
 		{name: "not allowed by the platform", when: before, refuse: &fault.ResponseError{Status: http.StatusForbidden}, left: 2},
 		{name: "beyond the budget", when: before, refuse: &fault.LimitError{}, left: 2},
+		{name: "not understood by the platform", when: before, refuse: &fault.ResponseError{Info: fault.Info{Message: "no such id"}, Status: http.StatusUnprocessableEntity}, left: 2, fails: "no such id"},
 		{name: "the network fails", when: before, refuse: fault.Of(&fault.ConnectionError{}, "away"), left: 2, fails: "away"},
 	} {
 		for _, things := range []string{"projects", "missions"} {

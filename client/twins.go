@@ -132,5 +132,5 @@ func (n byName[T]) warn(c *Client, text, own, older string) {
 func forbidden(err error) bool {
 	var sandbox *fault.PermissionError
 	var budget *fault.LimitError
-	return errors.As(err, &sandbox) || errors.As(err, &budget) || fault.Status(err) != 0 && !fault.Transient(err)
+	return errors.As(err, &sandbox) || errors.As(err, &budget) || fault.Status(err) == http.StatusForbidden
 }

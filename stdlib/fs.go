@@ -282,8 +282,20 @@ func write(c *module.Call) (any, error) {
 			return err
 		}
 		if _, err := c.In.Lstat(path); err == nil && !overwrite {
-			return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
+			return filetree.Exists(path)
 		}
-		return c.In.WriteFile(ctx, path, text)
+		f, err := c.In.Create(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer f.Discard()
+		if _, err := f.Write(text); err != nil {
+			return err
+		}
+		f.New = !overwrite
+		if err := f.Commit(); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return filetree.Exists(path)
 	})
 }

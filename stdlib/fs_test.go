@@ -43,6 +43,15 @@ var fsCases = map[string]string{
 		assert(fs.stat("copy/a.txt").modified == fs.stat("tree/a.txt").modified and fs.stat("copy/empty").type == "dir")
 		refused("FileError", "is a folder", fs.copy, "tree", "x")
 		refused("FileExistsError", "exists", fs.copy, "tree/a.txt", "copy", { overwrite = false })
+		for name, make in pairs{ written = function(to) fs.write(to, "x", { overwrite = false }) end, copied = function(to) fs.copy("tree/a.txt", to, { overwrite = false }) end } do
+			local made = 0
+			require("task").map({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, function()
+				local _, e = try(make, name)
+				if not e then made = made + 1 else assert(e.name == "FileExistsError", tostring(e)) end
+			end)
+			assert(made == 1, name .. " " .. made)
+			fs.remove(name)
+		end
 		refused("FileError", "inside the folder", fs.copy, "tree", "tree/b/deep", { recursive = true })
 		refused("FileError", "is the source itself", fs.copy, "tree/a.txt", "tree")
 		refused("FileError", "missing", fs.copy, "missing", "x")

@@ -18,8 +18,12 @@ import (
 	"transect/stdlib/argparse"
 )
 
+// computed stands for a value that is not known before the script runs.
+var computed lua.LValue = &lua.LUserData{Metatable: lua.LNil}
+
 // DeclaredArgs returns the arguments that a script declares with script.args, without running it: nil when
-// there are none, or not as a literal table. Values that are not literals are skipped.
+// there are none, or when their names or types are computed. Other values that are computed are left out: an
+// argument that may have a default is optional.
 func DeclaredArgs(script string, code []byte) (*argparse.Spec, error) {
 	if bytes.HasPrefix(code, []byte("#")) {
 		code = append([]byte("--"), code...)
@@ -28,6 +32,7 @@ func DeclaredArgs(script string, code []byte) (*argparse.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	modules := map[string]bool{"script": true} // variables that hold the module
 	for _, stmt := range chunk {
 		var exprs []ast.Expr
 		switch s := stmt.(type) {
@@ -39,40 +44,110 @@ func DeclaredArgs(script string, code []byte) (*argparse.Spec, error) {
 			exprs = []ast.Expr{s.Expr}
 		}
 		for _, e := range exprs {
-			if table, ok := declaration(e); ok {
-				spec, err := readArgSpec(table)
-				if err == nil {
-					spec.Program = program(script)
-				}
-				return spec, err
+			if table := declaration(e, modules); table != nil {
+				return readDeclaration(script, table)
 			}
+		}
+		for i, name := range assigned(stmt) {
+			modules[name] = i < len(exprs) && isScriptModule(exprs[i], modules)
 		}
 	}
 	return nil, nil
 }
 
-// declaration returns the table in a call of script.args.
-func declaration(e ast.Expr) (*lua.LTable, bool) {
-	call, ok := e.(*ast.FuncCallExpr)
-	if !ok || len(call.Args) != 1 {
-		return nil, false
+// assigned returns the variables that a statement assigns, with "" in the place of fields.
+func assigned(stmt ast.Stmt) (names []string) {
+	switch s := stmt.(type) {
+	case *ast.LocalAssignStmt:
+		return s.Names
+	case *ast.AssignStmt:
+		for _, e := range s.Lhs {
+			name, _ := e.(*ast.IdentExpr)
+			if name == nil {
+				name = &ast.IdentExpr{}
+			}
+			names = append(names, name.Value)
+		}
 	}
-	field, ok := call.Func.(*ast.AttrGetExpr)
-	if !ok {
-		return nil, false
-	}
-	if key, ok := field.Key.(*ast.StringExpr); !ok || key.Value != "args" {
-		return nil, false
-	}
-	table, ok := literal(call.Args[0]).(*lua.LTable)
-	return table, ok
+	return names
 }
 
-// literal returns the value of a literal, nil for other expressions.
+// isScriptModule reports whether an expression is the module script: a variable that holds it, or its require.
+func isScriptModule(e ast.Expr, modules map[string]bool) bool {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return modules[e.Value]
+	case *ast.FuncCallExpr:
+		if f, ok := e.Func.(*ast.IdentExpr); ok && f.Value == "require" && len(e.Args) == 1 {
+			return literal(e.Args[0]) == lua.LString("script")
+		}
+	}
+	return false
+}
+
+// declaration returns the argument of a call of script.args, nil for other expressions.
+func declaration(e ast.Expr, modules map[string]bool) lua.LValue {
+	call, ok := e.(*ast.FuncCallExpr)
+	if !ok || len(call.Args) != 1 {
+		return nil
+	}
+	field, ok := call.Func.(*ast.AttrGetExpr)
+	if !ok || literal(field.Key) != lua.LString("args") || !isScriptModule(field.Object, modules) {
+		return nil
+	}
+	return literal(call.Args[0])
+}
+
+// readDeclaration reads what is known of a declaration.
+func readDeclaration(script string, declared lua.LValue) (*argparse.Spec, error) {
+	t, ok := declared.(*lua.LTable)
+	if !ok {
+		return nil, nil
+	}
+	var open []string // arguments that may be optional
+	for _, name := range textKeys(t) {
+		value := t.RawGetString(name)
+		if value == computed && slices.Contains([]string{"_doc", "_example", "_reads"}, name) {
+			t.RawSetString(name, lua.LNil)
+		} else if value == computed {
+			return nil, nil
+		}
+		arg, ok := value.(*lua.LTable)
+		if !ok {
+			continue
+		}
+		for _, key := range textKeys(arg) {
+			if arg.RawGetString(key) != computed {
+				continue
+			}
+			switch key {
+			case "short":
+				return nil, nil
+			case "default", "optional", "env":
+				open = append(open, name)
+			}
+			arg.RawSetString(key, lua.LNil)
+		}
+	}
+	spec, err := readArgSpec(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range open {
+		spec.Args[name].Optional = true
+	}
+	spec.Program = program(script)
+	return spec, nil
+}
+
+// literal returns the value of a literal, computed for other expressions, and for tables with computed
+// elements or keys.
 func literal(e ast.Expr) lua.LValue {
 	switch e := e.(type) {
 	case *ast.StringExpr:
 		return lua.LString(e.Value)
+	case *ast.NilExpr:
+		return lua.LNil
 	case *ast.TrueExpr:
 		return lua.LTrue
 	case *ast.FalseExpr:
@@ -87,27 +162,26 @@ func literal(e ast.Expr) lua.LValue {
 		}
 	case *ast.StringConcatOpExpr:
 		left, right := literal(e.Lhs), literal(e.Rhs)
-		if left != nil && right != nil && lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
+		if lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
 			return lua.LString(left.String() + right.String())
 		}
 	case *ast.TableExpr:
 		t := &lua.LTable{Metatable: lua.LNil}
 		for _, f := range e.Fields {
 			value := literal(f.Value)
-			switch key := f.Key.(type) {
-			case nil:
-				if value != nil {
-					t.Append(value)
-				}
-			case *ast.StringExpr:
-				if value != nil {
-					t.RawSetString(key.Value, value)
-				}
+			key, named := f.Key.(*ast.StringExpr)
+			switch {
+			case named:
+				t.RawSetString(key.Value, value)
+			case f.Key != nil || value == computed:
+				return computed
+			default:
+				t.Append(value)
 			}
 		}
 		return t
 	}
-	return nil
+	return computed
 }
 
 // readArgSpec reads the declaration of a script's arguments. With several mistakes it reports the argument
@@ -186,7 +260,8 @@ func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
 		}
 	}
 	if table.Length(t) > 1 {
-		return nil, readArgKey(a, "2", table.Element(t, 2))
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument %s: only the type stands without a key, %s "+
+			"follows it", name, table.Element(t, 2)), "write it with its key: doc = …, default = …, choices = …")
 	}
 	for _, key := range textKeys(t) {
 		if err := readArgKey(a, key, t.RawGetString(key)); err != nil {

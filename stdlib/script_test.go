@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib"
 )
 
 const declared = `
@@ -113,6 +114,7 @@ func TestWrongDeclarations(t *testing.T) {
 		`{ n = { "strings", default = { a = 1 } } }`:                      "argument n: the default must be a list of strings, got a table",
 		`{ n = { default = "fat", choices = { "fast", "slow" } } }`:       `argument n: the default "fat" is not one of the choices fast, slow (did you mean fast?)`,
 		`{ n = { "integer", choices = { 1, "two" } } }`:                   `argument n: the choice "two" is not an integer`,
+		`{ n = { "string", "the folder" } }`:                              "argument n: only the type stands without a key, the folder follows it",
 		`{ n = { choices = "fast" } }`:                                    "argument n: choices must be a list",
 		`{ n = { "integer", default = 2, choices = { 1, 2 } }, m = "x" }`: "argument m: unknown type x",
 		`{ n = { "integer", default = print } }`:                          "argument n: the default",
@@ -137,6 +139,42 @@ func TestSeveralWrongDeclarations(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Fatalf("%s: got %v", code, err)
 			}
+		}
+	}
+}
+
+// What only the run can know is no reason to refuse arguments before it.
+func TestDeclaredArgs(t *testing.T) {
+	for _, c := range []struct{ code, args, fails string }{
+		{`script.args{ "to", to = { default = os.getenv("HOME") } }`, "", ""},
+		{`script.args{ n = { "integer", default = 60*60 } }`, "", ""},
+		{`script.args{ n = { "integer", default = 60*60 } }`, "--n x", "--n must be an integer"},
+		{`local n = 1 script.args{ n = { "integer", default = n } }`, "", ""},
+		{`script.args{ n = { optional = not arg[1] } }`, "", ""},
+		{`script.args{ n = { env = "A_" .. name } }`, "", ""},
+		{`script.args{ "a", "b", a = "strings", b = { default = os.getenv("B") } }`, "x y", ""},
+		{`script.args{ n = { choices = { "a", os.getenv("B") }, doc = doc() } }`, "--n b", ""},
+		{`script.args{ n = { choices = { "a", os.getenv("B") } } }`, "", "missing argument --n"},
+		{`script.args{ n = { "string", short = letter } }`, "-x 1", ""},
+		{`script.args{ n = kind }`, "--n 1 2", ""},
+		{`script.args{ first, n = "string" }`, "1", ""},
+		{`script.args{ [first] = "string" }`, "--x 1", ""},
+		{`script.args(declared)`, "--x 1", ""},
+		{`script.args{ _doc = text(), n = "string" }`, "", "missing argument --n"},
+		{`require("script").args{ n = "string" }`, "", "missing argument --n"},
+		{`local s = require "script" local args = s.args{ n = "string" }`, "", "missing argument --n"},
+		{`local s = script local args = s.args{ n = "string" }`, "", "missing argument --n"},
+		{`local other = require("other") other.args{ n = "string" }`, "", ""},
+		{`local script = require("other") script.args{ n = "string" }`, "", ""},
+		{`script = { args = print } script.args{ n = "string" }`, "", ""},
+		{`other.args{ n = "string" } script.args{ m = "string" }`, "", "missing argument --m"},
+	} {
+		spec, err := stdlib.DeclaredArgs("s.lua", []byte(c.code))
+		if err == nil && spec != nil {
+			_, err = spec.Parse(strings.Fields(c.args), func(string) (string, bool) { return "", false })
+		}
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s %s: got %v, want %q", c.code, c.args, err, c.fails)
 		}
 	}
 }

@@ -79,6 +79,7 @@ var timeCases = map[string]string{
 		refused("ValueError", "day out of range", time.parse, "2024-02-30")
 		refused("ValueError", "there is no 2023-02-29", time.parse, "29.2.2023", "%d.%m.%Y")
 		refused("ValueError", "2023 has no day 366", time.parse, "2023-366", "%Y-%j")
+		for _, text in ipairs{ "2024-W00", "2024-W53", "2026-W54" } do refused("ValueError", "there is no " .. text, time.parse, text, "%Y-W%V") refused("ValueError", "there is no " .. text, time.parse, text, "week") end
 		refused("ValueError", "short names of zones", function() local _, e = try(time.parse, "10:00 CEST", "%H:%M %Z"); error(e.hint and tostring(e) .. e.hint and e) end)
 		refused("ValueError", 'has " tomorrow" more', time.parse, "2024-05-01 tomorrow", "%Y-%m-%d")
 		refused("ParameterError", "%q is not known", time.format, 0, "%q")

@@ -36,12 +36,9 @@ func (s summary) findings() string {
 func writeFindings(b *strings.Builder, report *preflight.Report) {
 	kinds, written := groups(report), 0
 	for _, kind := range kinds {
-		shown := 0
-		for i, f := range kind {
-			if i == maxOfKind || written == maxFindings {
-				break
-			}
-			f.write(b, i+1 == min(len(kind), maxOfKind))
+		shown, few := 0, kind[:min(len(kind), maxOfKind, maxFindings-written)]
+		for i, f := range few {
+			f.write(b, i+1 == len(few) || few[i+1].Hint != f.Hint)
 			shown, written = shown+len(f.names), written+1
 		}
 		if rest := report.Count(kind[0].Code) - shown; rest > 0 {
@@ -50,7 +47,7 @@ func writeFindings(b *strings.Builder, report *preflight.Report) {
 	}
 }
 
-// groups sorts the problems of a report that do not affect a file's verdict, by code and message.
+// groups sorts the problems of a report that do not affect a file's verdict, by code, message and hint.
 func groups(report *preflight.Report) (kinds [][]*finding) {
 	byMessage := map[string]*finding{}
 	for _, p := range report.Problems {
@@ -60,10 +57,10 @@ func groups(report *preflight.Report) (kinds [][]*finding) {
 		if n := len(kinds); n == 0 || kinds[n-1][0].Code != p.Code {
 			kinds = append(kinds, nil)
 		}
-		f := byMessage[p.Code+p.Message]
+		f := byMessage[p.Code+p.Message+p.Hint]
 		if f == nil {
 			f = &finding{Problem: p}
-			byMessage[p.Code+p.Message] = f
+			byMessage[p.Code+p.Message+p.Hint] = f
 			last := len(kinds) - 1
 			kinds[last] = append(kinds[last], f)
 		}
@@ -75,6 +72,7 @@ func groups(report *preflight.Report) (kinds [][]*finding) {
 	return kinds
 }
 
+// write writes a finding, with its hint if no other one of the same hint follows.
 func (f *finding) write(b *strings.Builder, last bool) {
 	switch {
 	case f.names[0] == "":

@@ -16,6 +16,7 @@ import (
 // File is a file under a temporary name next to its target. Commit or Discard it.
 type File struct {
 	*os.File
+	New         bool     // Commit fails with fs.ErrExist if the target exists
 	folder      *os.Root // of both names; closed with the file
 	temp, final string
 	mode        fs.FileMode
@@ -62,11 +63,29 @@ func (f *File) commit(sync bool) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := f.folder.Rename(f.temp, f.final); err != nil {
+	if err := f.rename(); err != nil {
 		return err
 	}
 	f.done = true
 	return f.folder.Close()
+}
+
+// rename gives the file its name. A new one is linked, where the file system can, else its name is taken first.
+func (f *File) rename() error {
+	if f.New {
+		err := f.folder.Link(f.temp, f.final)
+		if err == nil {
+			return f.folder.Remove(f.temp)
+		} else if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		taken, err := f.folder.OpenFile(f.final, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
+		if err != nil {
+			return err
+		}
+		_ = taken.Close() // nothing was written
+	}
+	return f.folder.Rename(f.temp, f.final)
 }
 
 // Discard removes the file unless it was committed.

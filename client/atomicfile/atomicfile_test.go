@@ -1,9 +1,14 @@
 package atomicfile_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"transect/client/atomicfile"
@@ -23,6 +28,34 @@ func start(t *testing.T, dir, name, text string) *atomicfile.File {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// Of several that write a new file, one does, whatever they saw before.
+func TestANewFileIsWrittenOnce(t *testing.T) {
+	dir := t.TempDir()
+	files := make([]*atomicfile.File, 8)
+	for i := range files {
+		files[i] = start(t, dir, "a.txt", strconv.Itoa(i))
+		files[i].New = true
+	}
+	var all sync.WaitGroup
+	var wrote atomic.Int64
+	wrote.Store(-1)
+	for i, f := range files {
+		all.Go(func() {
+			defer f.Discard()
+			if err := f.Commit(); err == nil && !wrote.CompareAndSwap(-1, int64(i)) {
+				t.Error("two wrote it")
+			} else if err != nil && !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	text, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+	if left, _ := os.ReadDir(dir); err != nil || string(text) != strconv.FormatInt(wrote.Load(), 10) || len(left) != 1 {
+		t.Errorf("%s, %v, %v; %d wrote it", text, err, left, wrote.Load())
+	}
 }
 
 func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {

@@ -18,7 +18,7 @@ var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "
 // LayoutDoc documents the syntax of layouts.
 const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L " +
 	"(milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
-	"%G %V %u (ISO year, week, weekday), %w %s, %z (+0200), %:z (+02:00), %Z (CEST), %F %T %R, %%"
+	"%G %V %u (ISO year, week, weekday), %w %s, %z (+0200) and %:z (+02:00), both Z in UTC, %Z (CEST), %F %T %R, %%"
 
 // A directive of a layout, e.g. %d.
 var (
@@ -248,7 +248,8 @@ func (r *timeReader) day(get func(string, int) int) (time.Time, error) {
 			year = 1900 + n
 		}
 	}
-	if _, given := r.found["G"]; given || r.found["V"] > 0 {
+	_, ofWeeks := r.found["G"]
+	if _, given := r.found["V"]; given || ofWeeks {
 		return WeekDate(get("G", year), get("V", 1), get("u", 1))
 	}
 	if n, given := r.found["j"]; given {

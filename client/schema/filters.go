@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,8 +57,8 @@ func toFilter(v any) (any, error) {
 		if value, ok := AsObject(o[key]); ok && !strings.HasPrefix(key, "$") {
 			for _, bare := range SortedKeys(value) {
 				if operator := "$" + strings.TrimPrefix(bare, "_"); slices.Contains(Operators, operator) {
-					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["%s"] = … } }`, key, bare,
-						key, operator)
+					return nil, fault.Of(&fault.SearchError{},
+						`%s: %s is an operator only with its sign: write { %s = { ["%s"] = … } }`, key, bare, key, operator)
 				}
 			}
 		}

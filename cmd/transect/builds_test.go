@@ -53,6 +53,8 @@ func TestBuilds(t *testing.T) {
 		{"testdata/embed/counting", 40_000_000, []string{"runtime/jobs", "runtime/web"}, []string{"run", "--count-calls", "script.lua"}, `
 			require("missions").search{}
 			print(require("calls").count("missions.search"))`, "1\nmissions.search: 1\n"},
+		{"testdata/embed/counting", 40_000_000, nil, []string{"check", "script.lua"}, `print(require("calls").count("x"))`, ""},
+		{"testdata/embed/counting", 40_000_000, nil, []string{"doc", "calls.count"}, ``, "Returns how often an operation was called."},
 		{"cmd/transect", 45 << 20, nil, []string{"--version"}, ``, "transect"},
 	} {
 		t.Run(filepath.Base(c.program), func(t *testing.T) {

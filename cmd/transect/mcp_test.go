@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,7 +103,11 @@ func TestAssistantPlansAndApplies(t *testing.T) {
 	a.says("call", args{"operation": "projects.search", "arguments": args{"limit": 1}}, "[")
 	a.says("call", args{"operation": "projects.create", "arguments": args{"name": "x"}}, "plan the script")
 	a.says("check", args{"source": "local p = require('projects')\np.serch{}"}, "serch")
-	a.says("check", args{"script": "survey.lua"})
+	a.says("check", args{"script": "survey.lua"}, "no findings")
+	takes := "script (string), source (string), arguments (array of string)"
+	a.says("plan", args{"script": "survey.lua", "argument": "flight"}, `"argument"`, "plan: ", takes)
+	a.says("plan", args{"script": "survey.lua", "arguments": "flight"}, `"string"`, takes)
+	a.says("search_reference", args{}, `"words"`, "words (string, required)")
 
 	a.says("plan", args{"script": "survey.lua", "arguments": []string{"flight"}}, "survey.lua:", "plan: plan-")
 	id := a.lastPlan
@@ -248,5 +254,59 @@ func TestAssistantFollowsAndBounds(t *testing.T) {
 		if (err == nil) != (text != "") || err == nil && !strings.Contains(r.Contents[0].Text, text) {
 			t.Errorf("%s: %v %v", name, r, err)
 		}
+	}
+}
+
+// A long answer of an operation is JSON, and says what is missing.
+func TestAssistantGetsJSON(t *testing.T) {
+	h := newHome(t, 0, flightgen.Options{})
+	h.must("eval", "--local", `local sdk = require("sdk")
+for i = 1, 30 do sdk.projects.create(("%02d \127 %s"):format(i, ("x"):rep(200)), sdk.users.describe().company) end
+local long = sdk.projects.search{ limit = 1 }[1]
+for i = 1, 300 do sdk.datasets.create_file_dataset{ project = long, name = i .. ("x"):rep(230) } end`)
+	a := assist(h, false)
+	call := func(operation string, arguments args) (string, string) {
+		t.Helper()
+		r, err := a.session.CallTool(t.Context(), &mcp.CallToolParams{Name: "call", Arguments: args{"operation": operation, "arguments": arguments}})
+		if err != nil || r.IsError || len(r.Content) == 0 {
+			t.Fatal(r, err)
+		}
+		text, note := r.Content[0].(*mcp.TextContent).Text, ""
+		if len(r.Content) > 1 {
+			note = r.Content[1].(*mcp.TextContent).Text
+		}
+		if outcome := r.StructuredContent.(map[string]any); note != "" && outcome["note"] != note {
+			t.Errorf("%v, %q", outcome, note)
+		}
+		return text, note
+	}
+	var list []map[string]any
+	text, note := call("projects.search", args{})
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) != 30 || note != "" {
+		t.Errorf("%d projects, %v, %s", len(list), err, note)
+	}
+	text, note = call("datasets.search", args{"limit": 300})
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) == 0 || len(list) == 300 || len(text) > 64<<10 ||
+		!strings.Contains(note, fmt.Sprintf("the first %d of 300, %d left out; for the rest give a smaller limit, and page", len(list), 300-len(list))) {
+		t.Errorf("%d datasets, %v, %s", len(list), err, note)
+	}
+	var page struct {
+		Total   int
+		Results []any
+	}
+	text, note = call("datasets.search", args{"limit": 300, "return_total": true})
+	if err := json.Unmarshal([]byte(text), &page); err != nil || page.Total != 300 || len(page.Results) == 0 || len(text) > 64<<10 ||
+		!strings.Contains(note, fmt.Sprintf("of results the first %d of 300", len(page.Results))) {
+		t.Errorf("%d datasets of %d, %v, %s", len(page.Results), page.Total, err, note)
+	}
+	text, note = call("datasets.search_generator", args{})
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for _, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no JSON: %.100s", line)
+		}
+	}
+	if !strings.Contains(note, fmt.Sprintf("the first %d records, more follow", len(lines))) {
+		t.Errorf("%d datasets, %s", len(lines), note)
 	}
 }

@@ -24,7 +24,7 @@ type Filter struct {
 	Single      bool    // only jobs submitted neither by a job nor by a schedule
 	IDs         []int64 // only these; nil for all
 	Script      string  // part of its title
-	Option      string  // an option of transect run in the submission
+	Planned     bool    // those that carry out a plan
 	Worker      string  // name of the worker of the newest attempt
 	Since       time.Time
 	EndedWithin time.Duration // only jobs that ended within, by the clock of the database
@@ -104,8 +104,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	if f.Script != "" {
 		add(`t.title like %s escape '\'`, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Script)+"%")
 	}
-	if f.Option != "" {
-		add("cast("+s.args+" as text) like %s", `%"--`+f.Option+`=%`)
+	if f.Planned {
+		add("cast("+s.args+" as text) like %s", `%"--`+optionPlan+`=%`)
 	}
 	if f.Worker != "" {
 		add("r.worker = %s", f.Worker)

@@ -54,6 +54,9 @@ func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 		r.Summary = &history.Summary{Script: job.Script, Arguments: job.Args, Host: last.Worker, Started: last.Started}
 	}
 	r.Summary.ID, r.Summary.Run, r.Summary.State = RunID(id), "", history.Running
+	if r.Summary.Plan = job.Plan(); r.Summary.Plan != "" {
+		r.Summary.AgreedBy = job.By() // not the user of the worker
+	}
 	switch {
 	case last.Ended == nil:
 	case r.Summary.End != nil:

@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
-		id, err := s.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Args: []string{"flight"}})
+		id, err := s.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Args: []string{"flight"},
+			Run: []string{"--apply=c0de:/a/b.plan"}, User: "ada@desk"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +31,8 @@ func TestRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Summary.State != state || r.Summary.Script != script || r.Summary.ID != jobs.RunID(id) || (r.Summary.End != nil) != (state == history.Ended) ||
+			if r.Summary.State != state || r.Summary.Script != script || r.Summary.ID != jobs.RunID(id) ||
+				r.Summary.Plan != "c0de" || !strings.Contains(r.Summary.AgreedBy, "ada@desk") || (r.Summary.End != nil) != (state == history.Ended) ||
 				r.Summary.End != nil && r.Summary.End.ExitCode != exit {
 				t.Errorf("%+v, want %s of %s", r.Summary, state, script)
 			}
@@ -43,7 +46,7 @@ func TestRecord(t *testing.T) {
 		}
 		first := startRun(t, s, id, "alpha", 1)
 		is(history.Running, "survey.lua", 0)
-		says(1, `{"summary":{"script":"/x/survey.lua"},"progress":{"items_done":3,"samples":[]}}`)
+		says(1, `{"summary":{"script":"/x/survey.lua","plan":"c0de","agreed_by":"worker@far"},"progress":{"items_done":3,"samples":[]}}`)
 		if r := is(history.Running, "/x/survey.lua", 0); r.Progress.ItemsDone != 3 {
 			t.Errorf("%+v", r.Progress)
 		}

@@ -93,6 +93,20 @@ func (s Spec) By() string {
 	return s.Submitter + " (" + s.User + ")"
 }
 
+// optionPlan is the option of transect run with the checksum and the file of a plan.
+const optionPlan = "apply"
+
+// Plan returns the checksum of the plan that the job carries out, "" for none.
+func (s Spec) Plan() string {
+	for _, word := range s.Run {
+		if agreed, ok := strings.CutPrefix(word, "--"+optionPlan+"="); ok {
+			sum, _, _ := strings.Cut(agreed, ":")
+			return sum
+		}
+	}
+	return ""
+}
+
 // SlotEnv returns the variables with the slot of a schedule's job, in UTC.
 func (s Spec) SlotEnv() []string {
 	if s.Schedule == "" {

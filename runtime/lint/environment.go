@@ -29,7 +29,7 @@ type environment struct {
 	standard  map[string][]module.Param
 }
 
-func newEnvironment() *environment {
+func newEnvironment(more []*module.Module) *environment {
 	v := &environment{libraries: map[string][]string{}, modules: map[string]*module.Module{},
 		managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
 		types: map[string]*module.Type{}, standard: standardParams()}
@@ -42,7 +42,7 @@ func newEnvironment() *environment {
 		}
 	}
 	slices.Sort(v.globals)
-	for _, m := range Modules() {
+	for _, m := range Modules(more...) {
 		v.modules[m.Name] = m.Declare()
 		v.names = append(v.names, m.Name)
 		for _, t := range m.Types {
@@ -107,8 +107,15 @@ func function(list []module.Func, name string) *module.Func {
 	return nil
 }
 
-// Modules lists the modules that scripts can require, without sdk and the managers.
-func Modules() []*module.Module {
+// Modules lists the modules that scripts can require, without sdk and the managers, and those of more that are
+// not among them.
+func Modules(more ...*module.Module) []*module.Module {
 	modules := append(bindings.Modules(), lookup.Declaration(), ingest.Declaration())
-	return append(modules, stdlib.Modules()...)
+	modules = append(modules, stdlib.Modules()...)
+	for _, m := range more {
+		if !slices.ContainsFunc(modules, func(known *module.Module) bool { return known.Name == m.Name }) {
+			modules = append(modules, m)
+		}
+	}
+	return modules
 }

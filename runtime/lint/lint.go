@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/yuin/gopher-lua/ast"
+
+	"transect/runtime/module"
 )
 
 // Problem is one finding. Lines and columns count from 1; columns are bytes.
@@ -34,8 +36,8 @@ type Checker struct {
 	Allowed []string
 }
 
-// New returns a Checker.
-func New() *Checker { return &Checker{env: newEnvironment()} }
+// New returns a Checker, which knows more modules of the program; see Modules.
+func New(more ...*module.Module) *Checker { return &Checker{env: newEnvironment(more)} }
 
 // Script is the result of analysing a script.
 type Script struct {

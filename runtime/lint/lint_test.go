@@ -415,3 +415,20 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// A module that a part of the program adds is checked like others.
+func TestModulesOfTheProgram(t *testing.T) {
+	own := &module.Module{Name: "calls", Funcs: []module.Func{{Name: "count", Params: []module.Param{{Name: "operation", Type: "string"}}}}}
+	checker := New(append(stdlib.Modules(), own)...)
+	for code, want := range map[string]string{
+		`print(require("calls").count("x"))`: "", `print(require("calls").cuont("x"))`: UnknownFunction, `print(require("calls").count({}))`: WrongType,
+	} {
+		got := ""
+		for _, p := range checker.Script("s.lua", []byte(code)) {
+			got += p.Rule
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}

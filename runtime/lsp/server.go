@@ -22,6 +22,7 @@ import (
 	"transect/client/regular"
 	"transect/runtime/lint"
 	"transect/runtime/luafmt"
+	"transect/runtime/module"
 	"transect/runtime/reference"
 )
 
@@ -40,9 +41,9 @@ type Server struct {
 	ended     bool // shutdown was requested
 }
 
-// New returns a server. The checker resolves modules.
-func New(checker *lint.Checker) *Server {
-	return &Server{checker: checker, reference: reference.New(), open: map[string]*document{}, Log: io.Discard}
+// New returns a server. The checker resolves modules; see reference.New.
+func New(checker *lint.Checker, more ...*module.Module) *Server {
+	return &Server{checker: checker, reference: reference.New(more...), open: map[string]*document{}, Log: io.Discard}
 }
 
 // Serve serves an editor until it closes the connection. It reports whether the editor requested the

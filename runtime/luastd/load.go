@@ -56,7 +56,7 @@ func (l *library) doFile(L *lua.LState) int {
 	if err != nil {
 		raiseBare(L, "cannot open "+err.Error())
 	}
-	fn, err := l.Compile(L, name, code)
+	fn, err := l.function(L, name, code)
 	if err != nil {
 		vm.RaiseAsText(L, err.Error(), err)
 	}
@@ -80,11 +80,16 @@ func (l *library) readCode(L *lua.LState) (path string, code []byte, err error) 
 // compiledSize estimates the memory of a syntax tree, per byte of code.
 const compiledSize = 16
 
-// compile returns a function, or nil and the syntax error.
-func (l *library) compile(L *lua.LState, name, code string) int {
+// function compiles code, within the limits of the script.
+func (l *library) function(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
 	vm.Grow(L, compiledSize*len(code))
 	vm.Work(L, 200+len(code))
-	fn, err := l.Compile(L, name, []byte(code))
+	return l.Compile(L, name, code)
+}
+
+// compile returns a function, or nil and the syntax error.
+func (l *library) compile(L *lua.LState, name, code string) int {
+	fn, err := l.function(L, name, []byte(code))
 	if err != nil {
 		return vm.Push(L, lua.LNil, lua.LString(err.Error()))
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,16 +72,24 @@ func (p *process) over(ctx context.Context, most time.Duration) bool {
 // atOnce runs a short command line, and stops it after a time limit.
 func (s *server) atOnce(ctx context.Context, c *call, input string, words ...string) (string, result, error) {
 	p, out := s.prepare(c.asker, words...)
+	if err := s.complete(ctx, p, out, input); err != nil {
+		return "", result{}, err
+	}
+	return p.output(), result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}, nil
+}
+
+// complete runs a process to its end, and stops it when there is more output than is kept, or after a minute.
+func (s *server) complete(ctx context.Context, p *process, out *bounded, input string) error {
 	p.cmd.Stdin, out.full = strings.NewReader(input), p.stop
 	if err := p.start(); err != nil {
-		return "", result{}, err
+		return err
 	}
 	if !p.over(ctx, time.Minute) {
 		p.stop()
 		<-p.ended
-		return "", result{}, errors.New("it took longer than a minute and was stopped: ask for less")
+		return errors.New("it took longer than a minute and was stopped: ask for less")
 	}
-	return p.output(), result{State: "done", ExitCode: p.cmd.ProcessState.ExitCode()}, nil
+	return nil
 }
 
 // begin starts a script's process, registered under a name for follow and stop.
@@ -138,6 +147,7 @@ func (s *server) stopAll() {
 
 // bounded keeps the beginning of the text written to it.
 type bounded struct {
+	most int    // bytes; 0 for maxAnswer
 	full func() // optional: called once, when there is more
 
 	mu   sync.Mutex
@@ -148,7 +158,7 @@ type bounded struct {
 func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	room := maxAnswer - b.text.Len()
+	room := cmp.Or(b.most, maxAnswer) - b.text.Len()
 	b.text.Write(p[:min(len(p), room)])
 	if len(p) > room && !b.cut {
 		b.cut = true
@@ -159,16 +169,22 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the text, in whole lines if it was cut.
-func (b *bounded) String() string {
+// whole returns the text, in whole lines if it was cut.
+func (b *bounded) whole() (text string, cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := b.text.String()
-	if !b.cut {
-		return human.Visible(text)
-	}
-	if end := strings.LastIndexByte(text, '\n'); end > 0 {
+	text = b.text.String()
+	if end := strings.LastIndexByte(text, '\n'); b.cut && end > 0 {
 		text = text[:end+1]
+	}
+	return text, b.cut
+}
+
+// String returns the text for an answer.
+func (b *bounded) String() string {
+	text, cut := b.whole()
+	if !cut {
+		return human.Visible(text)
 	}
 	return fmt.Sprintf("%s\n… cut after %s: ask for less, such as with limit, filter or fields\n",
 		human.Visible(text), human.Size(int64(len(text))))

@@ -2,11 +2,9 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,7 +12,6 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime/plan"
-	"transect/runtime/reference"
 )
 
 type (
@@ -77,7 +74,11 @@ func (s *server) addTools(m *mcp.Server) {
 			if err != nil {
 				return "", result{}, err
 			}
-			return s.atOnce(ctx, c, "", "check", "--", file)
+			text, r, err := s.atOnce(ctx, c, "", "check", "--", file)
+			if text == "" && err == nil && !r.failed() {
+				text = "no findings\n"
+			}
+			return text, r, err
 		})
 	tool(s, m, reads("plan", "Plan a script",
 		"Run a script whose reads are real and whose writes are carried out in memory only, and "+
@@ -111,30 +112,6 @@ func (s *server) addTools(m *mcp.Server) {
 			"sent: plan again.",
 		Annotations: &mcp.ToolAnnotations{Title: "Carry out a plan", DestructiveHint: &destroys, IdempotentHint: true}},
 		s.apply)
-}
-
-// call calls an operation that reads.
-func (s *server) call(ctx context.Context, c *call, in callInput) (string, result, error) {
-	entry, err := reference.New().FindOperation(in.Operation)
-	if err != nil {
-		return "", result{}, taught(err)
-	}
-	files := slices.ContainsFunc(entry.Parameters, func(p reference.Parameter) bool { return p.Type == "path" })
-	if entry.Effect != "read" || files {
-		return "", result{}, fmt.Errorf("%s writes, here or on the platform: write a script that calls it, "+
-			"and plan the script", in.Operation)
-	}
-	if err := s.Permit(entry.Spec); err != nil {
-		return "", result{}, taught(err)
-	}
-	arguments := []byte("{}")
-	if in.Arguments != nil {
-		if arguments, err = json.Marshal(in.Arguments); err != nil {
-			return "", result{}, err
-		}
-	}
-	words := append(append([]string{"api"}, s.Connect...), "--", in.Operation, "-")
-	return s.atOnce(ctx, c, string(arguments), words...)
 }
 
 // plan plans a script.

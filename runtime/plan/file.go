@@ -34,7 +34,7 @@ const (
 )
 
 // Write writes a plan as JSON, one object per line. The last line holds a digest of the others with the
-// user's key, which distinguishes the user's own, unchanged plans.
+// user's key, which distinguishes the user's own, unchanged plans. It sets the checksum.
 func (p *Plan) Write(out io.Writer, key []byte) error {
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)
@@ -72,6 +72,8 @@ func (p *Plan) Write(out io.Writer, key []byte) error {
 	if err := lines.Encode(trailer{hex.EncodeToString(digest.Sum(nil))}); err != nil {
 		return err
 	}
+	sum := sha256.Sum256(text.Bytes())
+	p.Sum = hex.EncodeToString(sum[:])
 	_, err := out.Write(text.Bytes())
 	return err
 }

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,11 +24,16 @@ var key = bytes.Repeat([]byte("k"), 32)
 
 func TestPlanIsReadAsItWasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.plan")
-	if err := sample().Save(path, key); err != nil {
+	made := sample()
+	if err := made.Save(path, key); err != nil {
+		t.Fatal(err)
+	}
+	printed := sample()
+	if err := printed.Write(io.Discard, key); err != nil {
 		t.Fatal(err)
 	}
 	p, err := plan.Load(path, key)
-	if err != nil || len(p.Writes) != 1 || p.Writes[0].Name != "North" || p.Sum == "" || !p.Own {
+	if err != nil || made.Sum != p.Sum || printed.Sum != p.Sum || len(p.Writes) != 1 || p.Writes[0].Name != "North" || p.Sum == "" || !p.Own {
 		t.Fatal(p, err)
 	}
 	if h, own, err := plan.LoadHead(path, key); err != nil || !own || h.ID != p.ID || !h.Made.Equal(p.Made) {

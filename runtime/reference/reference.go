@@ -97,14 +97,14 @@ type Raise struct {
 	When string `json:"when"`
 }
 
-// New reads the declarations.
-func New() *Reference {
+// New reads the declarations, with more modules of the program; see lint.Modules.
+func New(more ...*module.Module) *Reference {
 	r := &Reference{Pages: allPages()}
 	for _, m := range client.Declarations() {
 		r.Managers = append(r.Managers, managerGroup(m))
 	}
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
-	for _, m := range lint.Modules() {
+	for _, m := range lint.Modules(more...) {
 		r.Modules = append(r.Modules, moduleGroup(m.Declare()))
 	}
 	examples := []map[string]module.Example{bindings.Examples(), ingest.Examples(), lookup.Examples(), stdlib.Examples()}

@@ -16,7 +16,7 @@ import (
 )
 
 // declared returns the reference, built on first use.
-var declared = sync.OnceValue(reference.New)
+var declared = sync.OnceValue(func() *reference.Reference { return reference.New() })
 
 const keys = `
 Everything else is Lua. The values of an expression are printed, the first one is

@@ -93,6 +93,7 @@ func planned(ctx context.Context, p *runtime.Process, job runtime.Job, options O
 		if yes, err := agreed(ctx, p); err != nil {
 			return err
 		} else if yes {
+			options.Planning.By = o.By
 			return apply(ctx, p, job, options, draft, o)
 		}
 	case o.ID != "":
@@ -143,6 +144,7 @@ func show(draft *plan.Plan, p *runtime.Process, o Planning) error {
 		draft.Print(p.Stdout)
 	}
 	if o.Keep == "" {
+		_ = draft.Write(io.Discard, key) // for its checksum; one too large to be kept has none
 		return nil
 	}
 	return draft.Save(p.Path(o.Keep), key)
@@ -158,7 +160,7 @@ func agreed(ctx context.Context, p *runtime.Process) (bool, error) {
 // applied applies the plan in a file.
 func applied(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
 	o := options.Planning
-	options.Planning = Planning{}
+	options.Planning = Planning{By: o.By}
 	kept, err := o.Apply.load(p)
 	if err != nil {
 		return err
@@ -188,7 +190,7 @@ func apply(ctx context.Context, p *runtime.Process, job runtime.Job, options Opt
 	// The rest is a plan of the same run: its ledger supplies the responses of completed writes.
 	fmt.Fprintln(p.Stderr, "transect: what comes next depends on what the plan could not know: planning the rest")
 	o.Stage, o.ID, o.Keep = agreed.Stage+1, agreed.ID, restOf(cmp.Or(o.Apply.File, o.Keep), agreed.Stage+1)
-	o.Options, o.By = agreed.Options, agreed.By
+	o.Options = agreed.Options
 	o.Ask, o.Only, o.Apply, o.Renew = p.IsTerminal(p.Stdin), false, Agreed{}, Agreed{}
 	options.Planning = o
 	return planned(ctx, p, planrun.Unplanned(job), options)

@@ -182,6 +182,9 @@ func (r *run) open() error {
 		Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	r.summary.Job, r.summary.Lock, r.summary.AskedBy = r.options.Job, r.options.Lock, r.options.AskedBy
+	if g := r.gate(); g != nil {
+		r.summary.Plan, r.summary.AgreedBy = g.Plan.Sum, r.options.Planning.By
+	}
 	if r.job.Run.ID == "" {
 		r.job.Run.ID = r.summary.ID
 	}

@@ -398,3 +398,63 @@ func TestVectorsAreListed(t *testing.T) {
 		t.Errorf("of a file cut short the page says %s", body)
 	}
 }
+
+// manyFailed is a platform with more failed datasets than one page has, most of them of other projects.
+type manyFailed struct{ http.RoundTripper }
+
+func (m manyFailed) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(request.URL.Path, "/search-datasets") {
+		return m.RoundTripper.RoundTrip(request)
+	}
+	asked, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	body := `{"total": 0, "results": []}`
+	switch failed := strings.Contains(string(asked), `"failed"`); {
+	case failed && strings.Contains(string(asked), `"project"`) && strings.Contains(string(asked), `"$eq":"`):
+		if body = `{"total": 1234, "results": [{"_id": "0"}]}`; strings.Contains(string(asked), `"limit":1000`) {
+			body = `{"total": 5678, "results": [` + strings.TrimSuffix(strings.Repeat(`{"_id": "1", "project": "other"},`, 1000), ",") + `]}`
+		}
+	case failed:
+		body = `{"total": 5678, "results": []}`
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+		Request: request, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}, nil
+}
+
+// More failed datasets than are read at once are counted by the platform.
+func TestManyFailedDatasets(t *testing.T) {
+	t.Parallel()
+	id := ""
+	_, at, browser := page(t, func(o *web.Options) {
+		p, err := platform.Open(t.Context(), platform.Options{Memory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		made := p.Credentials()
+		o.Client, err = client.New(t.Context(), client.Settings{URL: platform.Address, User: made.User, Password: made.Password}, client.Options{RoundTripper: manyFailed{p.RoundTripper()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		user, err := o.Client.Users.Describe(t.Context(), client.UserRef{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		project, err := o.Client.Projects.Create(t.Context(), client.CreateProject{Name: "North", Company: client.ID(user.Company)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = project.ID
+	})
+	for path, wanted := range map[string][]string{"/": {"could not read 5678 datasets", `state=failed">1234</a>`}, "/projects/" + id: {"1234 failed"}} {
+		_, body := get(t, browser, at+path)
+		body = strings.NewReplacer("\u202f", "", "\u00a0", "", ",", "").Replace(body)
+		for _, want := range wanted {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s does not say %q: %s", path, want, plainText(body))
+			}
+		}
+	}
+}

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // A page has one stream of server-sent events, GET /events?topic=KIND:ARG&…,
@@ -112,13 +110,13 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := out.print("retry: %d\n\n", retry.Milliseconds()); err != nil {
 		return nil
 	}
-	var group errgroup.Group
+	var group sync.WaitGroup
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	silent := atomic.Int64{} // topics without an event yet
 	silent.Store(int64(len(names)))
 	for _, name := range names {
 		kind, arg, _ := strings.Cut(name, ":")
-		group.Go(func() error {
+		group.Go(func() {
 			first := true
 			err := s.events.topics[kind](ctx, arg, out.cursor(name), func(cursor string, data any) error {
 				err := out.emit(kind, name, cursor, data)
@@ -132,11 +130,12 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 				_ = out.emit("problem", name, "", describe(err)) // the browser reconnects
 				cancel()
 			}
-			return nil
 		})
 	}
+	ended := make(chan struct{}) // nothing more is written
 	go func() {
-		_ = group.Wait()
+		defer close(ended)
+		group.Wait()
 		if ctx.Err() == nil {
 			_ = out.emit("end", "", "", nil) // page.js does not reconnect
 		}
@@ -151,7 +150,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 				cancel()
 			}
 		case <-ctx.Done():
-			_ = group.Wait()
+			<-ended
 			return nil
 		}
 	}
@@ -189,6 +188,11 @@ func (s *stream) cursor(name string) string {
 func (s *stream) print(format string, args ...any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.write(format, args...)
+}
+
+// write prints under the lock.
+func (s *stream) write(format string, args ...any) error {
 	_ = s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // drops a browser that stops reading
 	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
@@ -196,16 +200,17 @@ func (s *stream) print(format string, args ...any) error {
 	return s.control.Flush()
 }
 
+// emit writes an event. Its id holds the cursors of the events before it and its own, and of no other: what a browser
+// has not received when its connection breaks is sent again.
 func (s *stream) emit(kind, name, cursor string, data any) error {
 	text, err := json.Marshal(map[string]any{"topic": name, "data": data})
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if cursor != "" {
 		s.after.Set(name, cursor)
 	}
-	id := s.after.Encode()
-	s.mu.Unlock()
-	return s.print("event: %s\nid: %s\ndata: %s\n\n", kind, id, text)
+	return s.write("event: %s\nid: %s\ndata: %s\n\n", kind, s.after.Encode(), text)
 }

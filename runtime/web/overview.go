@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,7 +27,7 @@ func (s *Server) overviewRoutes() {
 const (
 	projectsOnPage = 25
 	missionsOnPage = 12
-	maxFailed      = 1000 // failed datasets counted by mission
+	maxFailed      = 1000 // failed datasets up to which they are counted here, not by the platform
 	askedAtOnce    = 8
 	troubleWithin  = 7 * 24 * time.Hour // older failures are not shown
 )
@@ -87,29 +88,39 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
 		Topics: []string{"platform", "products"}})
 }
 
-// failures counts failed datasets by project and mission.
+// failures counts failed datasets.
 type failures struct {
-	total     int64
-	byProject map[string]int64
-	byMission map[string]int64
-	first     client.Dataset
+	total int64
+	all   bool             // counts has all of them
+	count map[string]int64 // by the id of the project, and of the mission
+	first client.Dataset
+}
+
+// in counts the failed datasets of a project or a mission.
+func (f *failures) in(ctx context.Context, c *client.Client, key, id string) (int64, error) {
+	if f.all {
+		return f.count[id], nil
+	}
+	filter := equals("ingestion.status", "failed")
+	maps.Copy(filter, equals(key, id))
+	return datasetsIn(ctx, c, filter)
 }
 
 func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failures, error) {
 	page, err := c.Datasets.Search.Page(ctx,
-		client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
+		client.DatasetQuery{Query: client.Query{Filter: equals("ingestion.status", "failed"),
 			Limit: new(maxFailed), Fields: only("name", "project", "mission", "ingestion")}})
 	if err != nil {
 		return nil, err
 	}
-	f := &failures{total: max(page.Total, int64(len(page.Results))), byProject: map[string]int64{},
-		byMission: map[string]int64{}}
+	found := int64(len(page.Results))
+	f := &failures{total: max(page.Total, found), all: page.Total <= found && found < maxFailed, count: map[string]int64{}}
 	for i, d := range page.Results {
 		if i == 0 {
 			f.first = d
 		}
-		f.byProject[d.Project]++
-		f.byMission[d.Mission]++
+		f.count[d.Project]++
+		f.count[d.Mission]++
 	}
 	return f, nil
 }
@@ -137,7 +148,11 @@ func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview
 	asking.SetLimit(askedAtOnce)
 	for i, p := range page.Results {
 		g := &v.Projects[i]
-		*g = group{ID: p.ID, Name: p.Name, Date: cmp.Or(p.Created, p.CreationDate), Failed: failed.byProject[p.ID]}
+		*g = group{ID: p.ID, Name: p.Name, Date: cmp.Or(p.Created, p.CreationDate)}
+		asking.Go(func() (err error) {
+			g.Failed, err = failed.in(ctx, c, "project", g.ID)
+			return err
+		})
 		asking.Go(func() (err error) {
 			g.Datasets, err = datasetsIn(ctx, c, equals("project", g.ID))
 			return err
@@ -173,8 +188,11 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 	asking.SetLimit(askedAtOnce)
 	for i, m := range page.Results {
 		g := &list[i]
-		*g = group{ID: m.ID, Name: m.Name, Project: m.Project, InProject: names[m.Project], Date: m.SurveyDate,
-			Failed: failed.byMission[m.ID]}
+		*g = group{ID: m.ID, Name: m.Name, Project: m.Project, InProject: names[m.Project], Date: m.SurveyDate}
+		asking.Go(func() (err error) {
+			g.Failed, err = failed.in(ctx, c, "mission", g.ID)
+			return err
+		})
 		asking.Go(func() (err error) {
 			g.Datasets, err = datasetsIn(ctx, c, equals("mission", g.ID))
 			return err
@@ -276,8 +294,11 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request, c *client.C
 	if err != nil {
 		return err
 	}
-	v.Failed = failed.byProject[p.ID]
 	asking, ctx := errgroup.WithContext(r.Context())
+	asking.Go(func() (err error) {
+		v.Failed, err = failed.in(ctx, c, "project", p.ID)
+		return err
+	})
 	asking.Go(func() (err error) {
 		v.Missions, err = s.missions(ctx, c, equals("project", p.ID), maxMissions, failed)
 		v.MissionsLeftOut = len(v.Missions) == maxMissions

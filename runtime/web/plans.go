@@ -63,6 +63,17 @@ func (p *planRow) Refresh() string {
 	return cron.Join([]string{"transect", "apply", "--refresh", p.File})
 }
 
+// AgreedBy returns who had the plan carried out last, "" for nobody.
+func (p *planRow) AgreedBy() string {
+	switch {
+	case p.Last != nil:
+		return p.Last.AgreedBy
+	case p.Job != nil:
+		return p.Job.By()
+	}
+	return ""
+}
+
 // going reports whether a run or a job applies the plan now, or will.
 func (p *planRow) going() bool {
 	return p.Last != nil && p.Last.State == history.Running || p.Job != nil && !p.Job.State.Final()
@@ -108,16 +119,10 @@ func (s *Server) carryingJobs(ctx context.Context) (map[string]*jobs.Job, error)
 	if s.JobStore == nil {
 		return nil, nil
 	}
-	const option = "apply"
-	list, err := s.JobStore.List(ctx, jobs.Filter{Option: option, Limit: 10 * maxPlans})
+	list, err := s.JobStore.List(ctx, jobs.Filter{Planned: true, Limit: 10 * maxPlans})
 	carrying := map[string]*jobs.Job{}
 	for _, job := range slices.Backward(list) {
-		for _, word := range job.Run {
-			if agreed, ok := strings.CutPrefix(word, "--"+option+"="); ok {
-				sum, _, _ := strings.Cut(agreed, ":")
-				carrying[sum] = job
-			}
-		}
+		carrying[job.Plan()] = job
 	}
 	return carrying, err
 }

@@ -269,7 +269,8 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	}
 
 	// Its run is shown, and what it has done so far; meanwhile it is not started again.
-	run := &history.Summary{ID: history.NewID(time.Now()), Run: planID, State: history.Running, Script: "survey.lua", Started: time.Now(), PID: os.Getpid()}
+	run := &history.Summary{ID: history.NewID(time.Now()), Run: planID, State: history.Running, Script: "survey.lua", Started: time.Now(), PID: os.Getpid(),
+		Plan: checksum[1], AgreedBy: "ada@desk"}
 	entry, err := o.History.Begin(run)
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +289,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	}
 	time.Sleep(400 * time.Millisecond) // the list of runs is kept for a moment
 	_, body = get(t, browser, at+"/plans/"+planID)
-	for _, want := range []string{"/runs/" + run.ID, "running", "applied: 1 of 5 planned writes", "write 3:"} {
+	for _, want := range []string{"/runs/" + run.ID, "running", "agreed to by ada@desk", "applied: 1 of 5 planned writes", "write 3:"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q: %s", want, plainText(body))
 		}
@@ -296,8 +297,9 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	if err := entry.WriteProgress([]byte(`{"findings":"  warning: a.jpg: no position\n"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, body := get(t, browser, at+"/runs/"+run.ID); !strings.Contains(body, "What the check found") || !strings.Contains(body, "a.jpg: no position") {
-		t.Errorf("the run lacks what the check found: %s", plainText(body))
+	if _, body := get(t, browser, at+"/runs/"+run.ID); !strings.Contains(body, "What the check found") || !strings.Contains(body, "a.jpg: no position") ||
+		!strings.Contains(body, "ada@desk") || !strings.Contains(body, checksum[1]) {
+		t.Errorf("the run lacks what the check found, or its plan: %s", plainText(body))
 	}
 	if status := post(good); status != http.StatusForbidden || len(started) != 2 {
 		t.Errorf("a second start at the same time: %d, %v", status, started)
@@ -310,7 +312,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(400 * time.Millisecond)
-	if _, body = get(t, browser, at+"/plans"); !strings.Contains(body, "partial") {
+	if _, body = get(t, browser, at+"/plans"); !strings.Contains(body, "partial") || !strings.Contains(body, "by ada@desk") {
 		t.Errorf("the list does not say how the run ended: %s", plainText(body))
 	}
 }
@@ -388,14 +390,14 @@ func TestPlanOfAJob(t *testing.T) {
 			}
 			sum = p.Sum
 			for _, run := range [][]string{{"--local=true", "--apply=" + p.Sum + ":/a/night.plan"}, {"--apply=00:/a/other.plan"}, {"--apply"}} {
-				if _, err := store.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Run: run}); err != nil {
+				if _, err := store.Submit(t.Context(), jobs.Spec{Script: "survey.lua", Run: run, User: "ada@desk"}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, nil)
 		for _, path := range []string{"/plans", "/plans/" + planID} {
-			if _, body := get(t, browser, at+path); !strings.Contains(body, `href="/jobs/1">waiting</a>`) {
-				t.Errorf("%s does not show the job:\n%s", path, plainText(body))
+			if _, body := get(t, browser, at+path); !strings.Contains(body, `href="/jobs/1">waiting</a>`) || !strings.Contains(body, "ada@desk") {
+				t.Errorf("%s does not show the job and its submitter:\n%s", path, plainText(body))
 			}
 		}
 		_, body := get(t, browser, at+"/plans/"+planID)

@@ -50,7 +50,7 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 			}
 			return nil
 		},
-		ValidArgsFunction: completeNames((*reference.Reference).Operations),
+		ValidArgsFunction: a.completeNames((*reference.Reference).Operations),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.Complete(cmd.Flags(), &job); err != nil {
 				return err

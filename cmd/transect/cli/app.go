@@ -10,6 +10,7 @@ import (
 
 	"transect/runtime"
 	"transect/runtime/debug"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -22,6 +23,14 @@ type App struct {
 	job     *runtime.Job // of the command run, filled by its flags
 
 	debugger *debug.Debugger // of an editor or a terminal, for the command run
+}
+
+// library returns the modules of the program.
+func (a *App) library() []*module.Module {
+	if a.Process.Library == nil {
+		return nil
+	}
+	return a.Process.Library()
 }
 
 // NewApp returns an execution of the command line of a process, with the commands of its parts.

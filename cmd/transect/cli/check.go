@@ -65,7 +65,7 @@ func (a *App) checkScripts(args, path, allowed []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	checker := lint.New()
+	checker := lint.New(a.library()...)
 	checker.Local, checker.Allowed = localModules(a.Process, path), allowed
 	problems, bad, unread := []lint.Problem{}, 0, false
 	for _, file := range files {
@@ -199,9 +199,9 @@ of Visual Studio Code, Neovim and Zed.`,
 		Example: `  transect lsp`,
 		Args:    ExactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker := lint.New()
+			checker := lint.New(a.library()...)
 			checker.Local = localModules(a.Process, nil)
-			server := lsp.New(checker)
+			server := lsp.New(checker, a.library()...)
 			server.Version, server.Log, server.Module = Version(), a.Process.Stderr, checker.Local
 			ctx, release := a.Process.CancelOnSignal(cmd.Context())
 			defer release()

@@ -45,9 +45,9 @@ them searches can filter and sort by.`,
 			}
 			return cobra.MaximumNArgs(1)(cmd, args)
 		},
-		ValidArgsFunction: completeNames((*reference.Reference).Names),
+		ValidArgsFunction: a.completeNames((*reference.Reference).Names),
 		RunE: func(_ *cobra.Command, args []string) error {
-			c := reference.New()
+			c := reference.New(a.library()...)
 			if markdown != "" {
 				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
@@ -83,12 +83,12 @@ func (a *App) show(v any, text func(io.Writer) error, asJSON bool) error {
 }
 
 // completeNames completes names of the reference.
-func completeNames(names func(*reference.Reference) []string) cobra.CompletionFunc {
+func (a *App) completeNames(names func(*reference.Reference) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return names(reference.New()), cobra.ShellCompDirectiveNoFileComp
+		return names(reference.New(a.library()...)), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,10 @@ func (a *App) FlagError(cmd *cobra.Command, err error) error {
 	if f := fault.Find(err); ok && f != nil {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s",
 			cmp.Or(f.Facts().Hint, helpFor(cmd)))
+	}
+	if ok && invalid.GetFlag().Value.Type() == "bool" && errors.Is(err, strconv.ErrSyntax) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is neither true nor false", invalid.GetFlag().Name,
+			invalid.GetValue()), "%s", helpFor(cmd))
 	}
 	if ok {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name,

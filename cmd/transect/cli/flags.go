@@ -103,7 +103,14 @@ func ToString(to *string) func(string) error {
 }
 
 func toBool(to *bool) func(string) error {
-	return func(text string) (err error) { *to, err = strconv.ParseBool(text); return err }
+	return func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("write true or false%.0w", err)
+		}
+		*to = on
+		return nil
+	}
 }
 
 // ToDuration accepts a length of time, such as 90s or 2h.

@@ -87,8 +87,11 @@ func (a *App) runListing() Listing[*history.Summary] {
 		} else if run.State == history.Lost {
 			took = ""
 		}
-		return tabular.Row{run.ID, LocalTime(run.Started, now), took, exit, run.Outcome(), items, run.Job,
-			filepath.Base(run.Script)}
+		script := filepath.Base(run.Script)
+		if run.AgreedBy != "" {
+			script += ", planned, agreed to by " + run.AgreedBy
+		}
+		return tabular.Row{run.ID, LocalTime(run.Started, now), took, exit, run.Outcome(), items, run.Job, script}
 	}
 	return Listing[*history.Summary]{Header: tabular.Row{"id", "start", "took", "exit", "outcome", "items", "job",
 		"script"}, Row: row, None: "there are no runs yet"}
@@ -232,6 +235,8 @@ func (a *App) printRun(run *history.Summary) {
 		line("lock", "%s", run.Lock)
 	}
 	line("asked by", "%s", run.AskedBy)
+	line("plan", "%s", run.Plan)
+	line("agreed by", "%s", run.AgreedBy)
 	line("start", "%s", run.Started.In(now.Location()).Format(time.DateTime+" MST"))
 	e := run.End
 	if e == nil {

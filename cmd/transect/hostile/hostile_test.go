@@ -86,6 +86,7 @@ var hostiles = []hostile{
 	{"reading a device without end", sized, `for line in io.lines("/dev/zero") do end`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"reading all of such a device", sized, `io.open("/dev/zero"):read("*a")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"fs.read of such a device", sized, `require("fs").read("/dev/zero")`, "LimitError", 1, "one read gives no more than the longest text"},
+	{"dofile of a long file", sized, `local f = io.open("long.lua", "w") f:write(("-- a comment\n"):rep(5e5)) f:close() f = nil dofile("long.lua")`, "LimitError", 1, "code counts by its length"},
 	{"loadfile of such a device", sized, `assert(loadfile("/dev/zero"))()`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "RuntimeError", 1, "string.byte gives a bounded number of values"},
 	{"a chain of large texts", sized, `local s = ("x"):rep(1e6) while true do s = s .. s .. s .. s .. s .. s .. s .. s end`, "LimitError", 1, bySize},

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -19,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 )
 
@@ -112,6 +114,29 @@ func Unpack(content []byte, want, dir string) (Script, error) {
 		s.Path = append(s.Path, filepath.Join(dir, top))
 	}
 	return s, nil
+}
+
+// Place copies the files next to the script into a folder, each unless something of its name is there: what a job has
+// changed stays.
+func (s Script) Place(folder string) error {
+	home := filepath.Dir(s.Main)
+	return filepath.WalkDir(home, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || file == s.Main {
+			return err
+		}
+		to := filepath.Join(folder, strings.TrimPrefix(file, home))
+		if _, err := os.Lstat(to); err == nil {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o700)
+		}
+		if err == nil {
+			err = atomicfile.Write(to, text, 0o600)
+		}
+		return err
+	})
 }
 
 // read reads a bundle from a database, within the limits.

@@ -57,6 +57,15 @@ func TestMakeAndUnpack(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(to, "script/lib/b/init.lua")); err != nil || string(text) != "return require('lib.a')" {
 		t.Error(string(text), err)
 	}
+	write(t, dir, map[string]string{"placed/templates/x.txt": "changed"})
+	if err := s.Place(filepath.Join(dir, "placed")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"templates/x.txt": "changed", "lib/a.lua": "return require('lib.b')", "season.lua": ""} {
+		if text, _ := os.ReadFile(filepath.Join(dir, "placed", name)); string(text) != want {
+			t.Errorf("%s is placed as %q, not %q", name, text, want)
+		}
+	}
 	write(t, dir, map[string]string{"work/lib/a.lua": "return 2"})
 	if changed, err := Make(source); err != nil || changed.Hash == b.Hash {
 		t.Error("a changed module has the same hash", err)

@@ -17,8 +17,8 @@ import (
 // showSlot is the layout of slots in messages, in the schedule's zone.
 const showSlot = "2006-01-02 15:04 MST"
 
-// lateNotice writes one notice about all slots that were not fired in time. The first worker to run again
-// writes it.
+// lateNotice writes one notice about all slots that were not fired in time, if one of them is left out or
+// they are too late. The first worker to run again writes it.
 func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timetable.Times) error {
 	oldest := f.now
 	if len(due.Fire) > 0 {
@@ -28,7 +28,7 @@ func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timet
 		oldest = due.First
 	}
 	behind := f.now.Sub(oldest)
-	if f.Spec.OnFailure == "" || f.Spec.Late <= 0 || behind < f.Spec.Late {
+	if f.Spec.OnFailure == "" || due.Missed == 0 && (f.Spec.Late <= 0 || behind < f.Spec.Late) {
 		return nil
 	}
 	what, they := fmt.Sprintf("the slot of %s was", oldest.In(times.Zone).Format(showSlot)), "it is"
@@ -61,6 +61,7 @@ const blocking = `select s.name from tr_schedule s
 // blocked writes notices about schedules blocked by a long-running job, once per job.
 func (r *runner) blocked(ctx context.Context, names []string) (notified bool, err error) {
 	for _, name := range names {
+		written := false
 		err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
 			s, err := locked(ctx, r.store, tx, name)
 			if err != nil {
@@ -79,14 +80,22 @@ func (r *runner) blocked(ctx context.Context, names []string) (notified bool, er
 			if err != nil {
 				return err
 			}
-			notified = true
+			written = true
 			f := &firing{runner: r, Schedule: s, tx: tx}
 			return f.addNotice(ctx, time.UnixMilli(due),
 				fmt.Sprintf("later slots do not start: job %d of the slot of %s has not ended", job,
 					time.UnixMilli(due).In(zone).Format(showSlot)))
 		})
-		if err != nil && fault.Find(err) == nil { // the job was removed meanwhile
-			return false, err
+		switch about := "later slots of " + name; {
+		case err == nil:
+			notified = notified || written
+			delete(r.broken, about)
+		case errors.As(err, new(*fault.KeyError)): // the schedule was removed meanwhile
+		case fault.Find(err) == nil:
+			return notified, err
+		case r.broken[about].what != err.Error():
+			r.broken[about] = delay{what: err.Error()}
+			r.Warn(fmt.Sprintf("the notice about the schedule %s was not written: %s", name, notice.Explain(err)))
 		}
 	}
 	return notified, nil

@@ -18,6 +18,7 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/setting"
 	"transect/runtime/sandbox"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended/notice"
 	"transect/testdata/jobstest"
 )
@@ -247,6 +248,70 @@ func TestLateSchedule(t *testing.T) {
 			if c.want == "" && len(got) != 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], "schedule hourly: "+c.want) || !strings.Contains(got[0], `"outcome":"late"`)) {
 				t.Errorf("after %s: %q, want %q", c.at.Sub(first), got, c.want)
 			}
+		}
+	})
+}
+
+// Slots that are left out are told of once, however short the time without workers was.
+func TestMissedShortly(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		for _, c := range []struct {
+			expr, catchUp string
+			at            time.Duration
+			want          string
+		}{
+			{"* * * * *", timetable.Last, 210 * time.Second, "3 slots since %s were not fired in time: no worker was running for 2m30s; the newest is due now, the others are left out"},
+			{"*/10 * * * *", timetable.None, 16 * time.Minute, "the slot of %s was not fired in time: no worker was running for 6m; it is left out"},
+			{"*/10 * * * *", timetable.None, 14 * time.Minute, ""}, // in time
+			{"*/10 * * * *", timetable.Last, 16 * time.Minute, ""}, // it is due now
+		} {
+			web := newReceiver(t)
+			b := newBench(t, store, func(s *Schedule) {
+				s.Expr, s.CatchUp, s.Spec.OnFailure, s.Spec.Late = c.expr, c.catchUp, web.URL, 15*time.Minute
+			})
+			b.r.Sender = sender(t, store, Options{}).Sender
+			first := b.get().Next
+			b.at(first)
+			b.end(jobs.Done, 0)
+			second := b.get().Next
+			for range 2 {
+				b.at(first.Add(c.at))
+				b.r.sending.Wait()
+			}
+			got := slices.DeleteFunc(web.all(), func(text string) bool { return !strings.Contains(text, "schedule hourly: ") })
+			want := strings.ReplaceAll(c.want, "%s", second.UTC().Format(showSlot))
+			if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
+				t.Errorf("%s, %s: %q, want %q", c.expr, c.catchUp, got, want)
+			}
+			if err := Remove(t.Context(), store, "hourly"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A schedule that cannot be told of is reported, and does not keep others from being told of.
+func TestNoticeNotWritten(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		b := newBench(t, store, func(s *Schedule) { s.Spec.OnFailure, s.Spec.Late = "true", time.Minute })
+		first := b.get().Next
+		b.at(first)
+		b.at(first.Add(time.Hour)) // skipped
+		if _, err := store.DB().Exec("update tr_schedule set zone = 'Mars/Olympus', paused = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.DB().Exec("update tr_fired set state = 'waiting' where how = 'skipped'"); err != nil {
+			t.Fatal(err)
+		}
+		var warned []string
+		b.r.Warn = func(text string) { warned = append(warned, text) }
+		for range 2 {
+			b.at(first.Add(2 * time.Hour))
+		}
+		if len(warned) != 1 || !strings.Contains(warned[0], "the notice about the schedule hourly was not written") || !strings.Contains(warned[0], "Mars/Olympus") {
+			t.Errorf("%q", warned)
 		}
 	})
 }

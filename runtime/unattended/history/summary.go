@@ -22,12 +22,14 @@ type Summary struct {
 	Run       string    `json:"run,omitempty"` // ID of the run this continues, if different
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
-	Arguments []string  `json:"arguments"`          // without secrets
-	Command   string    `json:"command,omitempty"`  // for a shell, without secrets
-	Folder    string    `json:"folder,omitempty"`   // working directory
-	Job       string    `json:"job,omitempty"`      // of cron
-	Lock      string    `json:"lock,omitempty"`     // name of its lock
-	AskedBy   string    `json:"asked_by,omitempty"` // program that requested it, by its own name
+	Arguments []string  `json:"arguments"`           // without secrets
+	Command   string    `json:"command,omitempty"`   // for a shell, without secrets
+	Folder    string    `json:"folder,omitempty"`    // working directory
+	Job       string    `json:"job,omitempty"`       // of cron
+	Lock      string    `json:"lock,omitempty"`      // name of its lock
+	AskedBy   string    `json:"asked_by,omitempty"`  // program that requested it, by its own name
+	Plan      string    `json:"plan,omitempty"`      // checksum of the plan that it carries out
+	AgreedBy  string    `json:"agreed_by,omitempty"` // who had the plan carried out, user@host
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`

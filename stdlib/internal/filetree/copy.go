@@ -121,8 +121,19 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 	if err := f.Like(info); err != nil {
 		return err
 	}
+	f.New = !c.Overwrite
+	if err := f.Commit(); errors.Is(err, fs.ErrExist) {
+		return Exists(to)
+	} else if err != nil {
+		return err
+	}
 	c.Count++
-	return f.Commit()
+	return nil
+}
+
+// Exists returns the error of a file that must not be replaced.
+func Exists(path string) error {
+	return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
 }
 
 var errItself = errors.New("is the source itself")
@@ -141,7 +152,7 @@ func (c *Copier) check(to string, source fs.FileInfo) error {
 	case os.SameFile(existing, source):
 		return &fs.PathError{Op: "copy", Path: to, Err: errItself}
 	case !c.Overwrite:
-		return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", to), "pass overwrite = true to replace it")
+		return Exists(to)
 	}
 	return nil
 }
