@@ -132,7 +132,9 @@ const (
 	callSubmit = "jobs.submit"
 	callEnded  = "jobs.ended"
 	callResult = "result"
-	callRecord = "record"
+
+	// CallRecord brings the record of the run, see Record.
+	CallRecord = "record"
 )
 
 // Linked is the Queue of a job's process. The worker adds the job's own flags, variables and folder to the
@@ -195,7 +197,7 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p P
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.PutResult(ctx, job, epoch, value) })
 		}),
-		callRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
+		CallRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.putRecord(ctx, job, epoch, record) })
 		}),
 	}

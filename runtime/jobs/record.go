@@ -16,6 +16,18 @@ type Record struct {
 	Progress *history.Progress `json:"progress"`
 }
 
+// Transferred returns the bytes of files that the attempt has sent and received.
+func (r *Record) Transferred() (sent, received int64) {
+	switch {
+	case r.Summary != nil && r.Summary.End != nil:
+		return r.Summary.End.Sent, r.Summary.End.Received
+	case r.Progress != nil && len(r.Progress.Samples) > 0:
+		last := r.Progress.Samples[len(r.Progress.Samples)-1]
+		return last.Sent, last.Received
+	}
+	return 0, 0
+}
+
 // putRecord replaces the record of an attempt in progress.
 func (s *Store) putRecord(ctx context.Context, job, epoch int64, record json.RawMessage) error {
 	return s.Tx(ctx, func(tx *Tx) error {
@@ -101,5 +113,5 @@ func (r *Recorder) send() error {
 	r.sent = time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
 	defer cancel()
-	return r.Link.Call(ctx, callRecord, map[string]any{"summary": r.Summary, "progress": r.progress}, nil)
+	return r.Link.Call(ctx, CallRecord, map[string]any{"summary": r.Summary, "progress": r.progress}, nil)
 }

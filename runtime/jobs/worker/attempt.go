@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -41,7 +42,8 @@ type attempt struct {
 	tries    int  // earlier temporary failures
 	takeOver bool // an attempt was lost recently
 	keyDelay time.Duration
-	unpacked string // folder of the unpacked script, with a separator; "" for a script of the binary
+	slow     atomic.Int64 // operations of the database that take long now
+	unpacked string       // folder of the unpacked script, with a separator; "" for a script of the binary
 	log      *logBuffer
 	last     lastLine // of standard error
 
@@ -69,6 +71,7 @@ func (a *attempt) patience() jobs.Patience {
 		if why == nil {
 			text = "the database has answered a request of " + since.Format(time.TimeOnly)
 		}
+		a.countWait(why)
 		a.log.say("%s", text)
 		a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job, text), "error", why)
 	}}
@@ -117,6 +120,7 @@ func (a *attempt) perform() (e end) {
 	case waits != "":
 		return end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay}
 	}
+	a.s.w.o.Counters.started.Add(1)
 	if a.number == 1 {
 		a.s.log.Info(fmt.Sprintf("job %d starts: %s", a.job, a.spec.Title()))
 	} else {

@@ -135,6 +135,7 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 	for _, o := range taken {
 		r.log.Warn(fmt.Sprintf("job %d is queued again: %s", o.id, o.why()))
 	}
+	r.w.o.Counters.takeovers.Add(int64(len(taken)))
 	if len(taken) > 0 {
 		r.pilot.wake()
 	}

@@ -52,6 +52,7 @@ type Options struct {
 	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the default
 	// responses that ledgers need not keep, see jobs.ShortenLedgers; may be nil
 	Readable func(op string, r *ledger.Result) bool
+	Counters *Counters               // counts what the worker does; may be nil
 	Beside   []func(context.Context) // runs until the worker stops, such as the schedules
 }
 
@@ -72,6 +73,7 @@ type Worker struct {
 // released. It returns an error only when it cannot start.
 func Run(ctx context.Context, store *jobs.Store, o Options) error {
 	o.Times, o.KillAfter = cmp.Or(o.Times, DefaultTimes), cmp.Or(o.KillAfter, 5*time.Second)
+	o.Counters = cmp.Or(o.Counters, &Counters{})
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
@@ -115,6 +117,7 @@ func (s *session) register(ctx context.Context) error {
 	o := s.w.o
 	host, _ := os.Hostname() // not all systems have a name
 	insert := func(ctx context.Context) (now time.Time, err error) {
+		defer o.Counters.beat()
 		var ms int64
 		err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 			now := s.store.Now
@@ -134,6 +137,7 @@ func (s *session) register(ctx context.Context) error {
 
 // renew renews the lease once.
 func (s *session) renew(ctx context.Context) (time.Time, error) {
+	defer s.w.o.Counters.beat()
 	var ms int64
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
 		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now+
