@@ -1,11 +1,15 @@
 package monitor
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
 
 	"transect/runtime/jobs"
 )
@@ -53,10 +57,23 @@ var (
 		"For how long the job that waits longest in a queue has been due; all workers report the same.", "queue")
 )
 
-func (m *Monitor) registry() *prometheus.Registry {
-	r := prometheus.NewRegistry()
+// metrics answers scrapes in the text format. promhttp, which knows others, is a third of a megabyte.
+func (m *Monitor) metrics() http.Handler {
+	r, format := prometheus.NewRegistry(), expfmt.NewFormat(expfmt.TypeTextPlain)
 	r.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return r
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		families, err := r.Gather()
+		var text bytes.Buffer
+		for _, f := range families {
+			err = errors.Join(err, expfmt.NewEncoder(&text, format).Encode(f))
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", string(format))
+		_, _ = text.WriteTo(w) // the peer may be gone
+	})
 }
 
 // Describe describes nothing: what there is to describe depends on the queues.

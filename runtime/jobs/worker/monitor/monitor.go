@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"transect/client/transport/httpserve"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/worker"
@@ -26,7 +24,6 @@ const (
 	idleTimeout    = 2 * time.Minute
 	headerBytes    = 8 << 10
 	maxConnections = 32 // of one peer
-	maxScrapes     = 8  // at the same time
 )
 
 // Options are what a monitor shows.
@@ -59,7 +56,7 @@ func Start(ctx context.Context, address string, o Options) (*Monitor, error) {
 	paths := http.NewServeMux()
 	paths.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Counters.Status().Stuck) })
 	paths.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Counters.Status().Unready) })
-	paths.Handle("GET /metrics", promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
+	paths.Handle("GET /metrics", m.metrics())
 	m.server = &http.Server{Handler: paths, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
