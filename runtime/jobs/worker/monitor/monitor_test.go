@@ -7,8 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +178,41 @@ func TestAddressesThatCannotBe(t *testing.T) {
 		_, err := monitor.Start(context.Background(), address, monitor.Options{Counters: &worker.Counters{}, Log: slog.New(slog.DiscardHandler)})
 		if _, usage := fault.Find(err).(*fault.UsageError); !usage {
 			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// The page for operators has all metrics of ours, and no others.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/deploy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, store := start(t), jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	if _, err := store.Submit(t.Context(), jobs.Spec{Script: "a.lua"}); err != nil {
+		t.Fatal(err)
+	}
+	m.Use(store)
+	_, text := get(t, m, "/metrics")
+	names := func(text, pattern string) (all []string) {
+		for _, found := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			all = append(all, found[1])
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	_, table, _ := strings.Cut(string(page), "| metric |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	ours := names(text, `# HELP (transect_\w+)`)
+	if told := names(table, "`(transect_\\w+)`"); !slices.Equal(told, ours) {
+		t.Errorf("docs/deploy.md has %q, /metrics %q", told, ours)
+	}
+	_, alarms, _ := strings.Cut(string(page), "| alarm |")
+	alarms, _, _ = strings.Cut(alarms, "\n\n")
+	for _, name := range names(alarms, `(transect_\w+)`) {
+		if !slices.Contains(ours, name) {
+			t.Errorf("docs/deploy.md has an alarm for %s", name)
 		}
 	}
 }
