@@ -50,7 +50,7 @@ var (
 	sent     = counter("bytes_sent", "Bytes of files that jobs of this worker have sent, as of their last report.")
 	received = counter("bytes_received", "Bytes of files that jobs of this worker have received, as of their last report.")
 
-	databaseUp = gauge("database_up", "1 when the database of the jobs answered; without it the metrics below are missing.")
+	databaseUp = gauge("database_up", "1 when the database of the jobs answered; else transect_jobs… are missing.")
 	queued     = gauge("jobs", "Jobs in the database that have not ended or need a decision; all workers report the same.",
 		"queue", "state")
 	oldest = gauge("jobs_oldest_due_seconds",

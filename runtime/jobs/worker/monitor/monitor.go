@@ -54,8 +54,8 @@ func Start(ctx context.Context, address string, o Options) (*Monitor, error) {
 	}
 	m := &Monitor{options: o, listener: httpserve.Limits{Connections: maxConnections}.Listener(listener)}
 	paths := http.NewServeMux()
-	paths.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Counters.Status().Stuck) })
-	paths.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Counters.Status().Unready) })
+	paths.Handle("GET /healthz", answer(func() error { return o.Counters.Status().Stuck }))
+	paths.Handle("GET /readyz", answer(func() error { return o.Counters.Status().Unready }))
 	paths.Handle("GET /metrics", m.metrics())
 	m.server = &http.Server{Handler: paths, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
@@ -77,12 +77,14 @@ func (m *Monitor) Close() {
 }
 
 // answer says that all is well, or why not.
-func answer(w http.ResponseWriter, wrong error) {
-	w.Header().Set("Cache-Control", "no-store")
-	if wrong != nil {
-		http.Error(w, wrong.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, "ok\n") // the peer may be gone
+func answer(wrong func() error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if err := wrong(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "ok\n") // the peer may be gone
+	})
 }
