@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,6 +75,12 @@ func (c *Counters) Status() Status {
 		}
 	}
 	return st
+}
+
+// count makes a session the one whose status is told.
+func (w *Worker) count(s *session) {
+	w.o.Counters = cmp.Or(w.o.Counters, &Counters{})
+	w.o.Counters.session.Store(s)
 }
 
 func (c *Counters) beat() { c.tried.Store(int64(link.Now())) }

@@ -48,7 +48,7 @@ func newSession(w *Worker) *session {
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
 	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{},
 		wake: func() {}}
-	w.o.Counters.session.Store(s)
+	w.count(s)
 	return s
 }
 

@@ -73,7 +73,6 @@ type Worker struct {
 // released. It returns an error only when it cannot start.
 func Run(ctx context.Context, store *jobs.Store, o Options) error {
 	o.Times, o.KillAfter = cmp.Or(o.Times, DefaultTimes), cmp.Or(o.KillAfter, 5*time.Second)
-	o.Counters = cmp.Or(o.Counters, &Counters{})
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
