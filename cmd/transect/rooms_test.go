@@ -40,7 +40,7 @@ var parts = []string{"platform", "runtime/plan", "runtime/shadow", "runtime/plan
 	"runtime/runledger", "runtime/profile", "runtime/jobrun", "runtime/undo", "stdlib", "client/formats", "client/formats/imagery", "client/formats/tiff",
 	"runtime/timetable", "client/geodesic", "runtime/jobs", "runtime/jobs/link", "runtime/jobs/bundle",
 	"client/ledger", "client/recovery", "runtime/lint", "runtime/reference", "runtime/complete", "runtime/luafmt", "runtime/lsp", "runtime/dap", "runtime/debug",
-	"runtime/mcp", "runtime/web", "runtime/unattended", "runtime/jobs/worker", "runtime/jobs/schedule", "scripts", "client/human/tabular", "bindings/ingest", "bindings/lookup", "bindings/progress", "client/lookup", "client/calendar", "runtime/meter", "runtime/jobs/setting",
+	"runtime/mcp", "runtime/web", "runtime/unattended", "runtime/jobs/worker", "runtime/jobs/worker/monitor", "runtime/jobs/schedule", "scripts", "client/human/tabular", "bindings/ingest", "bindings/lookup", "bindings/progress", "client/lookup", "client/calendar", "runtime/meter", "runtime/jobs/setting",
 	"client/ingest", "client/scan", "client/preflight", "client/internal/reconcile", "client/verdict", "client/formats/raster",
 	"client/formats/vector", "client/formats/pointcloud", "client/formats/mesh", "client/formats/crs"}
 

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 )
 
@@ -46,6 +47,32 @@ func (s *Store) Submitted(ctx context.Context, parents ...int64) (map[int64]Tall
 // Open counts the jobs of each queue that have not ended.
 func (s *Store) Open(ctx context.Context) (map[string]Tally, error) {
 	return tally[string](ctx, s, "j.queue", "t.ended_at = 0")
+}
+
+// Backlog is what waits in the queues.
+type Backlog struct {
+	Jobs map[string]Tally         // by queue: jobs that have not ended, or need a decision
+	Due  map[string]time.Duration // by queue: for how long the job that waits longest has been due
+}
+
+// Backlog returns what waits in the queues.
+func (s *Store) Backlog(ctx context.Context) (b *Backlog, err error) {
+	b = &Backlog{Due: map[string]time.Duration{}}
+	b.Jobs, err = tally[string](ctx, s, "j.queue", "t.ended_at = 0 or t.outcome = 'needs a decision'")
+	if err != nil {
+		return nil, err
+	}
+	_, err = Collect(ctx, s.db, func(rows *sql.Rows) (queue string, err error) {
+		var ms int64
+		err = rows.Scan(&queue, &ms)
+		b.Due[queue] = time.Duration(max(ms, 0)) * time.Millisecond
+		return queue, err
+	}, "select queue, "+s.Now+" - min("+fmt.Sprintf(s.millis, "scheduled_at")+") from river_job where state in "+
+		"('available', 'pending', 'scheduled', 'retryable') and "+s.Due+" group by queue")
+	if err != nil {
+		return nil, s.Explain(err)
+	}
+	return b, nil
 }
 
 // tally counts jobs by an expression and their state.

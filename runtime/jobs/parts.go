@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"transect/runtime/jobs/bundle"
@@ -133,7 +132,9 @@ const (
 	callSubmit = "jobs.submit"
 	callEnded  = "jobs.ended"
 	callResult = "result"
-	callRecord = "record"
+
+	// CallRecord brings the record of the run, see Record.
+	CallRecord = "record"
 )
 
 // Linked is the Queue of a job's process. The worker adds the job's own flags, variables and folder to the
@@ -170,8 +171,6 @@ func (s Spec) Part() Spec {
 // Answers returns the handlers for the process of an attempt. They retry while the database does not answer.
 // They call waits whenever the process polled for the end of other jobs and found none.
 func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p Patience) link.Handlers {
-	var last atomic.Value // see movement
-	last.Store("")
 	h := link.Handlers{
 		callSubmit: link.Handler(func(ctx context.Context, part Part) (id int64, err error) {
 			p.Moved()
@@ -199,10 +198,7 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func(), p P
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.PutResult(ctx, job, epoch, value) })
 		}),
-		callRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
-			if now := movement(record); last.Swap(now) != now {
-				p.Moved()
-			}
+		CallRecord: link.Handler(func(ctx context.Context, record json.RawMessage) (any, error) {
 			return nil, p.retry(ctx, func(ctx context.Context) error { return s.putRecord(ctx, job, epoch, record) })
 		}),
 	}

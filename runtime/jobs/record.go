@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"transect/client/fault"
@@ -15,6 +14,26 @@ import (
 type Record struct {
 	Summary  *history.Summary  `json:"summary"`
 	Progress *history.Progress `json:"progress"`
+}
+
+// Transferred returns the bytes of files that the attempt has sent and received.
+func (r *Record) Transferred() (sent, received int64) {
+	switch {
+	case r.Summary != nil && r.Summary.End != nil:
+		return r.Summary.End.Sent, r.Summary.End.Received
+	case r.Progress != nil && len(r.Progress.Samples) > 0:
+		last := r.Progress.Samples[len(r.Progress.Samples)-1]
+		return last.Sent, last.Received
+	}
+	return 0, 0
+}
+
+// Items returns the number of items that the attempt has worked on.
+func (r *Record) Items() int64 {
+	if r.Progress == nil {
+		return 0
+	}
+	return r.Progress.ItemsDone + r.Progress.ItemsFailed
 }
 
 // putRecord replaces the record of an attempt in progress.
@@ -71,19 +90,6 @@ func (s *Store) Record(ctx context.Context, id int64) (*Record, error) {
 	return r, nil
 }
 
-// movement returns what changes in the record of a run that makes progress: what is done, and bytes transferred.
-func movement(record json.RawMessage) string {
-	var r Record
-	if json.Unmarshal(record, &r) != nil || r.Progress == nil { // then it has just begun, or ended
-		return string(record)
-	}
-	var newest history.Sample
-	if n := len(r.Progress.Samples); n > 0 {
-		newest = r.Progress.Samples[n-1]
-	}
-	return fmt.Sprint(r.Progress.ItemsDone, r.Progress.ItemsFailed, r.Progress.Files, newest.Sent, newest.Received)
-}
-
 // recordInterval is how often the process of a job reports its progress, and recordPatience how long it waits
 // for the worker to store it.
 const (
@@ -118,5 +124,5 @@ func (r *Recorder) send() error {
 	r.sent = time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
 	defer cancel()
-	return r.Link.Call(ctx, callRecord, map[string]any{"summary": r.Summary, "progress": r.progress}, nil)
+	return r.Link.Call(ctx, CallRecord, map[string]any{"summary": r.Summary, "progress": r.progress}, nil)
 }

@@ -22,12 +22,13 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/jobs/worker"
+	"transect/runtime/jobs/worker/monitor"
 	"transect/runtime/sandbox"
 	"transect/runtime/unattended/notice"
 )
 
 func (a commands) worker() *cobra.Command {
-	var address, name, policyFile string
+	var address, name, policyFile, listen string
 	queues := []string{jobs.DefaultQueue}
 	slots, grace, sandboxed := 2, 30*time.Second, false
 	cmd := &cobra.Command{
@@ -45,6 +46,10 @@ minute: they do not repeat what they wrote to the platform (docs/surviving.md).
 
 SIGTERM or Ctrl-C lets running jobs finish within --grace; what is not finished
 then is released and resumes elsewhere. A second signal stops at once.
+
+With --listen ADDRESS it says over HTTP whether it lives (/healthz) and takes jobs
+(/readyz), and counts for Prometheus (/metrics); nothing of a job's content is shown
+(docs/deploy.md).
 
 Jobs have the rights of the worker's user, its logins (transect login) and its
 environment, without $TRANSECT_JOBS: whoever may submit jobs may run scripts here.
@@ -73,6 +78,16 @@ permits, and those without a manifest are refused (docs/jobs.md).`,
 				return err
 			}
 		}
+		counters := &worker.Counters{}
+		var state *monitor.Monitor
+		if listen != "" {
+			state, err = monitor.Start(ctx, listen, monitor.Options{Counters: counters, Name: name, Version: cli.Version(),
+				Log: a.Logger()})
+			if err != nil {
+				return err
+			}
+			defer state.Close()
+		}
 		store, err := Open(ctx, a.App, cmd, &address)
 		if fault.Transient(err) {
 			a.Logger().Warn("the database of the jobs does not answer; the worker waits for it", "error", err)
@@ -84,16 +99,22 @@ permits, and those without a manifest are refused (docs/jobs.md).`,
 			return err
 		}
 		defer store.Close()
+		if state != nil {
+			state.Use(store)
+		}
 		if !a.Output.Quiet {
 			fmt.Fprintf(a.Process.Stderr, "worker %s: up to %s at a time from the queues %s in %s\n", name,
 				human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+			if state != nil {
+				fmt.Fprintf(a.Process.Stderr, "worker %s: its state is at http://%s/metrics\n", name, state.Address())
+			}
 		}
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Policy: policy, Version: cli.Version(),
 			Program: []string{program}, Folder: filepath.Join(a.Process.StateDir(), "jobs"),
 			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.Process, address), Log: a.Logger(),
-			Readable: recovery.Readable(client.Declarations),
-			Beside:   []func(context.Context){a.schedules(store, policy)},
+			Readable: recovery.Readable(client.Declarations), Counters: counters,
+			Beside: []func(context.Context){a.schedules(store, policy)},
 		})
 	}
 	flags := cmd.Flags()
@@ -108,6 +129,8 @@ permits, and those without a manifest are refused (docs/jobs.md).`,
 			Doc: "name of the worker and of its queue; the machine's if left out"},
 		cli.Option{Name: "grace", Kind: "duration", Value: grace.String(), Parse: cli.ToDuration(&grace),
 			Doc: "on SIGTERM let running jobs continue for at most `DURATION`"})
+	flags.StringVar(&listen, "listen", "",
+		"serve /healthz, /readyz and /metrics (Prometheus) at `HOST:PORT`, such as 127.0.0.1:9464")
 	flags.StringVar(&policyFile, "policy", "", "permit scripts, notices and pings no more than `FILE` does")
 	flags.BoolVar(&sandboxed, "sandbox", false,
 		"confine scripts to the folder of their job, or to --policy, and refuse those without a manifest")

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client/transport"
@@ -36,6 +37,7 @@ type attempt struct {
 	tries    int           // earlier temporary failures
 	takeOver bool          // an attempt was lost recently
 	again    time.Duration // when the job may start again
+	slowNow  atomic.Int64  // operations of the database that take long now
 	unpacked string        // folder of the unpacked script, with a separator; "" for a script of the binary
 	log      *logBuffer
 	last     lastLine // of standard error
@@ -71,6 +73,7 @@ func (a *attempt) slow(since time.Time, why error) {
 	if why == nil {
 		text, waits = "the database has answered a request of "+since.Format(clockTime), ""
 	}
+	a.countWait(why)
 	a.log.say("%s", text)
 	a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job.ID, text), "error", why)
 	go a.setWaiting(waits)
@@ -127,6 +130,7 @@ func (a *attempt) idle() bool {
 // perform runs the script.
 func (a *attempt) perform() (e end) {
 	ctx := a.s.over
+	a.s.w.o.Counters.started.Add(1)
 	if a.number == 1 {
 		a.s.log.Info(fmt.Sprintf("job %d starts: %s", a.job.ID, a.job.Spec.Title()))
 	} else {

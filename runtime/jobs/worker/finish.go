@@ -72,7 +72,8 @@ const signalWindow = time.Second
 
 // finish records the end of an attempt, unless the job was taken over. It retries while the database does not
 // answer.
-func (a *attempt) finish(e end) error {
+func (a *attempt) finish(e end) (err error) {
+	defer func() { a.countEnd(e, err) }()
 	if e.lost != nil {
 		return e.lost
 	}
@@ -82,7 +83,7 @@ func (a *attempt) finish(e end) error {
 		}
 		e.delay = a.s.w.o.Backoff(a.tries)
 	}
-	err := a.s.retry(a.s.over, a.slow, func(ctx context.Context) error {
+	err = a.s.retry(a.s.over, a.slow, func(ctx context.Context) error {
 		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error { return a.note(ctx, tx, e) })
 	})
 	if err == nil {

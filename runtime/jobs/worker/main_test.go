@@ -18,6 +18,7 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 	"transect/runtime/jobs/worker"
+	"transect/runtime/unattended/history"
 )
 
 // The test binary is a worker, or the process of a job, when told so.
@@ -147,6 +148,11 @@ func asJob() int {
 			if _, err := os.Stat(args[0]); err == nil {
 				return 0
 			}
+		}
+	case "transfer": // reports its progress, then its end
+		r := &jobs.Recorder{Linked: jobs.Linked{Link: c}, Record: jobs.Record{Summary: &history.Summary{}}}
+		if r.WriteProgress([]byte(`{"samples":[[1,100,50],[2,400,50]]}`)) != nil || r.End(&history.Summary{End: &history.End{Sent: 900, Received: 50}}) != nil {
+			return 1
 		}
 	case "once": // fails temporarily at its first attempt
 		if f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL, 0o600); err == nil {

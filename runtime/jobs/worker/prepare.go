@@ -80,6 +80,12 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		for _, dir := range unpacked.Path {
 			w.args = append(w.args, "--path", dir)
 		}
+		if rel, err := filepath.Rel(w.folder, w.scriptDir); w.folder != spec.Folder && err == nil && filepath.IsLocal(rel) {
+			if err := unpacked.Place(w.scriptDir); err != nil { // scripts name them as seen from their folder
+				w.remove()
+				return nil, fault.Of(&fault.FileError{}, "cannot place the files of the job: %w", fault.Reason(err))
+			}
+		}
 		script = unpacked.Main
 		a.unpacked = filepath.Dir(script) + string(filepath.Separator)
 		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")

@@ -69,10 +69,11 @@ func (a *attempt) execute(w *work) end {
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
 	var sending sync.WaitGroup
+	answers := a.watchRecord(s.store.Answers(calls, a.job.ID, a.epoch, a.waits, a.patience()))
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job.ID, a.epoch, a.waits, a.patience())); err != nil {
+		if err := p.link.Serve(calls, begin, answers); err != nil {
 			s.log.Debug("the link to a job broke", "job", a.job.ID, "error", err)
 		}
 	}()

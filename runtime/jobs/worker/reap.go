@@ -141,6 +141,7 @@ func (r *reaper) reapOnce(ctx context.Context, seen sight) error {
 	for _, o := range taken {
 		r.log.Warn(fmt.Sprintf("job %d is queued again: %s", o.id, o.why()))
 	}
+	r.w.o.Counters.takeovers.Add(int64(len(taken)))
 	if len(taken) > 0 {
 		r.wake()
 	}

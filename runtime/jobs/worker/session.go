@@ -50,6 +50,7 @@ func newSession(w *Worker) *session {
 		woken: make(chan struct{}, 1), seen: make(chan sight, 1)}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
+	w.count(s)
 	return s
 }
 

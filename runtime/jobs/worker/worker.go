@@ -53,6 +53,7 @@ type Options struct {
 	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the default
 	// responses that ledgers need not keep, see jobs.ShortenLedgers; may be nil
 	Readable func(op string, r *ledger.Result) bool
+	Counters *Counters               // counts what the worker does; may be nil
 	Beside   []func(context.Context) // runs until the worker stops, such as the schedules
 }
 
@@ -123,6 +124,7 @@ func (s *session) register(ctx context.Context) error {
 	o := s.w.o
 	host, _ := os.Hostname() // not all systems have a name
 	insert := func(ctx context.Context) (now time.Time, err error) {
+		defer o.Counters.beat()
 		var ms int64
 		err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 			now := s.store.Now
@@ -142,6 +144,7 @@ func (s *session) register(ctx context.Context) error {
 
 // renew renews the lease once, and looks at the other workers, in one transaction.
 func (s *session) renew(ctx context.Context) (time.Time, error) {
+	defer s.w.o.Counters.beat()
 	var ms int64
 	var seen sight
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
