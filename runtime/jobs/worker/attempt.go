@@ -63,20 +63,23 @@ func (a *attempt) waits() {
 
 // patience returns the time limit for the process's database operations, and says of slow ones.
 func (a *attempt) patience() jobs.Patience {
-	return jobs.Patience{Try: a.s.w.o.Times.Hold, Slow: a.slow, Moved: a.moved}
+	return jobs.Patience{Try: a.s.w.o.Times.Hold, Moved: a.moved, Slow: func(since time.Time, why error) {
+		a.log.say("%s", a.slow(since, why))
+	}}
 }
 
-// slow says where people look that the attempt waits for the database, and when it answers again.
-func (a *attempt) slow(since time.Time, why error) {
+// slow says where people look that the attempt waits for the database, and when it answers again, but not in its
+// log, which may be what waits.
+func (a *attempt) slow(since time.Time, why error) (text string) {
 	waits := "the database since " + since.Format(clockTime)
-	text := "waiting for " + waits
+	text = "waiting for " + waits
 	if why == nil {
 		text, waits = "the database has answered a request of "+since.Format(clockTime), ""
 	}
 	a.countWait(why)
-	a.log.say("%s", text)
 	a.s.log.Warn(fmt.Sprintf("job %d: %s", a.job.ID, text), "error", why)
 	go a.setWaiting(waits)
+	return text
 }
 
 // clockTime is the layout of times in messages that others may read elsewhere.

@@ -191,7 +191,7 @@ func (s *session) asking(ctx context.Context) (context.Context, context.CancelFu
 
 // retry repeats an operation while the database does not answer, until ctx ends or the lease is lost for
 // good. It calls slow, unless it is nil, once the operation takes long, and when it is done then.
-func (s *session) retry(ctx context.Context, slow func(since time.Time, why error),
+func (s *session) retry(ctx context.Context, slow func(since time.Time, why error) string,
 	f func(context.Context) error) error {
 	began, said := time.Now(), slow == nil
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
