@@ -1,9 +1,12 @@
 package jobs
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"transect/client/fault"
@@ -58,6 +61,27 @@ func Password(address string) (password string, ok bool) {
 		password = u.Query().Get("password")
 	}
 	return password, password != ""
+}
+
+// Login returns the password that an address is used with, also from PGPASSWORD or a file of passwords, and the
+// path of that file, which need not exist; both are "" for SQLite.
+func Login(address string) (password, file string) {
+	if !strings.HasPrefix(address, "postgres") {
+		return "", ""
+	}
+	config, err := postgresConfig(address)
+	if err != nil {
+		return "", ""
+	}
+	u, _ := url.Parse(address) // postgresConfig has
+	file = cmp.Or(u.Query().Get("passfile"), os.Getenv("PGPASSFILE"))
+	if home, err := os.UserHomeDir(); file == "" && err == nil {
+		file = filepath.Join(home, ".pgpass")
+		if runtime.GOOS == "windows" {
+			file = filepath.Join(os.Getenv("APPDATA"), "postgresql", "pgpass.conf")
+		}
+	}
+	return config.ConnConfig.Password, file
 }
 
 // withoutPassword returns the text of an error that may contain the address.

@@ -180,6 +180,8 @@ func (a commands) noSecret(words []string) error {
 	for _, name := range append(a.SecretVariables(), "PGPASSWORD") {
 		secrets[a.Process.Getenv(name)] = "the value of " + name
 	}
+	password, _ := jobs.Login(a.Process.Getenv("TRANSECT_JOBS"))
+	secrets[password] = "the password of the jobs database"
 	delete(secrets, "")
 	for _, word := range words {
 		for secret, what := range secrets {

@@ -112,7 +112,7 @@ permits, and those without a manifest are refused (docs/jobs.md).`,
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Policy: policy, Version: cli.Version(),
 			Program: []string{program}, Folder: filepath.Join(a.Process.StateDir(), "jobs"),
-			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.Process, address), Log: a.Logger(),
+			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.Process, address), Closed: passwordFiles(address), Log: a.Logger(),
 			Readable: recovery.Readable(client.Declarations), Counters: counters,
 			Beside: []func(context.Context){a.schedules(store, policy)},
 		})
@@ -189,7 +189,7 @@ func jobEnvironment(all []string) []string {
 
 // workerSecrets are values kept out of the logs of jobs.
 func workerSecrets(p *runtime.Process, url string) (all []string) {
-	password, _ := jobs.Password(url)
+	password, _ := jobs.Login(url)
 	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"),
 		p.Getenv("PGSSLPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
 		if len(s) >= 4 { // shorter ones would match ordinary words
@@ -197,6 +197,14 @@ func workerSecrets(p *runtime.Process, url string) (all []string) {
 		}
 	}
 	return all
+}
+
+// passwordFiles lists the file with the password of the database.
+func passwordFiles(url string) []string {
+	if _, file := jobs.Login(url); file != "" {
+		return []string{file}
+	}
+	return nil
 }
 
 func toQueues(to *[]string) func(string) error {

@@ -98,6 +98,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		}
 		w.policy = o.policy(w)
 	}
+	w.policy = o.close(w.policy)
 	if o.Sandbox {
 		w.args = append(w.args, "--sandbox=true") // a manifest may limit some kinds of access only
 	}

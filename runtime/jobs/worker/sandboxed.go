@@ -102,3 +102,24 @@ func (o Options) policy(w *work) *sandbox.Rules {
 	}
 	return &rules
 }
+
+// close returns permissions, nil for all, without reading the files of o.Closed, unless the policy names them.
+func (o Options) close(rules *sandbox.Rules) *sandbox.Rules {
+	closed := sandbox.Rules{Deny: sandbox.List{}}
+	for _, path := range o.Closed {
+		path = sandbox.Canonical(path)
+		if rules == nil || len(rules.Allow[sandbox.Read]) == 0 ||
+			sandbox.NewPolicy(*rules, "", false).Permit(sandbox.Read, path) != nil {
+			closed.Deny[sandbox.Read] = append(closed.Deny[sandbox.Read], path)
+		}
+	}
+	switch {
+	case len(closed.Deny) == 0:
+		return rules
+	case rules == nil:
+		return &closed
+	}
+	closed = rules.Over(closed)
+	closed.File = rules.File
+	return &closed
+}

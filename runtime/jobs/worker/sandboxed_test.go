@@ -35,3 +35,30 @@ func TestSandboxed(t *testing.T) {
 		}
 	}
 }
+
+// A file with a password is closed to scripts, unless the policy names it.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	o := Options{Closed: []string{"/home/me/.pgpass"}}
+	for _, c := range []struct {
+		rules *sandbox.Rules
+		opens bool
+	}{
+		{nil, false},
+		{&sandbox.Rules{Deny: sandbox.List{sandbox.Net: {"*"}}}, false},
+		{&sandbox.Rules{Allow: sandbox.List{sandbox.Read: {"/data"}}}, false},
+		{&sandbox.Rules{Allow: sandbox.List{sandbox.Read: {"/home/me/.pgpass"}}}, true},
+	} {
+		closed := o.close(c.rules)
+		err := sandbox.NewPolicy(*closed, "", false).Permit(sandbox.Read, "/home/me/.pgpass")
+		if (err == nil) != c.opens {
+			t.Errorf("%+v: %v", c.rules, err)
+		}
+		if c.rules == nil && sandbox.NewPolicy(*closed, "", false).Permit(sandbox.Read, "/home/me/other") != nil {
+			t.Error("other files are closed as well")
+		}
+	}
+	if (Options{}).close(nil) != nil {
+		t.Error("without such a file nothing is limited")
+	}
+}

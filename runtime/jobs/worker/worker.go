@@ -47,6 +47,7 @@ type Options struct {
 	Folder    string   // for the scripts and the folders of jobs
 	Env       []string // of the processes of jobs
 	Secrets   []string // to redact in logs
+	Closed    []string // files that scripts may not read unless Policy names them, absolute
 	Log       *slog.Logger
 	Times     Times
 	KillAfter time.Duration                 // how long a terminating process may take; 5 s when 0
