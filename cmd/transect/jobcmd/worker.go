@@ -38,8 +38,7 @@ func (a commands) worker() *cobra.Command {
 serves the queue default, or those of --queues, and always the queue of its own
 name, so that transect submit --on NAME runs a job where the files are.
 
-Each job is a process of its own. After a success that left nothing behind, the
-process may run the next job of the same script and settings, for a few seconds.
+Each job is a process of its own.
 
 When this machine dies or is cut off, another worker resumes its jobs within half a
 minute: they do not repeat what they wrote to the platform (docs/surviving.md).

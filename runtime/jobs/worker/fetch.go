@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -28,7 +29,9 @@ func (s *session) fetch() {
 				continue
 			}
 		}
-		s.take()
+		for _, a := range s.take() {
+			s.start(a)
+		}
 	}
 }
 
@@ -47,21 +50,20 @@ func (s *session) pollInterval() time.Duration {
 	case s.listening.Load():
 		return 2 * t.Beat
 	case s.store.Postgres:
-		return t.Beat * 3 / 4
+		return t.Beat*2/3 + rand.N(t.Beat*2/3) // workers that started together spread
 	default:
 		return t.Poll
 	}
 }
 
 // take begins the attempts of due jobs, taking turns among the queues of the worker, so that they share its slots.
-func (s *session) take() {
+func (s *session) take() (taken []*attempt) {
 	free := s.free()
 	if free == 0 || !s.lease.valid() {
-		return
+		return nil
 	}
 	ctx, cancel := s.asking(s.over)
 	defer cancel()
-	var taken []*attempt
 	s.turn++
 	err := s.store.Tx(ctx, func(tx *jobs.Tx) error {
 		taken = nil
@@ -91,14 +93,14 @@ func (s *session) take() {
 		return nil
 	})
 	if err != nil {
-		if s.over.Err() == nil && s.lease.valid() { // otherwise the lease reports it
-			s.log.Warn("jobs cannot be fetched", "error", notice.Explain(err))
+		if what := notice.Explain(err); what != s.fault && s.over.Err() == nil && s.lease.valid() {
+			s.fault = what // else the lease reports it
+			s.log.Warn("jobs cannot be fetched", "error", what)
 		}
-		return
+		return nil
 	}
-	for _, a := range taken {
-		s.start(a)
-	}
+	s.fault = ""
+	return taken
 }
 
 // start runs an attempt that has begun.

@@ -25,6 +25,7 @@ type session struct {
 
 	woken     chan struct{} // makes fetch look for jobs
 	turn      int           // the queue to fetch from first
+	fault     string        // why jobs cannot be fetched, as reported
 	listening atomic.Bool   // the database announces jobs
 	seen      chan sight    // of other workers and their jobs, at each renewal
 
