@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -10,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	transect "transect/runtime"
+	"transect/runtime"
 	"transect/runtime/jobs"
 	"transect/testdata/flightgen"
 	"transect/testdata/jobstest"
@@ -50,6 +51,10 @@ var looksAtJobs = []databaseCommand{
 	{"jobs --worker alpha", 0, 0},
 	{"jobs --script field-7", 0, 0},
 	{"jobs --script 100%_\\'", 0, 0},
+	{"jobs --script \xff --queue \xff --worker \xff", 0, 0},
+	{"jobs --key \xff", 0, 0},
+	{"jobs --schedule \xff", 0, 0},
+	{"schedule show \xff", 1, 1},
 	{"jobs --limit 1", 0, 0},
 	{"jobs --limit 0 --json", 0, 0},
 	{"jobs --queue default --key field-7 --schedule nightly --parent 5 --worker alpha --script x --since 1h --failed", 0, 0},
@@ -121,11 +126,14 @@ var changesToJobs = []databaseCommand{
 	{"jobs rm 61", 1, 1},
 	{"jobs rm 41", 1, 0},
 	{"jobs rm 20 5 100", 1, 0},
-	{"jobs rm --older-than 27h45m", 0, 0},
 	{"jobs show 81", 1, 0}, // its parent is gone
+	{"jobs rm --older-than 27h45m", 0, 0},
 	{"submit mine.lua", 0, 0},
 	{"submit --json --in 90m --key field-7 --queue ortho --priority 1 --retries 0 --timeout 1h mine.lua a b", 0, 0},
 	{"submit --at 02:30 --on beta --on-failure env:OPS --late 1h --ping env:OPS mine.lua", 0, 0},
+	{"submit mine.lua d\xff", 2, 2}, // JSON would replace it
+	{"submit --key \xff mine.lua", 2, 2},
+	{"schedule add other @daily mine.lua d\xff", 2, 2},
 	{"jobs --queue ortho", 0, 0},
 	{"schedule add mine @daily --zone Europe/Paris --catch-up all --overlap queue --on-failure env:OPS mine.lua {slot_date}", 0, 0},
 	{"schedule add mine @daily mine.lua", 2, 2},
@@ -239,9 +247,6 @@ func onDatabase(t *testing.T, c jobs.Config, size int) {
 
 // workOnce starts a worker without jobs, and interrupts it.
 func workOnce(t *testing.T, h *home) {
-	if runtime.GOOS == "windows" {
-		return // processes cannot send one another signals there
-	}
 	p := start(t, h.dir, h.settings, "worker", "--name", "idle", "--queues", "nothing", "--listen", "127.0.0.1:0")
 	p.waitForStderr("worker idle: up to")
 	for began := time.Now(); !strings.Contains(h.must("workers"), "idle"); time.Sleep(20 * time.Millisecond) {
@@ -260,6 +265,7 @@ func workOnce(t *testing.T, h *home) {
 const (
 	mostPages = 150
 	mostAlike = 5 // pages whose addresses differ in numbers only
+	fewAlike  = 1 // of many jobs
 )
 
 var (
@@ -294,12 +300,16 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, seen, alike, followed := []*url.URL{site, site.JoinPath("jobs")}, map[string]bool{}, map[string]int{}, map[string]bool{}
-	read := 0
+	queue := []*url.URL{site, site.JoinPath("jobs"), site.JoinPath("schedules/\x00"), site.JoinPath("schedules/\xff")}
+	seen, alike, followed := map[string]bool{}, map[string]int{}, map[string]bool{} // addresses, without numbers
+	read, most := 0, mostAlike
+	if size > 1000 {
+		most = fewAlike
+	}
 	for ; len(queue) > 0 && read < mostPages; queue = queue[1:] {
 		path := queue[0].RequestURI()
 		like := numbers.ReplaceAllString(path, "N")
-		if seen[path] || alike[like] == mostAlike {
+		if seen[path] || alike[like] == most {
 			continue
 		}
 		seen[path] = true
@@ -317,8 +327,9 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 		}
 		body, kind := string(text), response.Header.Get("Content-Type")
 		_, shown, _ := strings.Cut(body, "<main")
-		gone := size == 0 && response.StatusCode == http.StatusNotFound && path == "/jobs/5" // of the filter by parent
-		if err != nil || response.StatusCode != http.StatusOK && !gone {
+		wrong := strings.Contains(path, "%00") || strings.Contains(path, "%FF") ||
+			size == 0 && path == "/jobs/5" // of the filter by parent
+		if err != nil || response.StatusCode != http.StatusOK && (!wrong || response.StatusCode >= 500) {
 			t.Errorf("%s answers %d, %v: %.1000s", path, response.StatusCode, err, shown)
 		}
 		if what := databaseErrors.FindString(body); what != "" && !strings.HasPrefix(path, "/static/") {
@@ -334,8 +345,12 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 				queue = append(queue, to)
 			}
 		}
-		if m := topics.FindStringSubmatch(body); m != nil && !followed[like] {
-			followed[like] = true
+		kindOfPage := numbers.ReplaceAllString(queue[0].Path, "N")
+		if len(queue[0].Query()["state"]) > 0 {
+			kindOfPage += "?state"
+		}
+		if m := topics.FindStringSubmatch(body); m != nil && !followed[kindOfPage] {
+			followed[kindOfPage] = true
 			followJobs(t, browser, at, path, strings.Fields(html.UnescapeString(m[1])))
 		}
 	}
@@ -364,7 +379,7 @@ func linksOf(page string) (all []string) {
 			}
 		}
 		for _, i := range inputs.FindAllStringSubmatch(form[2], -1) {
-			for _, value := range []string{"5", "alpha", `%_\'`} {
+			for _, value := range []string{"5", "alpha", `%_\'`, "\x00", "\xff"} {
 				with(i[1], value)
 			}
 		}
@@ -398,9 +413,9 @@ func followJobs(t *testing.T, browser *http.Client, at, path string, names []str
 	}
 }
 
-// Every command of jobs, and every flag of those that read, is used on both databases.
+// Every command of jobs is used on both databases, and every flag but those of scripts and those that wait for a worker.
 func TestEveryCommandOfJobsIsUsedOnBothDatabases(t *testing.T) {
-	root := func() *cobra.Command { return newCommandLine(&transect.Process{Now: time.Now}).Root(nil) }
+	root := func() *cobra.Command { return newCommandLine(&runtime.Process{Now: time.Now}).Root(nil) }
 	used := map[string]map[string]bool{"worker": {}} // flags, by command; workOnce uses worker
 	name := func(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "transect ") }
 	takesAll := []string{"submit", "schedule add", "schedule edit", "worker"} // any flag of a script

@@ -12,34 +12,27 @@ import (
 	"transect/runtime/jobs/setting"
 )
 
-// Jobs that Fill makes, and whose like come every hundred, but for the running ones.
+// Some of the jobs that Fill makes.
 const (
-	DoneJob      = 2  // with a result
-	ParentJob    = 5  // it submitted a tenth of all
-	FailedJob    = 10 // as every tenth
-	PartialJob   = 11 // done with failures
-	StoppedJob   = 21
-	FiredJob     = 23 // of the schedule nightly
-	CancelledJob = 31
-	WaitingJob   = 41
-	KeyedJob     = 42 // waits for RunningJob, which has its key
-	ScheduledJob = 51
-	RunningJob   = 61
-	RetryingJob  = 71
-	ChildJob     = 81 // of ParentJob; it submitted some itself
-	UndecidedJob = 100
+	parentJob    = 5   // it submitted a tenth of all
+	childJob     = 81  // of parentJob; it submitted some itself
+	undecidedJob = 100 // with an open write
 )
 
-// FillStep is the time between the ends of two jobs that Fill makes; the newest ends now.
-const FillStep = time.Second
+// fillStep is the time between the ends of two jobs; the newest has just ended.
+const fillStep = time.Second
 
 // outcomes is the outcome of the job i, "" of one that has not ended.
 const outcomes = `case when i in (61, 62) or i % 100 in (41, 42, 51, 71) then '' when i % 100 = 0 then 'needs a decision'
 	when i % 10 = 0 then 'failed' when i % 100 = 11 then 'done with failures' when i % 100 = 21 then 'stopped'
 	when i % 100 = 31 then 'cancelled' else 'done' end`
 
-// Fill makes n jobs in an empty database, at least 100, in every state and with that many lines of output each,
-// workers that are alive, died and left, and the schedules nightly, weekly (overdue) and hourly (paused).
+// Fill makes n jobs in an empty database, at least 100, with that many lines of output each; workers that are alive,
+// stopping, died and left; and the schedules nightly, weekly (overdue) and hourly (paused).
+//
+// Of a hundred jobs 2 is done with a result, 10 failed as every tenth, 11 done with failures, 21 stopped, 23 of the
+// schedule nightly, 31 cancelled, 41 waiting, 42 waiting for the key of 61, 51 scheduled, 71 retrying, and 100 needs a
+// decision. Only 61 and 62 are running.
 func Fill(t testing.TB, s *jobs.Store, n, lines int) {
 	t.Helper()
 	now, err := jobs.ReadTime(t.Context(), s.DB(), s.Now)
@@ -56,7 +49,7 @@ func Fill(t testing.TB, s *jobs.Store, n, lines int) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.OpenRemote(jobs.RunID(UndecidedJob), s.Ledger(t.Context(), UndecidedJob, 1), ledger.Start{At: now})
+	l, err := ledger.OpenRemote(jobs.RunID(undecidedJob), s.Ledger(t.Context(), undecidedJob, 1), ledger.Start{At: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +80,7 @@ func fillings(s *jobs.Store, now int64, n, lines int) []string {
 	fired := spec(func(s *jobs.Spec) { s.Schedule, s.Slot = "nightly", now })
 	args := fmt.Sprintf("case when i %% 100 between 80 and 89 then %s when i %% 100 between 12 and 15 then %s "+
 		"when i %% 100 between 22 and 30 then %s when i %% 100 in (42, 61) then %s else %s end",
-		spec(func(s *jobs.Spec) { s.Parent = ParentJob }), spec(func(s *jobs.Spec) { s.Parent = ChildJob }), fired,
+		spec(func(s *jobs.Spec) { s.Parent = parentJob }), spec(func(s *jobs.Spec) { s.Parent = childJob }), fired,
 		spec(func(s *jobs.Spec) { s.Key = "field-7" }), plain)
 	state := `case when i in (61, 62) then 'running' when outcome = 'cancelled' then 'cancelled'
 		when outcome in ('done', 'done with failures') then 'completed' when outcome <> '' then 'discarded'
@@ -98,7 +91,7 @@ func fillings(s *jobs.Store, now int64, n, lines int) []string {
 		bytes = func(text string) string { return "convert_to('" + text + "', 'UTF8')" }
 	}
 	all := fmt.Sprintf(" with recursive n(i) as (select 1 union all select i + 1 from n where i < %d), "+
-		"o(i, outcome, at) as (select i, %s, %d - (%d - cast(i as bigint)) * %d from n) ", n, outcomes, now, n, FillStep.Milliseconds())
+		"o(i, outcome, at) as (select i, %s, %d - (%d - cast(i as bigint)) * %d from n) ", n, outcomes, now, n, fillStep.Milliseconds())
 	exit := "case outcome when 'done' then 0 when 'done with failures' then 3 when 'stopped' then 2 " +
 		"when 'needs a decision' then 7 when 'failed' then 1 end"
 	message := "case when outcome in ('done', 'cancelled') then '' when outcome = '' and i % 100 <> 71 then '' " +
