@@ -1,14 +1,10 @@
 package jobs_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"transect/runtime/jobs"
-	"transect/runtime/jobs/setting"
 	"transect/testdata/jobstest"
 )
 
@@ -22,7 +18,7 @@ func BenchmarkTenThousandJobs(b *testing.B) {
 				c.URL = jobstest.Database(b)
 			}
 			s := jobstest.Open(b, c)
-			fill(b, s, 10_000)
+			jobstest.Fill(b, s, 10_000, 200)
 			stats, err := s.Stats(b.Context(), time.Hour)
 			if err != nil {
 				b.Fatal(err)
@@ -66,34 +62,5 @@ func BenchmarkTenThousandJobs(b *testing.B) {
 				}
 			})
 		})
-	}
-}
-
-// fill makes n jobs that have run: every tenth failed, every hundredth needs a
-// decision.
-func fill(b *testing.B, s *jobs.Store, n int) {
-	b.Helper()
-	spec, err := json.Marshal(jobs.Spec{Script: "survey.lua", Args: []string{"flights/2026-11-22/field-7"}, Folder: "/data/season", Bundle: strings.Repeat("0", 64), Settings: setting.Settings{Queue: "default", Priority: 2}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	numbers := fmt.Sprintf("with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) ", n)
-	now := "current_timestamp"
-	outcome := "case when i % 100 = 0 then 'needs a decision' when i % 10 = 0 then 'failed' else 'done' end"
-	if err := s.Tx(b.Context(), func(tx *jobs.Tx) error {
-		for _, statement := range []string{
-			"insert into river_job (args, kind, max_attempts, state, finalized_at) " + numbers + fmt.Sprintf("select '%s', 'transect', 30000, %s, %s from n", spec,
-				map[bool]string{true: "case when i % 10 = 0 then 'discarded' else 'completed' end::river_job_state", false: "case when i % 10 = 0 then 'discarded' else 'completed' end"}[s.Postgres], now),
-			"insert into tr_job (job_id, title, outcome, exit_code, started_at, ended_at) " + numbers + "select i, 'survey.lua flights/2026-11-22/field-7', " + outcome + ", 0, " + s.Now + " - 5000, " + s.Now + " from n",
-			"insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at, ended_at, exit_code, outcome) " + numbers + "select i, 1, 1, 'w', 'alpha', " + s.Now + " - 5000, " + s.Now + ", 0, 'done' from n",
-			"insert into tr_log (run_id, seq, at, stream, lines) " + numbers + "select i, 1, " + s.Now + ", 'out', '" + strings.Repeat("image DJI_20261122143025_0007_V.JPG uploaded: 8.2 MB in 1.4 s, dataset 4711 of field 7, orthomosaic\n", 200) + "' from n",
-		} {
-			if _, err := tx.Exec(statement); err != nil {
-				return fmt.Errorf("%.200s: %w", statement, err)
-			}
-		}
-		return nil
-	}); err != nil {
-		b.Fatal(err)
 	}
 }

@@ -71,6 +71,11 @@ func (s *Store) Overview(ctx context.Context, f Filter) ([]*Job, error) {
 
 // List returns jobs, newest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
+	for _, text := range []string{f.Queue, f.Key, f.Schedule, f.Script, f.Worker} {
+		if !Storable(text) {
+			return nil, nil // no job has it; PostgreSQL would refuse it
+		}
+	}
 	var where []string
 	var args []any
 	add := func(condition string, value any) {

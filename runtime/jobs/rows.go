@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Querier is a database or a transaction.
@@ -60,6 +61,9 @@ func In[T ~string | ~int64](expression string, values []T, args *[]any) string {
 	}
 	return expression + " in (" + strings.Join(list, ", ") + ")"
 }
+
+// Storable reports whether both databases can store a text: it is UTF-8 without zero bytes.
+func Storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
 // Millis converts a time to the form of the tables: milliseconds, 0 for the zero time.
 func Millis(t time.Time) int64 {

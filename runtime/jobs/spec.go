@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,12 @@ func (s *Spec) Complete() error {
 		return fault.Of(&fault.UsageError{}, "retries and durations must not be negative")
 	case !s.At.IsZero() && s.In > 0:
 		return fault.Of(&fault.UsageError{}, "a start time and a delay cannot be combined")
+	}
+	for _, text := range slices.Concat([]string{s.Key}, s.Args, s.Run, s.Env) {
+		if !Storable(text) { // it would reach the script as another text
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "a job cannot have %q: it is not UTF-8", text),
+				"give the file or folder another name")
+		}
 	}
 	return CheckQueue(s.Queue)
 }

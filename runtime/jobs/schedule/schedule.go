@@ -147,9 +147,11 @@ func locked(ctx context.Context, store *jobs.Store, tx *jobs.Tx, name string) (*
 }
 
 func find(ctx context.Context, tx *jobs.Tx, name, lock string) (*Schedule, error) {
-	s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1"+lock, name))
-	if !errors.Is(err, sql.ErrNoRows) {
-		return s, err
+	if jobs.Storable(name) {
+		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1"+lock, name))
+		if !errors.Is(err, sql.ErrNoRows) {
+			return s, err
+		}
 	}
 	names, err := jobs.Column[string](ctx, tx, "select name from tr_schedule order by name")
 	if err != nil {
