@@ -28,7 +28,8 @@ type engine interface {
 	cancel(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
 	retry(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
 	remove(ctx context.Context, tx *Tx, id int64) error
-	take(ctx context.Context, tx *Tx, params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error)
+	take(ctx context.Context, tx *Tx,
+		params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error)
 }
 
 type engineOf[T any] struct {
@@ -85,8 +86,8 @@ func (e engineOf[T]) remove(ctx context.Context, tx *Tx, id int64) error {
 // take fetches jobs. It is the only use of River's interface for drivers, which may change in any version:
 // River's client fetches, too, but then sets the states of jobs that were taken over by other workers.
 // engine_test.go lists what to check in another version.
-func (e engineOf[T]) take(ctx context.Context, tx *Tx, params *riverdriver.JobGetAvailableParams) (
-	taken *riverdriver.JobGetAvailableResult, err error) {
+func (e engineOf[T]) take(ctx context.Context, tx *Tx, params *riverdriver.JobGetAvailableParams,
+) (taken *riverdriver.JobGetAvailableResult, err error) {
 	err = e.use(tx, func(tx T) error {
 		taken, err = e.driver.UnwrapExecutor(tx).JobGetAvailable(ctx, params)
 		return err

@@ -76,8 +76,10 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second,
 		Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
-	config.MaxConns = max(config.MaxConns, 2)                                       // migration needs one for the lock and one for its transactions
-	config.MaxConnIdleTime, config.HealthCheckPeriod = 5*time.Second, 8*time.Second // each check changes the order of use
+	// Migration needs one for the lock and one for its transactions. Each check of idle ones changes the order in
+	// which they are used, so they must be idle for less than that.
+	config.MaxConns = max(config.MaxConns, 2)
+	config.MaxConnIdleTime, config.HealthCheckPeriod = 5*time.Second, 8*time.Second
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > 10*time.Second }
 	config.AfterConnect = s.connected
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {

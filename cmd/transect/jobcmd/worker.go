@@ -111,8 +111,8 @@ permits, and those without a manifest are refused (docs/jobs.md).`,
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Policy: policy, Version: cli.Version(),
 			Program: []string{program}, Folder: filepath.Join(a.Process.StateDir(), "jobs"),
-			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.Process, address), Closed: passwordFiles(address), Log: a.Logger(),
-			Readable: recovery.Readable(client.Declarations), Counters: counters,
+			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.Process, address), Closed: passwordFiles(address),
+			Log: a.Logger(), Readable: recovery.Readable(client.Declarations), Counters: counters,
 			Beside: []func(context.Context){a.schedules(store, policy)},
 		})
 	}

@@ -128,7 +128,8 @@ func (s *session) start(a *attempt) {
 
 // due returns the end of a query for the jobs of this worker in some states that are due.
 func (s *session) due(states string, args *[]any) string {
-	return " from river_job where " + jobs.In("queue", s.w.queues, args) + " and " + s.store.Due + " and state in " + states
+	return " from river_job where " + jobs.In("queue", s.w.queues, args) + " and " + s.store.Due + " and state in " +
+		states
 }
 
 // anyDue reports whether there are jobs for this worker. It does not write, because each write waits for others
