@@ -2,8 +2,12 @@ package browser_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"transect/runtime/jobs"
+	"transect/testdata/jobstest"
 )
 
 // seasonScripts fan out flights, some of which fail.
@@ -162,4 +166,53 @@ func TestJobLog(t *testing.T) {
 	if n := eval[int](p, `document.querySelectorAll("i").length`); n != 0 {
 		t.Error("lines became markup")
 	}
+}
+
+// The pages of jobs are whole, and their scripts are silent, on both databases: empty,
+// with some jobs, and with 100,000.
+func TestJobsOfAnyNumber(t *testing.T) {
+	needsBrowser(t)
+	for _, n := range []int{0, 100, 100_000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			jobstest.Each(t, func(t *testing.T, c jobs.Config) { pagesOfJobs(t, c, n) })
+		})
+	}
+}
+
+func pagesOfJobs(t *testing.T, c jobs.Config, n int) {
+	s := newSite(t)
+	if c.StateDir = filepath.Join(s.dir, "state"); c.URL != "" {
+		s.env = append(s.env, "TRANSECT_JOBS="+c.URL)
+	}
+	store := jobstest.Open(t, c)
+	if n > 0 {
+		jobstest.Fill(t, store, n, 1)
+	}
+	address, _ := s.ui("--jobs", "--local", "--allow-actions")
+	p := open(t, address)
+	queue, seen := []string{"/", "/jobs", "/jobs?state=failed", "/jobs?queue=default"}, map[string]bool{}
+	if n > 0 {
+		queue = append(queue, fmt.Sprintf("/jobs/%d", n), "/jobs/1")
+	}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		k := kind(path)
+		if strings.HasPrefix(path, "/jobs?state") {
+			k = path
+		}
+		if seen[k] || notPage(path) || strings.HasSuffix(path, "/result") {
+			continue
+		}
+		seen[k] = true
+		p.visit(path)
+		if n < 100_000 { // the same pages are slower with more
+			queue = append(queue, p.links()...)
+		}
+		p.fits(path)
+		if said := p.console(); len(said) > 0 {
+			t.Errorf("%s: the console has errors:\n%s", path, strings.Join(said, "\n"))
+		}
+	}
+	t.Logf("%d pages", len(seen))
 }
