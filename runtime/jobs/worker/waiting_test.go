@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,20 +68,10 @@ func TestWaitsAreSaid(t *testing.T) {
 		a.moved()
 		state("running")
 
-		s.w.o.Times.Hold = 10 * time.Millisecond
-		tries := 0
-		err = s.retry(t.Context(), a.slow, func(ctx context.Context) error {
-			if tries++; tries == 1 {
-				<-ctx.Done() // a connection that gets no answer
-				return ctx.Err()
-			}
-			s.w.o.Times.Hold = time.Hour
-			state("running, waits for the database since ")
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		began := time.Now()
+		a.slow(began, errors.New("it does not answer"))
+		state("running, waits for the database since ")
+		a.slow(began, nil)
 		state("running")
 		for _, text := range []string{"has shown no progress since", "waiting for the database since", "the database has answered"} {
 			if n := strings.Count(said.String(), text); n != 1 {
@@ -87,6 +79,25 @@ func TestWaitsAreSaid(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An operation that gets no answer in time is said once, and repeated; so is its answer.
+func TestSlowOperations(t *testing.T) {
+	t.Parallel()
+	s := newSession(&Worker{o: Options{Times: Times{Hold: 10 * time.Millisecond}}})
+	var said []string
+	tries := 0
+	err := s.retry(t.Context(), func(_ time.Time, why error) string { said = append(said, fmt.Sprint(why)); return "" },
+		func(ctx context.Context) error {
+			if tries++; tries > 3 {
+				return nil
+			}
+			<-ctx.Done() // a connection that gets no answer
+			return ctx.Err()
+		})
+	if want := []string{context.DeadlineExceeded.Error(), "<nil>"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("%v, said %q", err, said)
+	}
 }
 
 // A job that cannot be read, or that nobody knows, fails, and keeps no other from starting.
