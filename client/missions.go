@@ -187,6 +187,9 @@ func (in CreateMissionOrSurvey) further() Extra {
 // completeSurveyUpload takes the route that replaced the withdrawn one.
 func (c *Client) completeSurveyUpload(ctx context.Context, in CompleteSurveyUpload) (None, error) {
 	status := map[string]string{"complete": "completed", "failed": "error"}[in.Status]
-	_, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{Ref: Ref{ID: in.Flight}, Status: status})
+	flight, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{Ref: Ref{ID: in.Flight}, Status: status})
+	if err == nil && flight.ID == "" {
+		err = fault.Of(&fault.QueryError{}, "the answer holds no flight, so its status may be the old one")
+	}
 	return None{}, err
 }
