@@ -36,6 +36,14 @@ var conforms = map[string]string{
 		local ok, e = pcall(sdk.datasets.search, { filter = { dataset_format = "a", format = "b" } })
 		assert(not ok and e.name == "SearchError" and e.message:match("same field"))`,
 
+	"an image has its camera model": `
+		for _, given in ipairs{ { model = "brown", f = 4000 }, { { model = "brown", f = 4000 } } } do
+			local d = sdk.datasets.create_image_dataset{ name = "i", project = project, camera_parameters = given }
+			assert(#d.camera_parameters == 1 and d.camera_parameters[1].model == "brown")
+		end
+		local ok, e = pcall(sdk.datasets.create_image_dataset, { name = "i", project = project, camera_parameters = "brown" })
+		assert(not ok and e.name == "ParameterError")`,
+
 	"an ingestion is complete or completed": `
 		local collection = sdk.collections.create{ name = "c", company = company, features = {} }
 		local d = sdk.datasets.create_vector_dataset{ name = "v", project = project, collection = collection }

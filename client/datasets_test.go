@@ -64,6 +64,7 @@ func TestDatasetCreationOnTheWire(t *testing.T) {
 			"camera_parameters": object{"model": "m"}, "reflectance_calibration_panel": object{"id": 1}, "parse_metadata": false, "extra": object{"ingestion": object{"parameters": object{"a": 1}, "b": 2}}},
 			`"flight":"f1","acquisition_date":"2026-05-31T08:00:00.005Z","width":4000,"height":3000,"sensor":{"maker":"S"},"lens":{"f":8},
 			"camera_parameters":[{"model":"m"}],"reflectance_calibration_panel":{"id":1},"ingestion":{"parameters":{"a":1,"parse_metadata":false},"b":2},`+components("image")),
+		datasetCase("image", object{"camera_parameters": list{object{"model": "a"}, object{"model": "b"}}}, `"camera_parameters":[{"model":"a"},{"model":"b"}],`+components("image")),
 		datasetCase("image", object{"width": 0, "height": 0, "sensor": schema.Empty{}, "lens": schema.Empty{}, "camera_parameters": schema.Empty{}, "reflectance_calibration_panel": schema.Empty{}}, components("image")),
 
 		wireCase{call: "datasets.create_datasets", args: object{"datasets": schema.Empty{}}, answer: "[]", want: one(dataPath + `create-datasets {"datasets":[]}`)},
