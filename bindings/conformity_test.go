@@ -36,6 +36,19 @@ var conforms = map[string]string{
 		local ok, e = pcall(sdk.datasets.search, { filter = { dataset_format = "a", format = "b" } })
 		assert(not ok and e.name == "SearchError" and e.message:match("same field"))`,
 
+	"a generator finds what its loop creates": `
+		for _, more in ipairs{ {}, { limit = 2 }, { keyset_pagination = true } } do
+			local place = sdk.projects.create{ name = "growing", company = company }
+			for _, name in ipairs{ "d1", "d2", "d3" } do sdk.datasets.create_file_dataset{ name = name, project = place } end
+			local seen = {}
+			more.filter = { project = { ["$eq"] = place.id } }
+			for d in sdk.datasets.search_generator(more) do
+				seen[#seen + 1] = d.name
+				if #seen == 1 then sdk.datasets.create_file_dataset{ name = "new", project = place } end
+			end
+			assert(#seen == 4 and seen[4] == "new", table.concat(seen, " "))
+		end`,
+
 	"an image has its camera model": `
 		for _, given in ipairs{ { model = "brown", f = 4000 }, { { model = "brown", f = 4000 } } } do
 			local d = sdk.datasets.create_image_dataset{ name = "i", project = project, camera_parameters = given }
