@@ -176,7 +176,6 @@ func TestFieldworkRefusals(t *testing.T) {
 		{"carriers.search", object{"fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "SearchError", "cannot be combined"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "zeppelin"}, "ParameterError", "multirotor"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "unloaded_weight": object{"value": 3}}, "ParameterError", "unloaded_weight: unit is missing"},
-		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "speed": object{"max": object{"value": "fast", "unit": "m/s"}}}, "ParameterError", "speed: max: value"},
 		{"sensors_models.create", model("lens_type", "round"), "ParameterError", "perspective, fisheye"},
 		{"sensors_models.create", model("weight", object{"value": 3, "unit": "lb"}), "ParameterError", `weight: unit must be one of g, kg, got "lb"`},
 		{"sensors_models.create", model("width", true), "ParameterError", "width: must be a number of pixels"},
