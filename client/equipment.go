@@ -72,13 +72,10 @@ type (
 	}
 )
 
-// fixedWing is how the platform spells fixed-wing.
-const fixedWing = "fixed-wind"
-
 // Shape spells the type as the platform does.
 func (in CreateCarrierModel) Shape(body map[string]any) error {
 	if in.Type == "fixed-wing" {
-		body["type"] = fixedWing
+		body["type"] = "fixed-wind"
 	}
 	return nil
 }

@@ -192,3 +192,31 @@ func TestCreatesWithoutAnID(t *testing.T) {
 		t.Errorf("missions.complete_survey_upload: %v", err)
 	}
 }
+
+// TestFurtherArgumentsWithoutABody: operations without a body of named arguments send further ones in the address, and
+// an export in its body.
+func TestFurtherArgumentsWithoutABody(t *testing.T) {
+	dir, extra := t.TempDir(), map[string]any{"tint": "blue", "dataset": "other"}
+	for _, test := range []struct {
+		call string
+		args object
+		want string
+	}{
+		{"projects.delete", object{"project": "p1"}, "DELETE /project-manager/projects/p1?dataset=other&tint=blue"},
+		{"tags.delete", object{"tag": "t1"}, "DELETE /project-manager/tags/t1?dataset=other&tint=blue"},
+		{"datasets.download_component", object{"dataset": "d1", "component": "file", "md5hash": "e73a413d0c9f8ae9b6b8b3ca4d9f2ab0"}, "GET /data-manager/download-component?component=file&dataset=d1&tint=blue"},
+		{"datasets.download_image_as_jpeg", object{"dataset": "d1"}, "GET /data-manager/download-image-as-jpeg?dataset=d1&tint=blue"},
+		{"datasets.download_preview", object{"dataset": "d1"}, "GET /data-manager/download-preview?dataset=d1&tint=blue"},
+		{"collections.export", object{"collection": "c1", "target_name": "c.json"}, `POST /map-service/features/export-collection {"collection":"c1","dataset":"other","format":"geojson","tint":"blue"}`},
+	} {
+		c, r := record(t, nil)
+		test.args["extra"] = extra
+		if strings.Contains(test.want, "GET") || strings.Contains(test.call, "export") {
+			test.args["target_path"] = dir
+		}
+		_, _ = invoke(t, c, test.call, test.args) // the file has another checksum, or is there
+		if got := r.all(); len(got) == 0 || !sameRequest(t, got[0].String(), test.want) {
+			t.Errorf("%s sent %v, want %s", test.call, got, test.want)
+		}
+	}
+}
