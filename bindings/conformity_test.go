@@ -36,6 +36,56 @@ var conforms = map[string]string{
 		local ok, e = pcall(sdk.datasets.search, { filter = { dataset_format = "a", format = "b" } })
 		assert(not ok and e.name == "SearchError" and e.message:match("same field"))`,
 
+	"forms that the documents leave open are not checked, those they give are": `
+		local function fails(name, text, f, ...)
+			local ok, e = pcall(f, ...)
+			assert(not ok and e.name == name and (e.message .. (e.hint or "")):match(text), tostring(e))
+		end
+		local m = sdk.carrier_models.create{ name = "m", maker = "k", type = "multirotor", flight_time = 40, speed = { cruise = "5 m/s" }, altitude = { 10, 120 } }
+		assert(m.flight_time == 40 and m.speed.cruise == "5 m/s" and m.altitude[2] == 120)
+		local survey = { project = project, survey_date = "2026-05-31", number_of_images = 2 }
+		for _, wrong in ipairs{ { type = "Point", coordinates = { 4, 50 } }, { type = "GeometryCollection", geometries = { { type = "Point", coordinates = { 4, 50 } } } } } do
+			survey.geometry = wrong
+			fails("QueryError", "GeometryCollection with a Polygon", sdk.missions.create_survey, survey)
+			fails("QueryError", "GeometryCollection with a Polygon", sdk.missions.create, survey)
+		end
+		fails("ParameterError", "geometry = {", sdk.features.create, { type = "Point", coordinates = { 4, 50 } })
+		fails("BoundingBoxError", "empty", sdk.projects.update_bbox, project, { real_bbox = { type = "Polygon", coordinates = {} } })
+		fails("BoundingBoxError", "ring", sdk.projects.update_bbox, project, { real_bbox = { type = "Polygon", coordinates = { {} } } })
+		local a = sdk.annotations.create{ project = project, geometry = { type = "Point", coordinates = { 4, 50 } } }
+		assert(a.icon == sdk.Icons.ANNOTATE)
+		local secret = { type = "docker", login = "l", password = "p", registry = "r" }
+		assert(next(sdk.credentials.set_credentials(company, key().name, secret)) == nil)
+		assert(next(sdk.credentials.set_labels(company, key().name, { type = "docker" })) == nil)`,
+
+	"the key search of projects finds tags": `
+		local other = sdk.projects.create("Elsewhere", company)
+		sdk.tags.create("Quarry North", { project = project, type = "project" })
+		sdk.tags.create("quarry", { project = other, type = "dataset", target = sdk.datasets.create_file_dataset{ name = "d", project = other } })
+		local found = sdk.projects.search{ filter = { search = { ["$match"] = "quarry" } } }
+		assert(#found == 1 and found[1].id == project.id)`,
+
+	"a generator finds what its loop creates": `
+		for _, more in ipairs{ {}, { limit = 2 }, { keyset_pagination = true } } do
+			local place = sdk.projects.create{ name = "growing", company = company }
+			for _, name in ipairs{ "d1", "d2", "d3" } do sdk.datasets.create_file_dataset{ name = name, project = place } end
+			local seen = {}
+			more.filter = { project = { ["$eq"] = place.id } }
+			for d in sdk.datasets.search_generator(more) do
+				seen[#seen + 1] = d.name
+				if #seen == 1 then sdk.datasets.create_file_dataset{ name = "new", project = place } end
+			end
+			assert(#seen == 4 and seen[4] == "new", table.concat(seen, " "))
+		end`,
+
+	"an image has its camera model": `
+		for _, given in ipairs{ { model = "brown", f = 4000 }, { { model = "brown", f = 4000 } } } do
+			local d = sdk.datasets.create_image_dataset{ name = "i", project = project, camera_parameters = given }
+			assert(#d.camera_parameters == 1 and d.camera_parameters[1].model == "brown")
+		end
+		local ok, e = pcall(sdk.datasets.create_image_dataset, { name = "i", project = project, camera_parameters = "brown" })
+		assert(not ok and e.name == "ParameterError")`,
+
 	"an ingestion is complete or completed": `
 		local collection = sdk.collections.create{ name = "c", company = company, features = {} }
 		local d = sdk.datasets.create_vector_dataset{ name = "v", project = project, collection = collection }

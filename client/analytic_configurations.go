@@ -5,7 +5,7 @@ import "transect/client/fault"
 // AnalyticConfigurations are sets of values for an analytic, each for a range
 // of its versions.
 type AnalyticConfigurations struct {
-	Create              Op[CreateConfigurationSet, ConfigurationSet]    `create:"create-analytic-configuration" unknown:"key name,analytic_name" doc:"Create a configuration set with one configuration."`
+	Create              Op[CreateConfigurationSet, ConfigurationSet]    `create:"create-analytic-configuration" missing:"ResponseError" unknown:"key name,analytic_name" doc:"Create a configuration set with one configuration."`
 	Update              Op[UpdateConfigurationSet, ConfigurationSet]    `set:"update-analytic-configuration" raises:"QueryError: nothing to change is given, versions is combined with value, or value lacks analytic_version_range" doc:"Change a configuration set. New configurations replace all it had."`
 	Delete              Op[ConfigurationSetIDs, None]                   `delete:"delete-analytic-configuration" chunk:"1" doc:"Delete configuration sets with their configurations, one request each."`
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`

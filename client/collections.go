@@ -15,7 +15,7 @@ type Collections struct {
 	CreateCollections Op[CreateCollections, []Collection] `create:"create-collections" unknown:"ask" doc:"Create many collections in one request."`
 	Delete            Op[DeleteCollections, None]         `delete:"delete-collection|delete-collections|delete-collection-permanently|delete-collections-permanently" chunk:"100" does:"features.delete" doc:"Delete one collection or a list of collections, for good if asked to. Otherwise they can be restored."`
 	Describe          Op[Refs, Some[Collection]]          `read:"describe-collection|describe-collections" chunk:"10" doc:"Describe one collection or a list of collections."`
-	Export            Op[ExportCollection, Path]          `read:"export-collection" extra:"no" returns:"path of the file" does:"features.search" doc:"Write a collection to a file, such as GeoJSON. An existing file is replaced once the new one is complete."`
+	Export            Op[ExportCollection, Path]          `read:"export-collection" returns:"path of the file" does:"features.search" doc:"Write a collection to a file, such as GeoJSON. An existing file is replaced once the new one is complete."`
 	Restore           Op[Refs, None]                      `set:"restore-collection|restore-collections" unknown:"probe deletion_date=none" doc:"Restore deleted collections."`
 }
 
@@ -57,7 +57,12 @@ func restorableOrNot(routes []string, permanent bool) []string {
 }
 
 func (c *Client) exportCollection(ctx context.Context, in ExportCollection) (Path, error) {
-	body, err := declare.Encode(map[string]any{"collection": string(in.Collection), "format": in.Format})
+	asked := declare.Running(ctx).Extra
+	if asked == nil {
+		asked = map[string]any{}
+	}
+	asked["collection"], asked["format"] = string(in.Collection), in.Format
+	body, err := declare.Encode(asked)
 	if err != nil {
 		return "", err
 	}

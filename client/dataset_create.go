@@ -44,7 +44,7 @@ type (
 		Height          *int   `arg:"height" omit:"falsy" doc:"pixels"`
 		Sensor          Object `arg:"sensor" omit:"falsy" doc:"sensor, from the image's metadata"`
 		Lens            Object `arg:"lens" omit:"falsy" doc:"lens, from the image's metadata"`
-		Camera          Object `arg:"camera_parameters" wrap:"yes" omit:"falsy" doc:"camera model"`
+		Camera          any    `arg:"camera_parameters" type:"object|[]object" wrap:"yes" omit:"falsy" doc:"camera model, or a list of them"`
 		Panel           Object `arg:"reflectance_calibration_panel" omit:"falsy" doc:"calibration panel the image shows"`
 		ParseMetadata   *bool  `arg:"parse_metadata" wire:"ingestion.parameters.parse_metadata" doc:"fill attributes from the image's own metadata"`
 	}

@@ -21,9 +21,9 @@ type Datasets struct {
 	Search              SearchOp[DatasetQuery, Dataset]     `read:"search-datasets" page:"0" doc:"Find datasets."`
 	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until none of the datasets is waiting for its ingestion or being ingested. One whose files were never uploaded counts as waiting."`
 	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" unknown:"probe" extra:"no" raises:"ValueError: chunk_size is out of range" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
-	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
-	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
-	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
+	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
+	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" returns:"path of the file" doc:"Download an image as JPEG."`
+	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" returns:"path of the file" doc:"Download a small picture of a dataset."`
 	ShareTiles          Op[ShareTiles, string]              `create:"" unknown:"steps" makes:"share_tokens none" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" raises:"UnsupportedResourceError: a dataset is not ingested, has no tiles, or differs in kind from the others; RuntimeError: there are too many rasters for one URL, or the datasets belong to several companies" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
 

@@ -64,13 +64,14 @@ func TestDatasetCreationOnTheWire(t *testing.T) {
 			"camera_parameters": object{"model": "m"}, "reflectance_calibration_panel": object{"id": 1}, "parse_metadata": false, "extra": object{"ingestion": object{"parameters": object{"a": 1}, "b": 2}}},
 			`"flight":"f1","acquisition_date":"2026-05-31T08:00:00.005Z","width":4000,"height":3000,"sensor":{"maker":"S"},"lens":{"f":8},
 			"camera_parameters":[{"model":"m"}],"reflectance_calibration_panel":{"id":1},"ingestion":{"parameters":{"a":1,"parse_metadata":false},"b":2},`+components("image")),
+		datasetCase("image", object{"camera_parameters": list{object{"model": "a"}, object{"model": "b"}}}, `"camera_parameters":[{"model":"a"},{"model":"b"}],`+components("image")),
 		datasetCase("image", object{"width": 0, "height": 0, "sensor": schema.Empty{}, "lens": schema.Empty{}, "camera_parameters": schema.Empty{}, "reflectance_calibration_panel": schema.Empty{}}, components("image")),
 
 		wireCase{call: "datasets.create_datasets", args: object{"datasets": schema.Empty{}}, answer: "[]", want: one(dataPath + `create-datasets {"datasets":[]}`)},
 		wireCase{call: "datasets.create_datasets", args: object{"datasets": list{object{"name": "a", "components": schema.Empty{}, "properties": schema.Empty{}}}},
-			answer: "[]", want: one(dataPath + `create-datasets {"datasets":[{"components":[],"name":"a","properties":{}}]}`)},
+			answer: `[{"_id":"a"}]`, want: one(dataPath + `create-datasets {"datasets":[{"components":[],"name":"a","properties":{}}]}`)},
 		wireCase{call: "datasets.search", args: object{"sort": schema.Empty{}, "limit": 1}, answer: `{"results":[]}`, want: one(dataPath + `search-datasets {"filter":{},"limit":1,"sort":{}}`)},
-		wireCase{call: "datasets.create_datasets", answer: "[]",
+		wireCase{call: "datasets.create_datasets", answer: `[{"_id":"a"},{"_id":"b"}]`,
 			args: object{"datasets": list{object{"name": "a", "type": "image", "dataset_format": "stays", "components": list{object{"name": "image"}}}, object{"vertical_srs_wkt": "as it is"}}},
 			want: one(dataPath + `create-datasets {"datasets":[{"name":"a","type":"image","dataset_format":"stays","components":[{"name":"image"}]},{"vertical_srs_wkt":"as it is"}]}`)},
 	))
@@ -114,7 +115,7 @@ func TestDatasetCreationKeepsTheCallersTables(t *testing.T) {
 	if len(ingestion["parameters"].(object)) != 1 {
 		t.Errorf("ingestion was changed: %v", ingestion)
 	}
-	c, r := record(t, map[string]string{"": "[]"})
+	c, r := record(t, map[string]string{"": `[{"_id":"a"}]`})
 	dataset := object{"vertical_srs_wkt": "egm96"}
 	if _, err := invoke(t, c, "datasets.create_datasets", object{"datasets": list{dataset}}); err != nil {
 		t.Fatal(err)

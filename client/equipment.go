@@ -55,15 +55,15 @@ type CarrierModels struct {
 // Inputs of the carrier model operations.
 type (
 	CreateCarrierModel struct {
-		Name           string         `arg:"name,req" doc:"name of the model"`
-		Maker          string         `arg:"maker,req" doc:"who makes it"`
-		Type           string         `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
-		Company        ID             `arg:"company" doc:"company it belongs to"`
-		UnloadedWeight *Quantity      `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
-		FlightTime     *Quantity      `arg:"flight_time" doc:"how long it flies, {value, unit}"`
-		Speed          *QuantityRange `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
-		Altitude       *QuantityRange `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
-		Sensors        []ID           `arg:"compatible_sensor_models" set:"yes" doc:"sensor models it can carry"`
+		Name           string    `arg:"name,req" doc:"name of the model"`
+		Maker          string    `arg:"maker,req" doc:"who makes it"`
+		Type           string    `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
+		Company        ID        `arg:"company" doc:"company it belongs to"`
+		UnloadedWeight *Quantity `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
+		FlightTime     any       `arg:"flight_time" doc:"how long it flies, such as {value, unit}"`
+		Speed          any       `arg:"speed" doc:"speeds it flies at, such as {min, max}, each {value, unit}"`
+		Altitude       any       `arg:"altitude" doc:"altitudes it flies at, such as {min, max}, each {value, unit}"`
+		Sensors        []ID      `arg:"compatible_sensor_models" set:"yes" doc:"sensor models it can carry"`
 		Extra
 	}
 	CarrierModelIDs struct {
@@ -72,13 +72,10 @@ type (
 	}
 )
 
-// fixedWing is how the platform spells fixed-wing.
-const fixedWing = "fixed-wind"
-
 // Shape spells the type as the platform does.
 func (in CreateCarrierModel) Shape(body map[string]any) error {
 	if in.Type == "fixed-wing" {
-		body["type"] = fixedWing
+		body["type"] = "fixed-wind"
 	}
 	return nil
 }

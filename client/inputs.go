@@ -3,6 +3,7 @@ package client
 import (
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/geojson"
 	"transect/client/schema"
 )
 
@@ -86,6 +87,14 @@ type (
 	}
 )
 
+// Validate refuses a box without positions.
+func (in UpdateBbox) Validate() error {
+	if shape, ok := geojson.Shape(in.RealBbox); !ok || shape.Bound().IsEmpty() {
+		return fault.Of(&fault.BoundingBoxError{}, "argument real_bbox: the geometry is empty")
+	}
+	return nil
+}
+
 // Query are the arguments of most searches.
 type Query struct {
 	Filter      Filter `arg:"filter" default:"{}" doc:"conditions: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`
@@ -123,11 +132,6 @@ type (
 	Weight struct {
 		Value *float64 `arg:"value,req" doc:"the number"`
 		Unit  string   `arg:"unit,req" choices:"g|kg" doc:"its unit"`
-	}
-	// QuantityRange is a lowest and a highest quantity.
-	QuantityRange struct {
-		Min *Quantity `arg:"min" doc:"lowest, {value, unit}"`
-		Max *Quantity `arg:"max" doc:"highest, {value, unit}"`
 	}
 	// DateRange is a period of time.
 	DateRange struct {

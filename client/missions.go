@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -109,8 +110,19 @@ func (in CreateSurvey) Validate() error {
 	case !ring && !shape:
 		return fault.Hinted(fault.Of(&fault.QueryError{}, "the outline is missing: give coordinates or geometry"),
 			"imagery.scan(folder).footprint gives the coordinates of a folder of images")
+	case in.Geometry != nil && !holdsPolygon(in.Geometry):
+		return fault.Of(&fault.QueryError{}, "argument geometry must be a GeometryCollection with a Polygon")
 	}
 	return nil
+}
+
+// holdsPolygon reports whether a geometry is a Polygon, or a collection with one.
+func holdsPolygon(shape Geometry) bool {
+	parts, _ := shape["geometries"].([]any)
+	return shape["type"] == "Polygon" || slices.ContainsFunc(parts, func(part any) bool {
+		object, _ := schema.AsObject(part)
+		return object["type"] == "Polygon"
+	})
 }
 
 // outline returns the geometry of a mission; for a ring of positions it is a
@@ -128,7 +140,11 @@ func (in CreateSurvey) Shape(body map[string]any) error {
 	if in.Name != "" {
 		body["mission_name"] = in.Name
 	}
-	if shape := outline(in.Coordinates, in.Geometry); shape != nil {
+	shape := outline(in.Coordinates, in.Geometry)
+	if shape["type"] == "Polygon" {
+		shape = Geometry{"type": "GeometryCollection", "geometries": []any{map[string]any(shape)}}
+	}
+	if shape != nil {
 		body["geometry"] = map[string]any(shape)
 	}
 	body["orderAnalytic"], body["processSettings"] = map[string]any{}, map[string]any{}
@@ -187,6 +203,9 @@ func (in CreateMissionOrSurvey) further() Extra {
 // completeSurveyUpload takes the route that replaced the withdrawn one.
 func (c *Client) completeSurveyUpload(ctx context.Context, in CompleteSurveyUpload) (None, error) {
 	status := map[string]string{"complete": "completed", "failed": "error"}[in.Status]
-	_, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{Ref: Ref{ID: in.Flight}, Status: status})
+	flight, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{Ref: Ref{ID: in.Flight}, Status: status})
+	if err == nil && flight.ID == "" {
+		err = fault.Of(&fault.QueryError{}, "the answer holds no flight, so its status may be the old one")
+	}
 	return None{}, err
 }

@@ -19,7 +19,7 @@ func TestMissionsOnTheWire(t *testing.T) {
 			want: one(projectPath + `projects/survey {"project_id":"p1","survey_date":"2026-05-31","number_of_photos":12,"name":"","area":0,` + outline + `,` + constants + `}`)},
 		{call: "missions.create", args: object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 12, "name": "North", "geometry": polygon, "area": 1.5, "extra": object{"addProjectToUsers": false}}, answer: survey,
 			want: one(projectPath + `projects/survey {"project_id":"p1","survey_date":"2026-05-31","number_of_photos":12,"name":"North","mission_name":"North","area":1.5,
-				"geometry":` + polygonJSON + `,"orderAnalytic":{},"processSettings":{},"addProjectToUsers":false}`)},
+				` + outline + `,"orderAnalytic":{},"processSettings":{},"addProjectToUsers":false}`)},
 		{call: "missions.create_mission", args: object{"project": "p1", "survey_date": "2026-05-31", "name": "North", "extra": object{"name": "South"}}, answer: mission,
 			want: one(projectPath + `missions {"project":"p1","survey_date":"2026-05-31","name":"South"}`)},
 		{call: "missions.create_survey", args: object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "extra": object{"number_of_photos": 4, "orderAnalytic": object{"a": 1}}}, answer: survey,

@@ -10,7 +10,7 @@ import (
 type Projects struct {
 	Create                        Op[CreateProject, Project]              `create:"projects" adds:"addProjectToUsers" unknown:"search name,company" result:"project" rename:"companyId>company" doc:"Create a project."`
 	FindOrCreate                  Op[FindOrCreateProject, Found[Project]] `create:"" unknown:"steps" composed:"yes" returns:"project; true when it was created" doc:"Find the project of a company by its exact name, or create it. Several of that name are an error that lists them. If several runs create it at the same moment, all continue with the oldest, and each deletes the one it created."`
-	Delete                        Op[ProjectID, None]                     `delete:"projects/{project}" method:"DELETE" extra:"no" does:"flights.delete" doc:"Delete a project."`
+	Delete                        Op[ProjectID, None]                     `delete:"projects/{project}" method:"DELETE" does:"flights.delete" doc:"Delete a project."`
 	Describe                      Op[Refs, Some[Project]]                 `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
 	Search                        SearchOp[Query, Project]                `read:"search-projects" page:"1" limit:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
 	ComputeBbox                   Op[Ref, Project]                        `set:"compute-project-bbox" rename:"companyId>company" doc:"Compute the bounding box from the project's content."`

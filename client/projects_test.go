@@ -59,7 +59,6 @@ func TestProjectsRefused(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"projects.create", object{"name": "Quarry"}, "ParameterError", "company is missing"},
 		{"projects.create", object{"name": "Quarry", "company": ""}, "ParameterError", "must be an id, got an empty string"},
-		{"projects.delete", object{"project": "p1", "extra": object{"force": true}}, "ParameterError", "takes no extra arguments, got force"},
 		{"projects.delete", object{"project": list{"p1"}}, "ParameterError", "must be an id, got a list"},
 		{"projects.delete", object{"project": ".."}, "ParameterError", "cannot be part of an address"},
 		{"projects.describe", object{"project": list{"p1", 2}}, "ParameterError", ""},

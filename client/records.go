@@ -3,6 +3,8 @@ package client
 import (
 	"encoding/json"
 
+	"github.com/tidwall/gjson"
+
 	"transect/client/declare"
 	"transect/client/fault"
 )
@@ -248,22 +250,18 @@ type (
 // Decode reads the flight and the mission of a survey's answer.
 func (s *Survey) Decode(v declare.Value) error {
 	var answer struct{ Flight, Mission json.RawMessage }
-	if err := json.Unmarshal(v.JSON, &answer); err != nil || answer.Mission == nil || answer.Flight == nil {
+	s.Flight = &Flight{}
+	if json.Unmarshal(v.JSON, &answer) != nil || declare.DecodeRecord(answer.Flight, s.Flight) != nil ||
+		declare.DecodeRecord(answer.Mission, &s.Mission) != nil || s.Flight.ID == "" {
 		return fault.Of(&fault.QueryError{}, "the answer does not hold a mission and a flight")
 	}
-	s.Flight = &Flight{}
-	if err := declare.DecodeRecord(answer.Flight, s.Flight); err != nil {
-		return err
-	}
-	return declare.DecodeRecord(answer.Mission, &s.Mission)
+	return nil
 }
 
 // Decode reads whether the request was accepted.
 func (a *Accepted) Decode(v declare.Value) error {
-	var answer struct{ Request string }
-	err := json.Unmarshal(v.JSON, &answer)
-	*a = Accepted(answer.Request == "accepted")
-	return err
+	*a = gjson.GetBytes(v.JSON, "request").Str == "accepted"
+	return nil
 }
 
 // History has when a record was made, changed and deleted, and by which user.

@@ -100,7 +100,7 @@ type Comment struct {
 // Tags are words attached to things of a project.
 type Tags struct {
 	Create          Op[CreateTag, Tag]             `create:"tags" unknown:"list" doc:"Attach a tag to an object of a project."`
-	Delete          Op[TagOnly, None]              `delete:"tags/{tag}" method:"DELETE" extra:"no" doc:"Delete a tag."`
+	Delete          Op[TagOnly, None]              `delete:"tags/{tag}" method:"DELETE" doc:"Delete a tag."`
 	Search          Op[TagQuery, []Tag]            `read:"tags" method:"GET" doc:"Find the tags of a project, or of one object in it."`
 	SearchGenerator Op[SubjectQuery, *Cursor[Tag]] `read:"" composed:"yes" returns:"iterator of tags" doc:"Go through the tags of a project, or of one object in it."`
 }

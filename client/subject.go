@@ -79,11 +79,13 @@ func (w wording) broken(what string) error {
 
 // one reads the answer of a creation, {key: entry}.
 func (w wording) one(body []byte, key string) ([]byte, error) {
-	var answer map[string]map[string]any
-	if json.Unmarshal(body, &answer) != nil || answer[key] == nil {
+	var answer map[string]any
+	_ = json.Unmarshal(body, &answer) // then it holds none
+	entry, ok := answer[key].(map[string]any)
+	if !ok {
 		return nil, w.broken(key)
 	}
-	return json.Marshal(w.entry(answer[key]))
+	return json.Marshal(w.entry(entry))
 }
 
 // all reads the answer of a search, groups of entries about one thing, as a

@@ -48,7 +48,6 @@ func TestTagsAndCommentsRefused(t *testing.T) {
 		{"comments.mark_as_read", map[string]any{"project": "p", "flight": "f"}, "ParameterError", "argument type is missing"},
 		{"tags.search", map[string]any{"project": "p", "type": "photo", "target": "d"}, "ParameterError", "argument flight is missing"},
 		{"comments.search_generator", map[string]any{"project": "p", "type": "photo", "flight": "f"}, "ParameterError", "argument target is missing"},
-		{"tags.delete", map[string]any{"tag": "t", "extra": map[string]any{"x": 1}}, "ParameterError", "no extra arguments"},
 	}
 	for _, call := range []string{"tags.create", "comments.create", "comments.mark_as_read"} {
 		with := func(more map[string]any) map[string]any {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -113,6 +114,11 @@ func (c *Client) download(ctx context.Context, path string, query url.Values, ta
 	d.Path, d.Query, d.TargetPath, d.TargetName, d.Overwrite = path, query, string(target.TargetPath), target.TargetName,
 		target.Overwrite
 	d.Progress = transferOptions(ctx).Progress
+	for name, v := range declare.Running(ctx).Extra {
+		if !query.Has(name) {
+			query.Set(name, fmt.Sprint(v))
+		}
+	}
 	file, err := c.transfers.Download(ctx, d)
 	return Path(file), err
 }

@@ -28,7 +28,7 @@ func TestVerticalSystems(t *testing.T) {
 	if len(wantVertical) != 12 {
 		t.Fatalf("%d systems", len(wantVertical))
 	}
-	c, r := record(t, map[string]string{"POST /data-manager/create-datasets": "[]"})
+	c, r := record(t, map[string]string{"POST /data-manager/create-datasets": `[{"_id":"a"},{"_id":"b"}]`})
 	sentAs := func(call string, args object, key string) string {
 		t.Helper()
 		if _, err := invoke(t, c, call, args); err != nil {

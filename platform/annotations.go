@@ -1,6 +1,9 @@
 package platform
 
-import "transect/platform/internal/store"
+import (
+	"transect/client"
+	"transect/platform/internal/store"
+)
 
 // Annotations are drawings on a map, a model or an image of a project.
 var annotations = &resource{name: "annotation", plural: "annotations"}
@@ -19,7 +22,8 @@ func serveAnnotations() {
 		{Name: "fill_opacity", Type: "number", Min: new(0.0), Max: new(1.0)},
 	}
 	annotations.fixed = []string{"project"}
-	annotations.defaults = store.Doc{"type": "2d", "followers": []any{}, "attachments": []any{}}
+	annotations.defaults = store.Doc{"type": "2d", "icon": must(client.IconText("ANNOTATE")), "followers": []any{},
+		"attachments": []any{}}
 	annotations.complete = completeAnnotation
 	serve("annotations", annotations, map[string]endpoint{
 		"add-attachments":     annotations.adding("attachments"),

@@ -51,7 +51,7 @@ func changeCredentials(r *Request) any {
 	}
 	hideSecrets(r, r.body, doc)
 	r.save(credentials, doc)
-	return doc
+	return store.Doc{}
 }
 
 // hideSecrets checks credentials by their type and keeps what may be shown. Secrets are not stored: nothing

@@ -183,7 +183,7 @@ func (t *resource) query(r *Request) (q store.Query) {
 	q.Limit, q.Offset = t.paging(r, int64(r.op.FirstPage))
 	q.Fields, q.Sort, q.Filter = r.fields(), r.sort(), r.object("filter")
 	if t.rewrite != nil && q.Filter != nil {
-		q.Filter = t.rewrite(q.Filter)
+		q.Filter = t.rewrite(r, q.Filter)
 	}
 	return q
 }

@@ -79,8 +79,9 @@ func newOperation(s *declare.Spec, path string, i int) *operation {
 			p.Key = p.Name
 		case paired && i%2 == 1:
 			p.Key, a.list = p.KeyMany, true
-		case p.Wrap:
-			a.list = true
+		case p.Wrap: // on the wire it is a list
+			_, items, _ := strings.Cut(string(p.Type), "|")
+			a.list, p.Type = true, schema.Type(items)
 		case isID && (paired || s.Chunk == 1):
 			p.Type = "id"
 		}

@@ -45,7 +45,7 @@ func checkUnits(units store.Doc) {
 
 // expandProjectSearch turns the key "search" into one over name, place name
 // and tags.
-func expandProjectSearch(filter store.Doc) store.Doc {
+func expandProjectSearch(r *Request, filter store.Doc) store.Doc {
 	value, ok := filter["search"]
 	if !ok {
 		return filter
@@ -58,9 +58,13 @@ func expandProjectSearch(filter store.Doc) store.Doc {
 	}
 	others := maps.Clone(filter)
 	delete(others, "search")
-	match := store.Doc{"$match": value}
+	match, tagged := store.Doc{"$match": value}, []any{}
+	for _, tag := range r.all(tags, store.Doc{"text": match, "target.type": "project"}) {
+		tagged = append(tagged, tag["project"])
+	}
 	return store.Doc{"$and": []any{others, store.Doc{"$or": []any{
 		store.Doc{"name": match}, store.Doc{"place_name": match}, store.Doc{"tags": match},
+		store.Doc{"_id": store.Doc{"$in": tagged}},
 	}}}}
 }
 

@@ -36,7 +36,7 @@ type resource struct {
 	// deletable refuses a deletion for reasons that refs cannot express.
 	deletable func(r *Request, doc store.Doc)
 	// rewrite changes a search's filter, for keys of this resource alone.
-	rewrite func(filter store.Doc) store.Doc
+	rewrite func(r *Request, filter store.Doc) store.Doc
 
 	creation *operation // the declared creation of one document
 }

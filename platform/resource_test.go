@@ -99,7 +99,7 @@ func TestResources(t *testing.T) {
 			body: store.Doc{"name": "Quad", "maker": "M", "type": "multirotor", "unloaded_weight": store.Doc{"value": 3, "unit": "kg"},
 				"speed": store.Doc{"min": store.Doc{"value": 1, "unit": "m/s"}}, "compatible_sensor_models": []any{g.sensorModel}, "company": s.company},
 			needed: []string{"name", "maker", "type"}, refs: []string{"company"},
-			bad: map[string]any{"type": "zeppelin", "speed": store.Doc{"max": store.Doc{"value": 3}}, "flight_time": 40, "compatible_sensor_models": g.sensorModel}},
+			bad: map[string]any{"type": "zeppelin", "unloaded_weight": 40, "compatible_sensor_models": g.sensorModel}},
 		{root: flyAt, thing: "sensor-model", key: "sensor_model",
 			body: store.Doc{"name": "Eye", "maker": "M", "type": "rgb", "weight": store.Doc{"value": 90, "unit": "g"}, "lens_type": "fisheye",
 				"width": 4000, "height": "3000", "focal_length": 0, "principal_point": []any{1, 2.5}, "distortion": store.Doc{"k1": 0.1},

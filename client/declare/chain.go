@@ -170,12 +170,16 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 	if err != nil {
 		return Value{}, err
 	}
+	var v Value
 	if own, ok := call.In.(Answerer); ok {
-		if body, err = own.Answer(body); err != nil {
-			return Value{}, err
-		}
+		body, err = own.Answer(body)
 	}
-	v, err := call.Spec.result(body, many)
+	if err == nil {
+		v, err = call.Spec.result(body, many)
+	}
+	if err == nil {
+		err = call.Spec.made(a, v)
+	}
 	return v, call.Spec.maybeDone(err)
 }
 

@@ -81,6 +81,14 @@ func (s *Spec) Checked(a Args) (Args, error) {
 		}
 		out.Values[p.Name] = checked
 	}
+	if out.Extra["coordinates"] != nil && out.Extra["type"] != nil && a.Extra["type"] == nil {
+		for i := range s.Params {
+			if p := &s.Params[i]; geometric(p.Type) && out.Values[p.Name] == nil {
+				return out, fault.Hinted(s.fail(&fault.ParameterError{}, "the arguments are a geometry"),
+					"name it: %s = { type = …, coordinates = … }", p.Name)
+			}
+		}
+	}
 	if missing := schema.MissingFrom(s.Params, out.Values); missing != nil {
 		return out, fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s", missing.Missing()), "call it as %s",
 			s.Signature())

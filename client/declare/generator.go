@@ -15,7 +15,8 @@ func (s *Spec) generator() *Spec {
 	each := *s
 	each.Name = "search_generator"
 	each.Aliases = nil
-	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers."
+	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers, and at the end through " +
+		"what was created meanwhile."
 	each.Shape, each.paged = ShapeIterator, true
 	each.Params = append([]schema.Param{}, s.Params...)
 	for i := range each.Params {
@@ -36,7 +37,8 @@ func (s *Spec) generator() *Spec {
 	}
 	each.Params = append(each.Params, schema.Param{
 		Name: "keyset_pagination", Type: "boolean", Optional: true, Wire: schema.Wire{In: schema.NotSent},
-		Doc: "follow the last identifier instead of page numbers: newest first, and complete while records come and go",
+		Doc: "follow the last identifier instead of page numbers: newest first, at the end what was created meanwhile, " +
+			"and complete while records come and go",
 	})
 	return &each
 }

@@ -13,6 +13,7 @@ type pageRequest struct {
 	offset int64  // a multiple of the size
 	size   int64  // records requested
 	after  string // keyset: the last identifier before the page
+	newer  string // keyset: only later identifiers, in their order
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -54,6 +55,10 @@ func (p *pager) arguments(r *pageRequest) Args {
 		filter["_id"] = map[string]any{"$lt": r.after}
 	}
 	args.Values["filter"], args.Values["sort"] = filter, schema.Sort{{Attribute: "_id", Direction: -1}}
+	if r.newer != "" {
+		filter["_id"] = map[string]any{"$gt": r.newer}
+		args.Values["sort"] = schema.Sort{{Attribute: "_id", Direction: 1}}
+	}
 	return args
 }
 

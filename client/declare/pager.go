@@ -44,6 +44,11 @@ type pager struct {
 	short    *shortPage    // the previous page, if it was shorter than the total allows
 	gaps     bool          // pages omit some of their records
 	empty    int64         // offsets without a record since the last one
+	growing  bool          // what is created appears behind the last record, or is found by its identifier
+	newest   string        // identifier of the newest record so far
+	end      int64         // offset behind the last record
+	again    bool          // the reader came to the end, and what was created meanwhile is requested
+	counted  int64         // matches at that time; -1 when unknown, 0 before
 	done     bool
 }
 
@@ -77,6 +82,8 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 	p.size = newPageSize(values, spec.generatorLimit)
 	_, unsorted := values["sort"].(schema.Null)
 	p.ahead = !p.keyset && spec.sortable() && !unsorted
+	order, _ := values["sort"].(schema.Sort)
+	p.growing = p.keyset || p.ahead && (len(order) == 0 || order[0] == schema.SortKey{Attribute: "_id", Direction: 1})
 	if page, ok := values["page"].(int64); ok {
 		p.next = (page - p.first) * p.size.now
 	}
@@ -140,7 +147,7 @@ func (p *pager) fill(ctx context.Context) {
 }
 
 func (p *pager) wantsMore() bool {
-	if !p.ahead || p.accepted == 0 || p.short != nil {
+	if !p.ahead || p.accepted == 0 || p.short != nil || p.again {
 		return false
 	}
 	ahead := min(p.window, p.size.pagesIn(maxPrefetchBytes))
@@ -153,7 +160,11 @@ func (p *pager) wantsMore() bool {
 // request appends a request for the page at p.next.
 func (p *pager) request() {
 	if p.keyset {
-		p.requests = append(p.requests, &pageRequest{size: p.size.now, after: p.lastID})
+		r := &pageRequest{size: p.size.now, after: p.lastID}
+		if p.again {
+			r.offset, r.after, r.newer = p.end, "", p.newest
+		}
+		p.requests = append(p.requests, r)
 		return
 	}
 	if p.accepted > 0 && (p.total >= 0 || p.full) {
@@ -173,12 +184,15 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 		if p.latency == 0 || got.took < p.latency {
 			p.latency = got.took
 		}
-		if p.keyset {
+		switch {
+		case p.again:
+			records = p.acceptNew(r, got)
+		case p.keyset:
 			records, err = p.acceptKeyset(r, got)
-		} else {
+		default:
 			records = p.accept(r, got)
 		}
-		if err == nil {
+		if err == nil && !p.again {
 			p.fill(ctx)
 		}
 	case abandoned:
@@ -225,7 +239,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	if n == 0 { // the end, or a page with all records omitted
 		p.full = false
 		if p.empty += r.size; p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
-			p.finish()
+			p.lookAgain()
 		}
 		return nil
 	}
@@ -253,37 +267,82 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	p.full = n >= r.size
 	p.total = total
 	p.accepted++
+	p.newest, p.end = identifierOf(got.items[len(got.items)-1]), end
+	if p.gaps && total >= 0 {
+		p.end = total
+	}
 	switch {
 	case total < 0 || end < total:
 	case p.full && r.offset == 0 && r.size > 1:
 		p.total = -1 // may be just the page's length; request one more page
 	default:
-		p.finish()
+		p.lookAgain()
 	}
 	return got.items
+}
+
+func identifierOf(record []byte) string { return gjson.GetBytes(record, "_id").String() }
+
+// lookAgain ends the iteration, or the first time requests the last page once more, when the reader comes to its end:
+// what was created meanwhile is found.
+func (p *pager) lookAgain() {
+	if p.again || !p.growing || p.newest == "" {
+		p.finish()
+		return
+	}
+	if !p.size.fixed { // a large page would repeat many records
+		p.size.now, p.size.fixed = min(p.size.now, p.size.start), true
+	}
+	p.restart(p.end - p.end%p.size.now)
+	p.again = true
+}
+
+// acceptNew processes a page requested at the end, and returns the records that were created since the search began.
+// Those created from now on end no loop that creates one for each.
+func (p *pager) acceptNew(r *pageRequest, got pageAnswer) [][]byte {
+	p.requests = nil
+	if p.counted == 0 {
+		p.counted = got.total
+	}
+	n := int64(len(got.items))
+	if p.end = r.offset + n; n < r.size || p.counted >= 0 && p.end >= p.counted {
+		p.finish()
+	}
+	items := got.items
+	if seen := slices.IndexFunc(items, func(item []byte) bool { return identifierOf(item) == p.newest }); seen >= 0 {
+		items = items[seen+1:]
+	} else {
+		items = slices.DeleteFunc(items, func(item []byte) bool { return identifierOf(item) <= p.newest })
+	}
+	if len(items) > 0 {
+		p.newest = identifierOf(items[len(items)-1])
+	}
+	return items
 }
 
 // acceptKeyset processes a page that follows an identifier.
 func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 	n := int64(len(got.items))
 	if n == 0 {
-		p.finish()
+		p.lookAgain()
 		return nil, nil
 	}
-	last := gjson.GetBytes(got.items[n-1], "_id").String()
+	last := identifierOf(got.items[n-1])
 	if last == "" || last == r.after {
 		return nil, fault.Hinted(fault.Of(&fault.QueryError{}, "the records have no identifier to continue from"),
 			"with keyset_pagination fields must not leave out _id")
 	}
 	p.requests = nil
-	p.lastID = last
+	if p.lastID = last; p.accepted == 0 {
+		p.newest = identifierOf(got.items[0])
+	}
 	p.accepted++
 	switch {
 	case n >= r.size:
 		p.size.succeeded(r.size, got)
 		p.size.grow(0, -1)
 	case got.total == n: // counted with the same filter: these are the last
-		p.finish()
+		p.lookAgain()
 	}
 	return got.items, nil
 }

@@ -53,8 +53,8 @@ func TestPagerStopsAtTheTotal(t *testing.T) {
 		if got := drainShelf(t, s, s.iterate(50, map[string]any{"limit": int64(10)})); len(got) != 1010 {
 			t.Fatalf("%d records", len(got))
 		}
-		if n := s.requests.Load(); n != 101 {
-			t.Errorf("%d requests for 101 pages", n)
+		if n := s.requests.Load(); n != 102 {
+			t.Errorf("%d requests for 101 pages, and the last one again", n)
 		}
 		if peak := s.peak.Load(); peak < 3 || peak > maxAheadFixed {
 			t.Errorf("at most %d requests in flight", peak)
@@ -157,7 +157,7 @@ func TestPagerGoesOnAfterAnError(t *testing.T) {
 			}
 			ids = append(ids, id)
 		}
-		if failed != 1 || len(ids) != 400 || !slices.IsSorted(ids) || s.requests.Load() != 41 {
+		if failed != 1 || len(ids) != 400 || !slices.IsSorted(ids) || s.requests.Load() != 42 {
 			t.Errorf("%d errors, %d records, %d requests", failed, len(ids), s.requests.Load())
 		}
 	})
@@ -228,6 +228,52 @@ func TestPagerLetsGo(t *testing.T) {
 		synctest.Wait()
 		if n := s.inFlight.Load() + s2.inFlight.Load(); n > 0 {
 			t.Errorf("%d requests still run", n)
+		}
+	})
+}
+
+// TestPagerFindsWhatIsCreatedMeanwhile: what a loop creates is found at its end, in one further request, by number and
+// by identifier. A loop that creates one record for each ends.
+func TestPagerFindsWhatIsCreatedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, values := range []map[string]any{{}, {"limit": int64(5)}, {"limit": int64(1)}, {"keyset_pagination": true},
+			{"keyset_pagination": true, "limit": int64(5)}, {"sort": schema.Sort{{Attribute: "_id", Direction: 1}}}} {
+			for _, records := range []int{1, 2, 3, 4, 5, 9, 10, 11, 40, 700} {
+				for _, uncounted := range []bool{false, true} {
+					s := &shelf{records: records, first: 1, uncounted: uncounted}
+					stream, seen := s.iterate(10, values), map[int]bool{}
+					for n := 0; n < 5*records; n++ {
+						id, ok, err := read(t.Context(), stream)
+						if err != nil || ok && seen[id] {
+							t.Fatalf("%d records, %v: record %d again, or %v", records, values, id, err)
+						}
+						if !ok {
+							break
+						}
+						if seen[id] = true; n < records && !uncounted {
+							s.grow(1) // a copy of each, as it is read
+						} else if n == records-1 { // without a total, a short page before others looks like a cut one
+							s.grow(records)
+						}
+					}
+					stream.Close()
+					if len(seen) != 2*records {
+						t.Errorf("%d records, %v, uncounted %v: %d were found of %d", records, values, uncounted, len(seen), 2*records)
+					}
+				}
+			}
+		}
+		endless, n := &shelf{records: 10, first: 1}, 0
+		stream := endless.iterate(10, nil)
+		defer stream.Close()
+		for ; n < 1000; n++ {
+			if _, ok, err := read(t.Context(), stream); !ok || err != nil {
+				break
+			}
+			endless.grow(1)
+		}
+		if n > 100 {
+			t.Error("a loop that creates a record for each does not end")
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing/synctest"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -46,6 +47,14 @@ func (s *shelf) send(ctx context.Context, args Args, _ bool) (Value, error) {
 	return Value{Items: items, Total: total}, err
 }
 
+// grow adds records once all requests in flight are answered.
+func (s *shelf) grow(n int) {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records += n
+}
+
 func (s *shelf) answer(ctx context.Context, args Args) ([]byte, error) {
 	request := s.requests.Add(1)
 	if now := s.inFlight.Add(1); now > s.peak.Load() {
@@ -81,7 +90,9 @@ func (s *shelf) answer(ctx context.Context, args Args) ([]byte, error) {
 			return nil, err
 		}
 	}
-	given := limit
+	s.mu.Lock()
+	records, given := s.records, limit
+	s.mu.Unlock()
 	if s.most > 0 {
 		given = min(given, s.most)
 	}
@@ -94,17 +105,23 @@ func (s *shelf) answer(ctx context.Context, args Args) ([]byte, error) {
 		if s.skipAsked {
 			start = (page - s.first) * limit
 		}
-		for i := start; i < min(start+given, int64(s.records)); i++ {
+		for i := start; i < min(start+given, int64(records)); i++ {
 			if s.hidden == 0 || int(i)%s.hidden != s.hidden-1 {
 				ids = append(ids, int(i))
 			}
 		}
-		return s.page(ids, s.records+s.overcount), nil
+		return s.page(ids, records+s.overcount), nil
 	}
-	end := s.records
+	end := records
 	filter, _ := args.Values["filter"].(map[string]any)
-	if after, ok := filter["_id"].(map[string]any); ok {
-		end, _ = strconv.Atoi(after["$lt"].(string))
+	if at, ok := filter["_id"].(map[string]any); ok && at["$gt"] != nil {
+		newest, _ := strconv.Atoi(at["$gt"].(string))
+		for i := newest + 1; i < min(newest+1+int(given), records); i++ {
+			ids = append(ids, i)
+		}
+		return s.page(ids, records-newest-1), nil
+	} else if ok {
+		end, _ = strconv.Atoi(at["$lt"].(string))
 	}
 	for i := end - 1; i >= max(0, end-int(given)); i-- {
 		ids = append(ids, i)

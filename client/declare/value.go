@@ -3,9 +3,12 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
+	"strings"
 
 	fast "github.com/segmentio/encoding/json"
+	"github.com/tidwall/gjson"
 
 	"transect/client/fault"
 	"transect/client/human"
@@ -55,16 +58,22 @@ func (r Record) ResourceID() string { return r.ID }
 // JSON returns the record as the platform sent it.
 func (r Record) JSON() []byte { return r.raw }
 
-// Keep stores the record's JSON. It is called after decoding.
-func (r *Record) Keep(raw []byte) { r.raw = raw }
+// Keep stores the record's JSON, and its id if that has another name or form. It is called after decoding.
+func (r *Record) Keep(raw []byte) {
+	if r.raw = raw; r.ID == "" {
+		r.ID = idIn(gjson.ParseBytes(raw), "_id")
+	}
+}
 
 type keeper interface{ Keep(raw []byte) }
 
 type rawRecord interface{ JSON() []byte }
 
-// DecodeRecord decodes a resource and keeps its JSON along with its fields.
+// DecodeRecord decodes a resource and keeps its JSON along with its fields. Fields of another form than declared
+// are left out of the typed ones.
 func DecodeRecord(raw []byte, into any) error {
-	if err := json.Unmarshal(raw, into); err != nil {
+	err := json.Unmarshal(raw, into)
+	if form, ok := errors.AsType[*json.UnmarshalTypeError](err); err != nil && (!ok || form.Field == "") {
 		return fault.Of(&fault.QueryError{}, "the platform's answer is not of the expected form: %w", err)
 	}
 	if k, ok := into.(keeper); ok {
@@ -261,9 +270,39 @@ const (
 	mayBeDone = "it may have been done although its answer was lost: check before repeating it; " + readAgain
 )
 
+// made returns why the answer to a creation is inconsistent: it names too few records, or one without an id.
+func (s *Spec) made(a Args, v Value) error {
+	if s.Effect != Create || s.MadeID == "" || v.Shape == ShapeNone {
+		return nil
+	}
+	records := v.Items
+	if v.Shape != ShapeResources {
+		records = [][]byte{v.JSON}
+	} else if asked, ok := a.Values[s.Params[0].Name].([]any); ok && len(records) < len(asked) {
+		return fault.Of(fault.Named(s.Missing), "the answer holds %d of %d %s", len(records), len(asked), s.Makes)
+	}
+	for _, record := range records {
+		if idIn(gjson.ParseBytes(record), s.MadeID) == "" {
+			return fault.Of(fault.Named(s.Missing), "the answer holds no id of a %s", Singular(s.Makes))
+		}
+	}
+	return nil
+}
+
+// idIn returns the id at a path that ends in _id, or in id; "" for none.
+func idIn(record gjson.Result, path string) string {
+	for _, at := range []string{path, strings.TrimSuffix(path, "_id") + "id"} {
+		if id := record.Get(at); id.Type == gjson.String || id.Type == gjson.Number {
+			return id.String()
+		}
+	}
+	return ""
+}
+
 // maybeDone completes the error for an unreadable answer, because the write may have been done.
 func (s *Spec) maybeDone(err error) error {
-	if f := fault.Find(err); f != nil && f.Facts().Hint == readAgain && s.Effect != Read {
+	f := fault.Find(err)
+	if f != nil && (f.Facts().Hint == readAgain && s.Effect != Read || f.Facts().Hint == "" && s.Effect == Create) {
 		f.Facts().Hint = mayBeDone
 	}
 	return err

@@ -68,7 +68,7 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	var limit *fault.LimitError
 	var forbidden *fault.PermissionError
 	if err == nil || errors.As(err, &described) || errors.As(err, &cancelled) || errors.As(err, &limit) ||
-		errors.As(err, &forbidden) || u.plan.parts == 1 && errors.As(err, &refused) {
+		errors.As(err, &forbidden) || u.plan.parts == 1 && errors.As(err, &refused) && !isCorrupted(err) {
 		return err
 	}
 	f := fault.Of(&fault.UploadError{}, "%s could not be sent", u.Path)

@@ -369,3 +369,20 @@ func TestStorageRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestStorageRefusesTheChecksum: a file that arrives with another MD5 than it should is an UploadError, whole or in parts.
+func TestStorageRefusesTheChecksum(t *testing.T) {
+	for _, chunk := range []int64{5 * MiB, 20 * MiB} {
+		s := newService(t)
+		s.onPut = func(w http.ResponseWriter, _ *http.Request, _, _ int) bool {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `<Error><Code>BadDigest</Code><Message>other</Message></Error>`)
+			return true
+		}
+		path, _ := fileOf(t, 11*MiB)
+		_, err := fast(s, Options{}).Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: chunk})
+		if f := fault.Find(err); f == nil || f.Name() != "UploadError" || !strings.Contains(err.Error(), "BadDigest") {
+			t.Errorf("parts of %d: %v", chunk, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -114,8 +115,8 @@ func raises(s *declare.Spec) []Raise {
 	if s.Shape != declare.ShapeNone && sends(s) {
 		add("QueryError", "the response is not of the documented form")
 	}
-	if s.Missing != "QueryError" && s.ResultKey != "" {
-		add(s.Missing, "the response does not contain "+s.ResultKey)
+	if s.Missing != "QueryError" {
+		add(s.Missing, "the response does not contain "+cmp.Or(s.ResultKey, "an id"))
 	}
 	if sends(s) {
 		add("ResponseError", "the platform refuses: what is named does not exist, is not allowed, or is taken; see status")
