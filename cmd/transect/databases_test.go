@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,8 +160,13 @@ var changesToJobs = []databaseCommand{
 	{"runs prune", 0, 0},
 }
 
+// lazily compiles a pattern when it is first used.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // databaseErrors are words of databases that nobody should read who uses jobs.
-var databaseErrors = regexp.MustCompile(`SQLSTATE|SQL logic error|: syntax error|syntax error at|no such (column|table|function)|` +
+var databaseErrors = lazily(`SQLSTATE|SQL logic error|: syntax error|syntax error at|no such (column|table|function)|` +
 	`constraint failed|violates|does not exist|driver:|\bsql: |Scan error|panic|goroutine \d`)
 
 // Every command and every page of jobs works on both databases: empty, with some jobs, and with 100,000.
@@ -225,7 +231,7 @@ func onDatabase(t *testing.T, c jobs.Config, size int) {
 			if code != want {
 				t.Errorf("transect %s: exit code %d, want %d\n%.2000s%.2000s", u.args, code, want, stdout, stderr)
 			}
-			if what := databaseErrors.FindString(stderr); what != "" {
+			if what := databaseErrors().FindString(stderr); what != "" {
 				t.Errorf("transect %s says %q:\n%.2000s", u.args, what, stderr)
 			}
 			if strings.Contains(u.args, "--json") && want == 0 && stdout != "" && !strings.HasPrefix(stdout, "{") {
@@ -257,7 +263,7 @@ func workOnce(t *testing.T, h *home) {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if _, code := p.end(); code != 0 || databaseErrors.MatchString(p.stderr.String()) {
+	if _, code := p.end(); code != 0 || databaseErrors().MatchString(p.stderr.String()) {
 		t.Errorf("the worker ended with exit code %d\n%s", code, p.stderr.String())
 	}
 }
@@ -269,12 +275,12 @@ const (
 )
 
 var (
-	hrefs   = regexp.MustCompile(`href="([^"]*)"`)
-	numbers = regexp.MustCompile(`\d+`)
-	topics  = regexp.MustCompile(`data-topics="([^"]+)"`)
-	forms   = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	selects = regexp.MustCompile(`(?s)<select name="([^"]*)">(.*?)</select>`)
-	options = regexp.MustCompile(`<option(?: selected)?(?: value="([^"]*)">|>([^<]*))`)
+	hrefs   = lazily(`href="([^"]*)"`)
+	numbers = lazily(`\d+`)
+	topics  = lazily(`data-topics="([^"]+)"`)
+	forms   = lazily(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
+	selects = lazily(`(?s)<select name="([^"]*)">(.*?)</select>`)
+	options = lazily(`<option(?: selected)?(?: value="([^"]*)">|>([^<]*))`)
 	inputs  = regexp.MustCompile(`<input name="([^"]*)"`)
 )
 
@@ -308,7 +314,7 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 	}
 	for ; len(queue) > 0 && read < mostPages; queue = queue[1:] {
 		path := queue[0].RequestURI()
-		like := numbers.ReplaceAllString(path, "N")
+		like := numbers().ReplaceAllString(path, "N")
 		if seen[path] || alike[like] == most {
 			continue
 		}
@@ -332,7 +338,7 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 		if err != nil || response.StatusCode != http.StatusOK && (!wrong || response.StatusCode >= 500) {
 			t.Errorf("%s answers %d, %v: %.1000s", path, response.StatusCode, err, shown)
 		}
-		if what := databaseErrors.FindString(body); what != "" && !strings.HasPrefix(path, "/static/") {
+		if what := databaseErrors().FindString(body); what != "" && !strings.HasPrefix(path, "/static/") {
 			t.Errorf("%s says %q: %.3000s", path, what, shown)
 		}
 		if !strings.HasPrefix(kind, "text/html") {
@@ -345,11 +351,11 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 				queue = append(queue, to)
 			}
 		}
-		kindOfPage := numbers.ReplaceAllString(queue[0].Path, "N")
+		kindOfPage := numbers().ReplaceAllString(queue[0].Path, "N")
 		if len(queue[0].Query()["state"]) > 0 {
 			kindOfPage += "?state"
 		}
-		if m := topics.FindStringSubmatch(body); m != nil && !followed[kindOfPage] {
+		if m := topics().FindStringSubmatch(body); m != nil && !followed[kindOfPage] {
 			followed[kindOfPage] = true
 			followJobs(t, browser, at, path, strings.Fields(html.UnescapeString(m[1])))
 		}
@@ -359,7 +365,7 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 			t.Errorf("no link leads to %s", path)
 		}
 	}
-	if what := databaseErrors.FindString(stderr.String()); what != "" {
+	if what := databaseErrors().FindString(stderr.String()); what != "" {
 		t.Errorf("the page says %q:\n%s", what, stderr.String())
 	}
 	return read
@@ -367,14 +373,14 @@ func crawlJobs(t *testing.T, h *home, size int) int {
 
 // linksOf are the addresses in a page, and those that its filters lead to.
 func linksOf(page string) (all []string) {
-	for _, m := range hrefs.FindAllStringSubmatch(page, -1) {
+	for _, m := range hrefs().FindAllStringSubmatch(page, -1) {
 		all = append(all, html.UnescapeString(m[1]))
 	}
-	for _, form := range forms.FindAllStringSubmatch(page, -1) {
+	for _, form := range forms().FindAllStringSubmatch(page, -1) {
 		to, _, _ := strings.Cut(html.UnescapeString(form[1]), "#")
 		with := func(name, value string) { all = append(all, to+"?"+url.Values{name: {value}}.Encode()) }
-		for _, s := range selects.FindAllStringSubmatch(form[2], -1) {
-			for _, o := range options.FindAllStringSubmatch(s[2], -1) {
+		for _, s := range selects().FindAllStringSubmatch(form[2], -1) {
+			for _, o := range options().FindAllStringSubmatch(s[2], -1) {
 				with(s[1], html.UnescapeString(o[1]+o[2])) // its value, or else its text
 			}
 		}
@@ -402,7 +408,7 @@ func followJobs(t *testing.T, browser *http.Client, at, path string, names []str
 	news := 0
 	for lines := bufio.NewScanner(response.Body); news < len(names) && lines.Scan(); {
 		switch line := lines.Text(); {
-		case strings.HasPrefix(line, "event: problem"), databaseErrors.MatchString(line):
+		case strings.HasPrefix(line, "event: problem"), databaseErrors().MatchString(line):
 			lines.Scan()
 			lines.Scan()
 			t.Errorf("the stream of %s %v: %s %s", path, names, line, lines.Text())

@@ -18,7 +18,7 @@ local sdk = require("sdk")
 local bad = "`+hostile+`"
 local project = sdk.projects.create("North " .. bad, sdk.users.describe().company)
 local _, mission = sdk.missions.create{ name = "May " .. bad, project = project.id, survey_date = "2026-05-01",
-  number_of_images = 1, geometry = { type = "Point", coordinates = { 5.7, 45.2 } } }
+  number_of_images = 1, coordinates = { { 5.7, 45.2 }, { 5.8, 45.2 }, { 5.8, 45.3 }, { 5.7, 45.2 } } }
 sdk.datasets.create_datasets{ { name = "notes " .. bad, type = "file", project = project.id, mission = mission.id,
   components = { { name = "file" } } } }
 print(project.id)
