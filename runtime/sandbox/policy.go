@@ -68,7 +68,7 @@ func (p *Policy) Protect(path string) {
 func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
 
 // byWorker is the hint for access denied by a worker's policy.
-const byWorker = "the worker that runs the job forbids it; its operator can permit it in the file of transect worker --policy"
+const byWorker = "the worker of the job forbids it; its operator can permit it by the file of transect worker --policy"
 
 // target is the target of an access; op is the operation of a call, else nil.
 type target struct {
