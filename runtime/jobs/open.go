@@ -54,9 +54,6 @@ func postgresConfig(address string) (*pgxpool.Config, error) {
 	if query.Get("application_name") == "" {
 		query.Set("application_name", "transect")
 	}
-	if query.Get("default_query_exec_mode") == "" { // a pooler may use another session for each statement
-		query.Set("default_query_exec_mode", "cache_describe")
-	}
 	if query.Get("pool_max_conns") == "" {
 		query.Set("pool_max_conns", "4")
 	}
@@ -81,7 +78,7 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	config.MaxConns = max(config.MaxConns, 2)
 	config.MaxConnIdleTime, config.HealthCheckPeriod = 5*time.Second, 8*time.Second
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > 10*time.Second }
-	config.AfterConnect = s.connected
+	config.BeforeConnect, config.AfterConnect, config.PrepareConn = s.connecting, s.connected, s.usable
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return badOption(s.url, err)
 	}

@@ -27,5 +27,18 @@ func (s *Store) connected(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
+// connecting makes a new connection keep no statements in its session if there is a pooler, see connected.
+func (s *Store) connecting(_ context.Context, config *pgx.ConnConfig) error {
+	if s.pooled.Load() && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return nil
+}
+
+// usable rejects the connection that found the pooler: it would keep statements.
+func (s *Store) usable(_ context.Context, conn *pgx.Conn) (bool, error) {
+	return !s.pooled.Load() || conn.Config().DefaultQueryExecMode != pgx.QueryExecModeCacheStatement, nil
+}
+
 // Listens reports whether the database announces changes: PostgreSQL does, unless it is behind a pooler.
 func (s *Store) Listens() bool { return s.Postgres && !s.pooled.Load() }
