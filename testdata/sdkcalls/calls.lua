@@ -44,7 +44,10 @@ for line in fs.lines(arg[1]) do
     for _ = 1, 600 do
       local answer
       local ok, err = pcall(function() answer = { result = one(sdk[manager][operation](arguments)) } end)
-      if not ok then answer = { error = err.name or "Error", status = err.status, text = tostring(err) } end
+      if not ok then
+        local answered = { name = err.name, status = err.status, service = err.service, code = err.code, details = err.details }
+        answer = { error = answered, text = tostring(err) }
+      end
       local value = answer.result
       for key in (value and path or ""):gmatch("[^.]+") do value = value and value[key] end
       if not path or value == wanted then

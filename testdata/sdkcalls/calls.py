@@ -65,12 +65,13 @@ def call(manager, operation, arguments):
     try:
         return {"result": plain(getattr(getattr(sdk, manager), operation)(**arguments))}
     except Exception as e:
-        return {"error": type(e).__name__, "status": getattr(e, "status", None), "text": str(e)}
+        answered = {key: getattr(e, key, None) for key in ("status", "service", "code", "details")}
+        return {"error": {"name": type(e).__name__, **answered}, "text": str(e)}
 
 
 # One repetition, so that what is refused for good is not asked for during eight minutes.
 sdk = SDK(url=url, user=user, password=password, connection={"disable_ssl_certificate": True, "max_retries": 1})
-operations = [f"{m}.{o}" for m in vars(sdk) if not m.startswith("_") for o in dir(getattr(sdk, m)) if not o.startswith("_")]
+operations = [f"{m}.{o}" for m in vars(sdk) if not m.startswith("_") for o in dir(getattr(sdk, m)) if o[0].islower()]
 print(json.dumps({"operations": operations}))
 for line in open(table, encoding="utf-8"):
     match = re.match(r"(?:(\w+) = )?(\w+)\.(\w+) (\{.*\})(?: until (\S+) = (\S+))?$", line)
@@ -81,8 +82,8 @@ for line in open(table, encoding="utf-8"):
     for _ in range(600):
         answer = call(manager, NAMES.get(operation, operation), arguments)
         value = answer.get("result")
-        for key in path.split(".") if path and value else ():
-            value = value.get(key)
+        for key in path.split(".") if path else ():
+            value = value.get(key) if value else None
         if not path or value == wanted:
             break
         time.sleep(0.05)
