@@ -10,7 +10,7 @@ local function resolve(value)
     for _, key in ipairs(keys) do
       local resolved = resolve(value[key])
       value[key] = nil
-      value[type(key) == "string" and known[key:sub(2)] and resolve(key) or key] = resolved
+      value[type(key) == "string" and known[key:match("^%$([%w_]+)")] and resolve(key) or key] = resolved
     end
     return value
   elseif type(value) ~= "string" or value:sub(1, 1) ~= "$" then
@@ -50,7 +50,7 @@ for line in fs.lines(arg[1]) do
       end
       local value = answer.result
       for key in (value and path or ""):gmatch("[^.]+") do value = value and value[key] end
-      if not path or value == wanted then
+      if not path or tostring(value) == wanted then
         if name then known[name] = answer.result end
         print(json.encode(answer))
         break

@@ -29,7 +29,7 @@ known = {"files": files, "out": out}
 def resolve(value):
     """Put earlier results in the place of $name, $name.field, $name.1.field and $files/name."""
     if isinstance(value, dict):
-        return {NAMES.get(k, resolve(k) if k[1:] in known else k): resolve(v) for k, v in value.items()}
+        return {NAMES.get(k, resolve(k) if k[1:].split(".")[0] in known else k): resolve(v) for k, v in value.items()}
     if isinstance(value, list):
         return [resolve(v) for v in value]
     if not isinstance(value, str) or not value.startswith("$"):
@@ -84,7 +84,7 @@ for line in open(table, encoding="utf-8"):
         value = answer.get("result")
         for key in path.split(".") if path else ():
             value = value.get(key) if value else None
-        if not path or value == wanted:
+        if not path or str(value) == wanted:
             break
         time.sleep(0.05)
     known[name] = answer.get("result")
