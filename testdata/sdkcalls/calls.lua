@@ -41,7 +41,7 @@ for line in fs.lines(arg[1]) do
   if manager then
     local arguments, path, wanted = rest:match("^(%b{}) until (%S+) = (%S+)$")
     arguments = resolve(json.decode(arguments or rest))
-    for _ = 1, 600 do
+    for turn = 1, 600 do
       local answer
       local ok, err = pcall(function() answer = { result = one(sdk[manager][operation](arguments)) } end)
       if not ok then
@@ -50,7 +50,7 @@ for line in fs.lines(arg[1]) do
       end
       local value = answer.result
       for key in (value and path or ""):gmatch("[^.]+") do value = value and value[key] end
-      if not path or tostring(value) == wanted then
+      if not path or tostring(value) == wanted or turn == 600 then
         if name then known[name] = answer.result end
         print(json.encode(answer))
         break
