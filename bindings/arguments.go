@@ -1,6 +1,8 @@
 package bindings
 
 import (
+	"cmp"
+
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/declare"
@@ -47,8 +49,35 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	if named {
 		err = fault.In(s.FullName(), readNamed(L, &a, table))
 	}
+	for name, v := range a.Values {
+		if p := s.Param(name); p != nil && p.Type == "[]object" && err == nil {
+			a.Values[name], err = drained(L, v)
+			err = fault.In(s.FullName(), err)
+		}
+	}
 	return a, err
 }
+
+// drained makes a list of what an iterator gives, where an operation takes any iterable.
+func drained(L *lua.LState, v any) (any, error) {
+	f, ok := v.(*lua.LFunction)
+	if !ok {
+		return v, nil
+	}
+	list := []any{}
+	for next := vm.Call(L, f); next != lua.LNil; next = vm.Call(L, f) {
+		value, err := vm.FromLua(L, next)
+		if _, ok := next.(*lua.LTable); err != nil || !ok || len(list) == mostDrained {
+			return nil, cmp.Or(err, error(fault.Of(&fault.ParameterError{},
+				"the iterator must give at most %d tables, then nil; its element %d is a %s", mostDrained, len(list)+1, next.Type())))
+		}
+		list = append(list, value)
+	}
+	return list, nil
+}
+
+// mostDrained limits what an iterator gives for one request.
+const mostDrained = 1_000_000
 
 func readNamed(L *lua.LState, a *declare.Args, t *lua.LTable) error {
 	var failure error

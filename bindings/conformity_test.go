@@ -58,6 +58,31 @@ var conforms = map[string]string{
 		assert(next(sdk.credentials.set_credentials(company, key().name, secret)) == nil)
 		assert(next(sdk.credentials.set_labels(company, key().name, { type = "docker" })) == nil)`,
 
+	"lists of descriptions may be iterators": `
+		local at = sdk.collections.create{ name = "c", features = {} }
+		local function descriptions()
+			local n = 0
+			return function() n = n + 1 if n <= 3 then return { collection = at.id, properties = { n = n } } end end
+		end
+		assert(#sdk.features.create_features(descriptions()) == 3)
+		assert(#sdk.features.create_features{ descriptions = descriptions() } == 3)
+		for i, make in ipairs{ function() error("mine") end, function() return 1 end } do
+			local ok, e = pcall(sdk.features.create_features, make)
+			assert(not ok and tostring(e):match(({ "mine", "table" })[i]), tostring(e))
+		end
+		assert(#sdk.features.search{ filter = { collection = { ["$eq"] = at.id } } } == 6)`,
+
+	"a fixed wing is read back and searched as it was written": `
+		for _, kind in ipairs{ "fixed-wing", "fixed-wind" } do
+			local m = sdk.carrier_models.create{ name = kind, maker = "k", type = kind }
+			assert(m.type == "fixed-wing" and m.name == kind and sdk.carrier_models.describe(m).type == "fixed-wing")
+			for _, filter in ipairs{ { type = { ["$eq"] = kind } }, { type = kind }, { type = { ["$in"] = { kind } } } } do
+				local found = sdk.carrier_models.search{ filter = filter }
+				assert(found[1].type == "fixed-wing", json.encode(filter))
+			end
+		end
+		assert(#sdk.carrier_models.search{ filter = { type = { ["$ne"] = "fixed-wing" } } } == 0)`,
+
 	"the key search of projects finds tags": `
 		local other = sdk.projects.create("Elsewhere", company)
 		sdk.tags.create("Quarry North", { project = project, type = "project" })

@@ -295,11 +295,17 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	if req.Key != "" {
 		header = http.Header{"Idempotency-Key": {req.Key}}
 	}
-	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(),
-		Repeatable: req.Repeatable(),
-		Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, Buffer: req.Buffer,
-		GiveUp: req.GiveUp})
-	return answer.Body, err
+	send := func(body []byte) ([]byte, error) {
+		answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(),
+			Repeatable: req.Repeatable(),
+			Method:     req.Method, Path: req.Path, Query: req.Query, Body: body, Bound: req.Bound, Buffer: req.Buffer,
+			GiveUp: req.GiveUp})
+		return answer.Body, err
+	}
+	if req.Spec.Manager == "carrier_models" {
+		return onWings(req.Spec, body, send)
+	}
+	return send(body)
 }
 
 // Pause waits before the next request of a poll, by the clock the client was

@@ -1,9 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 
+	"transect/client/declare"
 	"transect/client/fault"
 )
 
@@ -57,7 +59,7 @@ type (
 	CreateCarrierModel struct {
 		Name           string    `arg:"name,req" doc:"name of the model"`
 		Maker          string    `arg:"maker,req" doc:"who makes it"`
-		Type           string    `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
+		Type           string    `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind, which is taken, too"`
 		Company        ID        `arg:"company" doc:"company it belongs to"`
 		UnloadedWeight *Quantity `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
 		FlightTime     any       `arg:"flight_time" doc:"how long it flies, such as {value, unit}"`
@@ -72,12 +74,25 @@ type (
 	}
 )
 
-// Shape spells the type as the platform does.
+// Shape spells the type as it is read back.
 func (in CreateCarrierModel) Shape(body map[string]any) error {
-	if in.Type == "fixed-wing" {
-		body["type"] = "fixed-wind"
+	if in.Type == "fixed-wind" {
+		body["type"] = "fixed-wing"
 	}
 	return nil
+}
+
+// onWings exchanges a request about carrier models, whose type fixed-wing travels as fixed-wind.
+func onWings(s *declare.Spec, body []byte, send func(body []byte) ([]byte, error)) ([]byte, error) {
+	before := `"type":`
+	if s.Effect == declare.Read { // a condition
+		before = ""
+	}
+	answer, err := send(bytes.ReplaceAll(body, []byte(before+`"fixed-wing"`), []byte(before+`"fixed-wind"`)))
+	for _, before := range []string{`"type":`, `"type": `} {
+		answer = bytes.ReplaceAll(answer, []byte(before+`"fixed-wind"`), []byte(before+`"fixed-wing"`))
+	}
+	return answer, err
 }
 
 // CarrierModel is a kind of carrier. Its quantities are {value, unit}, speeds
@@ -86,7 +101,7 @@ type CarrierModel struct {
 	Record                 `doc:"Kind of carrier."`
 	Name                   string          `json:"name" doc:"name of the model"`
 	Maker                  string          `json:"maker" doc:"who makes it"`
-	Type                   string          `json:"type" choices:"fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing is sent as fixed-wind"`
+	Type                   string          `json:"type" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wind is given as fixed-wing"`
 	Company                string          `json:"company" type:"id" doc:"company it belongs to"`
 	UnloadedWeight         json.RawMessage `json:"unloaded_weight" type:"table" doc:"weight without sensor, {value, unit}"`
 	FlightTime             json.RawMessage `json:"flight_time" type:"table" doc:"how long it flies, {value, unit}"`

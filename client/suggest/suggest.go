@@ -40,14 +40,11 @@ func Nearest(name string, candidates []string) string {
 // Misspelt returns the candidate that name most likely misspells, with one letter missing, added, changed or
 // transposed, or two in long names; "" when name may be another word. It is for warnings, which must not be wrong.
 func Misspelt(name string, candidates []string) string {
-	if len(name) < 3 || len(name) > longest {
+	if len(name) < 3 || len(name) > longest || slices.Contains(candidates, name) {
 		return ""
 	}
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(name, c)
-		if d == 0 {
-			return ""
-		}
 		if len(c) >= 3 && (d == 1 || d == 2 && (len(c) >= 8 || sameLetters(name, c))) {
 			return c
 		}
