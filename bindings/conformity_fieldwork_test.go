@@ -167,7 +167,7 @@ var conformsField = map[string]string{
 			assert(u.location[2] == 50.5 and u.fixed == true)
 		end
 		assert(p.update_location(project, { fixed = false }).location[1] == 4.5 and p.describe(project).fixed == false)
-		fails("ParameterError ValueError", "location", p.update_location, project, { location = { 4 } })`,
+		fails("ParameterError ValueError ResponseError", "location", p.update_location, project, { location = { 4 } })`,
 
 	"4.19 season planner missions": season + `
 		local m = sdk.season_planner_missions

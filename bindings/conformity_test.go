@@ -203,7 +203,7 @@ const setting = `
 
 func TestAsTheInterfaceDocumentsSay(t *testing.T) {
 	files := argumentFiles(t)
-	for _, statements := range []map[string]string{conforms, conformsData, conformsField} {
+	for _, statements := range []map[string]string{conforms, conformsData, conformsField, conformsRecords} {
 		for name, code := range statements {
 			t.Run(name, func(t *testing.T) {
 				newWorldIn(t, t.TempDir(), files).lua(t, setting+code)
