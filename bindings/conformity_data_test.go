@@ -35,15 +35,25 @@ var conformsData = map[string]string{
 			collection_tasks = sdk.collection_tasks.create{ name = "t", company = company, team = team },
 			analytic_configurations = sdk.analytic_configurations.create("s", "rehearsal", { a = 1 }),
 		}
+		local first = { annotations = 1, companies = 1, features = 1, missions = 1, projects = 1, flights = 1 } -- part 8
 		for manager, record in pairs(made) do
 			local describe = sdk[manager].describe
 			assert(describe(record.id).id == record.id and describe(record).id == record.id, manager)
 			local list = describe{ record.id }
 			assert(type(list) == "table" and #list == 1 and list[1].id == record.id, manager)
 			assert(#describe{} == 0, manager)
+			local of = { _id = { ["$eq"] = record.id } }
+			local function page(n) return #sdk[manager].search{ filter = of, limit = 1, page = n } end
+			assert(page() == 1 and page(first[manager] or 0) == 1 and page((first[manager] or 0) + 1) == 0, manager)
 			if manager ~= "companies" then
 				fails("ResponseError", "", describe, ("0"):rep(24))
 			end
+		end
+		sdk.datastreamtemplates.create{ name = "t", source = { type = "s3" }, import_dataset = { dataset_parameters = { type = "file" } } } sdk.share_tokens.create(made.datasets) key()
+		sdk.analytics.order{ name = "rehearsal", parameters = { duration = 0 } }
+		for manager, n in pairs{ users = 1, share_tokens = 1, analytics = 0, credentials = 0, products = 0, datastreamtemplates = 0 } do
+			local all = sdk[manager].search{ limit = 100 }
+			assert(#all > 0 and sdk[manager].search{ limit = 1, page = n }[1].id == all[1].id and #sdk[manager].search{ limit = 100, page = n + 1 } == 0, manager)
 		end
 		local second = sdk.projects.create("second", company)
 		local both = sdk.projects.describe{ second.id, project }
