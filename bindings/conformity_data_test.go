@@ -131,7 +131,9 @@ var conformsData = map[string]string{
 		assert(create{ version = "1.0.1" }.version == "1.0.1")
 		fails("ResponseError", "version", create, { version = "one" })
 		fails("ResponseError", "", create, { version = "2.0.0", container_credentials_name = "none" })
-		fails("KeyError", "", create, { version = "2.0.0", credentials = { { display_name = "x" } } })
+		for name, value in pairs{ credentials = { { display_name = "x" } }, volume_size = "big", instance_type = {}, tags = "t", inputs = "i", parameters = { "p" }, deliverables = { 1 } } do
+			fails("KeyError", name, create, { version = "2.0.0", [name] = value })
+		end
 		for _, name in ipairs{ "name", "version", "container_image", "container_credentials_name", "company" } do
 			local t = { name = "x", version = "3.0.0", container_image = "r/i:1", container_credentials_name = key().name, company = company }
 			t[name] = nil

@@ -94,9 +94,9 @@ var conformsRecords = map[string]string{
 		for _, given in ipairs{ {}, { domain = "d" }, { service = "s" }, { service = { "s", "t" } }, { scope = "all" }, { further = "kept" }, { proxy_url = "http://127.0.0.1:1" } } do
 			assert(sdk.connect(given).users.describe().id == sdk.users.describe().id)
 		end
-		local config = require("fs")
 		fails("ParameterError ConfigError", "", sdk.connect, { usr = "x" })
-		fails("ParameterError", "", sdk.connect, { connection = { max_retires = 1 } })`,
+		fails("ParameterError", "", sdk.connect, { connection = { max_retires = 1 } })
+		fails("ParameterError", "config_path", sdk.connect, { file_path = 3 }) fails("ParameterError", "client_secret", sdk.connect, { secret = 3 })`,
 
 	"7 errors": `
 		local e = fails("ImmutableAttribute", "name", function() project.name = "x" end)
