@@ -101,11 +101,13 @@ func bbox(o map[string]any, at string) error {
 // CheckBox checks the numbers of a bounding box, if there is one: all lowest values, then all highest.
 func CheckBox(name string, box []float64, sizes ...int) error {
 	if box != nil && !slices.Contains(sizes, len(box)) {
-		return fault.Of(&fault.BoundingBoxError{}, "%s: needs %d numbers, lowest values first, got %d", name, sizes[0], len(box))
+		return fault.Of(&fault.BoundingBoxError{}, "%s: needs %d numbers, lowest values first, got %d", name, sizes[0],
+			len(box))
 	}
 	for i, half := 1, len(box)/2; i < half; i++ { // a box may cross the date line
 		if box[i] > box[i+half] {
-			return fault.Of(&fault.BoundingBoxError{}, "%s: %v is above %v; the lowest values come first", name, box[i], box[i+half])
+			return fault.Of(&fault.BoundingBoxError{}, "%s: %v is above %v; the lowest values come first", name, box[i],
+				box[i+half])
 		}
 	}
 	return nil
