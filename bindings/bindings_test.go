@@ -72,6 +72,9 @@ func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, li
 		if own != nil && own.Password != "" {
 			s.Password = own.Password
 		}
+		if own != nil {
+			s.Given = own.Given
+		}
 		if own != nil && own.Revision != 0 {
 			s.Revision = own.Revision
 		}

@@ -1,6 +1,9 @@
 package bindings
 
 import (
+	"maps"
+	"slices"
+
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client"
@@ -29,6 +32,7 @@ func settings(L *lua.LState) (*client.Settings, error) {
 		return nil, fault.In("sdk.connect", err)
 	}
 	values := checked.(map[string]any)
+	s.Given = slices.Collect(maps.Keys(values))
 	if connection, ok := values["connection"].(map[string]any); ok {
 		fields := schema.Find(param.Fields, "connection").Fields
 		for key := range connection { // a typo must not switch off the check of certificates

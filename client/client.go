@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -146,10 +147,14 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if o.Budget == nil {
 		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)
 	}
+	products := s.Service
+	if s.Revision > 1 {
+		products = slices.Concat([]string{"revision/" + strconv.Itoa(s.Revision)}, products)
+	}
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		MaxOutage: outage,
-		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
+		UserAgent: products, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env,
 		RoundTripper: o.RoundTripper, Wrap: o.Wrap, Over: o.Over, Busy: o.Budget.Overloaded,
 		Reach: o.Reach, Sending: o.Sending, Writing: o.Writing, Stall: o.Stall, Rate: o.RequestRate,
 		Sleep:       backoffFor(o.Sleep),
@@ -201,8 +206,11 @@ func Managers() []*declare.Manager { return declare.Names(&Client{}) }
 
 // Declarations lists every manager of the interface without a connection: for
 // documentation, checks, and the platform that answers them.
-func Declarations() []*declare.Manager {
-	c := &Client{engine: &declare.Engine{}}
+func Declarations() []*declare.Manager { return DeclarationsOf(1) }
+
+// DeclarationsOf lists the managers of a revision of the interface, 1 to 3.
+func DeclarationsOf(revision int) []*declare.Manager {
+	c := &Client{engine: &declare.Engine{}, revision: revision}
 	c.bind()
 	return c.managers
 }

@@ -10,10 +10,10 @@ import (
 
 // The interface exists in three revisions; 1 is the newest and the default, 3
 // the oldest. A connection of an older one takes the arguments and uses the
-// defaults that scripts of its time were written for. Two things stay as they
-// are in revision 1: the routes, because services of today no longer know the
-// old ones, and operations that only an older revision shows, because one more
-// does no harm. An argument or an operation that a revision lacks is refused.
+// defaults that scripts of its time were written for; an argument or an operation
+// that the revision lacks is refused. Two things are as in revision 1: the
+// routes, because services of today no longer know the old ones, and what answers
+// and errors have more than they had, because it does no harm.
 //
 // Input structs have the arguments of all revisions, so that Go programs can
 // use each. What the connection's revision lacks is not sent.
@@ -49,7 +49,18 @@ var withdrawals = []struct {
 }{
 	{in(2, 3), of("analytics.assign_credentials", "analytics.unassign_credentials", "analytics.set_container_credentials",
 		"credentials.set_credentials", "credentials.set_labels")},
+	{in(2), of("comments.*", "missions.complete_survey_upload")},
 	{in(3), of("carriers.*", "carrier_models.*")},
+}
+
+// lacking returns an argument of the entry point that was given and the revision lacks, or "".
+func (s Settings) lacking() string {
+	for argument, revisions := range map[string][]int{"force_prompt": in(3), "service": in(3), "access_token": in(2)} {
+		if slices.Contains(revisions, s.Revision) && slices.Contains(s.Given, argument) {
+			return argument
+		}
+	}
+	return ""
 }
 
 func in(revisions ...int) []int        { return revisions }

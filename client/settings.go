@@ -39,6 +39,7 @@ type Settings struct {
 	ForcePrompt bool          `json:"-" arg:"force_prompt" doc:"true asks for url, user and password on the terminal"`
 
 	Extra map[string]any `json:"-"` // further keys, merged over the file's
+	Given []string       `json:"-"` // names of the arguments, refused when the revision lacks one
 
 	withheld string // why the secrets of the configuration file are not used
 	mixed    string // which parts of the login come from where, when there are several sources
@@ -167,6 +168,9 @@ func (s Settings) complete() error {
 	case s.Revision < 0 || s.Revision > oldestRevision:
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %d of the interface", s.Revision),
 			"revision is 1 (the newest, unless another is given), 2 or 3")
+	case s.lacking() != "":
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument %s does not exist in this revision of the interface",
+			s.lacking()), "connect with another revision")
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "no credentials for %s", s.URL),
 			"%s", s.hintWithheld("TRANSECT_PASSWORD with TRANSECT_USER",

@@ -30,7 +30,7 @@ var secretTypes = map[string]secretKeys{
 func serveCredentials() {
 	credentials.refs = []ref{{"company", companies, leave}}
 	credentials.rules = fields{{Name: "labels", Type: "{}string"}, {Name: "credentials", Type: "object", Fields: fields{
-		{Name: "type", Type: "string", Choices: slices.Sorted(maps.Keys(secretTypes))}}}}
+		{Name: "type", Type: "string", Choices: slices.Sorted(maps.Keys(secretTypes)), Optional: true}}}}
 	credentials.defaults = store.Doc{"labels": store.Doc{}}
 	credentials.complete = hideSecrets
 	credentials.deletable = unusedCredentials
@@ -56,12 +56,20 @@ func changeCredentials(r *Request) any {
 
 // hideSecrets checks credentials by their type and keeps what may be shown. Secrets are not stored: nothing
 // here signs in to other services.
-func hideSecrets(_ *Request, given, doc store.Doc) {
+func hideSecrets(r *Request, given, doc store.Doc) {
+	owned(r, given, doc) // revision 2 names no company
 	secrets, ok := given["credentials"].(map[string]any)
 	if !ok {
 		return
 	}
 	kind := store.Text(secrets, "type")
+	switch {
+	case kind != "":
+	case r.revision == newest:
+		panic(wrong("credentials.type", "is required"))
+	default:
+		kind = typeOf(secrets)
+	}
 	var form fields
 	for _, name := range secretTypes[kind].required {
 		form = append(form, schema.Param{Name: name, Type: "word"})
@@ -70,13 +78,31 @@ func hideSecrets(_ *Request, given, doc store.Doc) {
 		form = append(form, schema.Param{Name: name, Type: "word", Optional: true})
 	}
 	check(schema.CheckFields(form, "credentials.", secrets))
-	shown := store.Doc{"type": kind}
+	shown := store.Doc{}
+	if kind != "" {
+		shown["type"] = kind
+	}
 	for _, key := range secretTypes[kind].shown {
 		if secrets[key] != nil {
 			shown[key] = secrets[key]
 		}
 	}
-	doc["credentials"], doc["type"] = shown, kind
+	doc["credentials"] = shown
+	if r.revision != 2 { // which says what they are for
+		doc["type"] = kind
+	}
+}
+
+// typeOf returns the type of credentials that do not name it, as those of older revisions: the first one that has
+// their keys, or "".
+func typeOf(secrets store.Doc) string {
+	for _, kind := range slices.Sorted(maps.Keys(secretTypes)) {
+		required := secretTypes[kind].required
+		if len(required) > 0 && !slices.ContainsFunc(required, func(key string) bool { return secrets[key] == nil }) {
+			return kind
+		}
+	}
+	return ""
 }
 
 // needCredentials returns a company's credentials by name, or fails.

@@ -95,6 +95,7 @@ func (o *Overlay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.under.revision.Store(int32(revisionOf(req)))
 	body, err := bodyOf(req)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (o *Overlay) Upload(ctx context.Context, dataset, component, path, sum stri
 		p := must(o.platform(ctx))
 		b := blob.Blob{ID: blob.NewID(), Size: size, MD5: sum}
 		check(p.blobs.Link(b.ID, path))
-		r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: o.under.caller(ctx)}
+		r := &Request{p: p, http: (&http.Request{}).WithContext(ctx), caller: o.under.caller(ctx), revision: newest}
 		r.write(func() {
 			doc, c := r.componentOf(dataset, component)
 			r.keepWhole(upload{dataset: dataset, component: component, filename: filepath.Base(path)}, b, doc, c)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 
@@ -36,6 +37,8 @@ type beneath struct {
 	undo    []func()                   // of the open transaction
 
 	streams sync.Map // of searches, see search
+
+	revision atomic.Int32 // of the client
 
 	asking sync.Mutex
 	user   string    // of the caller, "" until requested
@@ -244,20 +247,21 @@ func (t tx) copyAll(collection string, filter store.Doc, most int) {
 		return
 	}
 	a := u.reads[collection]
-	if a.search == nil || mentionsPlanned(filter) {
+	search := a.search.in(int(u.revision.Load()))
+	if search == nil || mentionsPlanned(filter) {
 		return
 	}
 	text := string(must(json.Marshal(filter)))
 	if !u.once(collection + " " + text) {
 		return
 	}
-	for page := a.search.FirstPage; ; page++ {
+	for page := search.FirstPage; ; page++ {
 		args := store.Doc{"limit": belowPage, "page": page}
 		if len(filter) > 0 {
 			args["filter"] = filter
 		}
 		n := 0
-		gjson.GetBytes(u.send(t.ctx, a.search, args), "results").ForEach(func(_, record gjson.Result) bool {
+		gjson.GetBytes(u.send(t.ctx, search, args), "results").ForEach(func(_, record gjson.Result) bool {
 			n++
 			t.copied(collection, must(store.Decode([]byte(record.Raw))))
 			return true

@@ -32,7 +32,12 @@ func (u *beneath) searches(rt *route) bool {
 // requested order.
 func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte) (*http.Response, error) {
 	t := services[rt.op.Manager].resource
-	r := &Request{p: p, http: req, op: rt.op, body: store.Doc{}, raw: body}
+	revision := revisionOf(req)
+	op := rt.op.in(revision)
+	if op == nil {
+		return o.below.RoundTrip(req)
+	}
+	r := &Request{p: p, http: req, op: op, revision: revision, body: store.Doc{}, raw: body}
 	var q store.Query
 	var local []json.RawMessage
 	err := recovered(func() {
@@ -50,7 +55,7 @@ func (o *Overlay) search(p *Platform, rt *route, req *http.Request, body []byte)
 	if err != nil || len(local) == 0 && len(held) == 0 {
 		return o.below.RoundTrip(req) // which reports what is wrong with it
 	}
-	m := &merge{ctx: req.Context(), o: o, rt: rt, q: q, local: local, held: held}
+	m := &merge{ctx: req.Context(), o: o, op: op, q: q, local: local, held: held}
 	var answer store.Page
 	if err := recovered(func() { answer = m.page() }); err != nil {
 		return refusal(req, p.failed(r, err))
@@ -107,7 +112,7 @@ func (o *Overlay) remarks(p *Platform, rt *route, req *http.Request) (*http.Resp
 type merge struct {
 	ctx   context.Context
 	o     *Overlay
-	rt    *route
+	op    *operation
 	q     store.Query
 	local []json.RawMessage
 	held  []string
@@ -155,7 +160,7 @@ type stream struct {
 }
 
 func (m *merge) stream() *stream {
-	key := fmt.Sprint(m.rt.path, " ", string(must(json.Marshal([]any{m.q.Filter, m.q.Sort}))))
+	key := fmt.Sprint(m.op.Path, " ", string(must(json.Marshal([]any{m.q.Filter, m.q.Sort}))))
 	s, _ := m.o.under.streams.LoadOrStore(key, &stream{})
 	return s.(*stream)
 }
@@ -187,7 +192,7 @@ func (s *stream) loaded(m *merge, i int) int {
 
 // below requests a page of whole records.
 func (m *merge) below(filter store.Doc, size, page int) []byte {
-	args := store.Doc{"limit": size, "page": m.rt.op.FirstPage + page}
+	args := store.Doc{"limit": size, "page": m.op.FirstPage + page}
 	if len(filter) > 0 {
 		args["filter"] = filter
 	}
@@ -205,7 +210,7 @@ func (m *merge) below(filter store.Doc, size, page int) []byte {
 		}
 		args["sort"] = json.RawMessage(append(pair, '}'))
 	}
-	return m.o.under.send(m.ctx, m.rt.op, args)
+	return m.o.under.send(m.ctx, m.op, args)
 }
 
 // heldBelow counts the held records that the search would find below.
@@ -223,7 +228,7 @@ func (m *merge) heldBelow() (n int) {
 		if len(m.q.Filter) > 0 {
 			filter = store.Doc{"$and": []any{m.q.Filter, filter}}
 		}
-		key := m.rt.path + string(must(json.Marshal(filter)))
+		key := m.op.Path + string(must(json.Marshal(filter)))
 		u.mu.Lock()
 		total, ok := u.totals[key]
 		u.mu.Unlock()

@@ -52,15 +52,16 @@ func (b *requestBody) Read(p []byte) (int, error) {
 
 // Request is one request to a route, as its handler sees it.
 type Request struct {
-	p       *Platform
-	http    *http.Request
-	op      *operation
-	service string // first part of the path, named in errors
-	caller  caller
-	body    store.Doc // the JSON body; the query of a GET
-	raw     []byte    // the body as received, where the order of keys counts
-	tx                // of the route's kind; of none for a stream
-	after   []func()  // run after the transaction is committed
+	p        *Platform
+	http     *http.Request
+	op       *operation
+	revision int
+	service  string // first part of the path, named in errors
+	caller   caller
+	body     store.Doc // the JSON body; the query of a GET
+	raw      []byte    // the body as received, where the order of keys counts
+	tx                 // of the route's kind; of none for a stream
+	after    []func()  // run after the transaction is committed
 }
 
 // readBody reads the request's arguments.

@@ -39,7 +39,7 @@ type resource struct {
 	// rewrite changes a search's filter, for keys of this resource alone.
 	rewrite func(r *Request, filter store.Doc) store.Doc
 
-	creation *operation // the declared creation of one document
+	creations [oldest + 1]*operation // the declared creation of one document, by revision
 }
 
 // The states of components, ingestions, tiles, previews, estimations and products.
@@ -61,8 +61,8 @@ var reserved = []string{
 
 // build makes a new document from a request, without storing it.
 func (t *resource) build(r *Request, given store.Doc) store.Doc {
-	if t.creation != nil {
-		check(t.creation.Check(given))
+	if creation := t.creations[r.revision]; creation != nil {
+		check(creation.Check(given))
 	}
 	doc := store.Doc{}
 	maps.Copy(doc, t.defaults)
@@ -74,17 +74,18 @@ func (t *resource) build(r *Request, given store.Doc) store.Doc {
 // unchanged.
 func (t *resource) fill(r *Request, given, doc store.Doc) {
 	created := doc["_id"] != nil
+	creation := t.creations[r.revision]
 	accepted := store.Doc{}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
 		switch {
-		case key == t.name && (created || t.creation != nil && t.creation.arg(key) == nil), slices.Contains(t.ignored, key):
+		case key == t.name && (created || creation != nil && creation.arg(key) == nil), slices.Contains(t.ignored, key):
 			continue
 		case slices.Contains(reserved, key):
 			panic(wrong(key, "is set by the platform"))
 		case slices.Contains(t.derived, key):
 			panic(wrong(key, "follows from other keys and cannot be set"))
-		case value == nil && created && t.requires(key):
+		case value == nil && created && creation.requires(key):
 			panic(wrong(key, "cannot be removed"))
 		case value == nil:
 			if created {
@@ -112,11 +113,11 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 }
 
 // requires reports whether every document has a key.
-func (t *resource) requires(key string) bool {
-	if t.creation == nil {
+func (o *operation) requires(key string) bool {
+	if o == nil {
 		return false
 	}
-	p := t.creation.arg(key)
+	p := o.arg(key)
 	return p != nil && p.Required
 }
 

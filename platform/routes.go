@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -64,22 +65,71 @@ var allRoutes = sync.OnceValue(func() []route {
 			all = append(all, rt)
 		}
 	}
-	for _, op := range operations(client.Declarations()) {
-		s := services[op.Manager]
-		if t := s.resource; t != nil && op.Creates(t.name) {
-			t.creation = op
-			op.Override(schema.Names(t.rules))
-		}
-		e, ok := s.endpoint(op)
+	for _, op := range declarations(newest) {
+		e, ok := services[op.Manager].endpoint(op)
 		if !ok || seen[op.Method+" "+op.Path] {
 			continue
 		}
-		op.Override(e.keys)
 		all = append(all, route{method: op.Method, path: op.Path[1:], writes: op.Effect != declare.Read,
 			handle: e.handle, stream: e.stream, op: op, keys: e.keys})
 	}
 	return all
 })
+
+// The revisions of the interface: what a client of an older one says of itself in the User-Agent.
+const newest, oldest = 1, 3
+
+// revisionOf returns the revision that a request was written for.
+func revisionOf(r *http.Request) int {
+	for product := range strings.FieldsSeq(r.UserAgent()) {
+		if text, ok := strings.CutPrefix(product, "revision/"); ok {
+			if n, err := strconv.Atoi(text); err == nil && n > newest && n <= oldest {
+				return n
+			}
+		}
+	}
+	return newest
+}
+
+// declarations returns the operations of a revision.
+func declarations(revision int) []*operation {
+	all := operations(client.DeclarationsOf(revision))
+	for _, op := range all {
+		s := services[op.Manager]
+		if t := s.resource; t != nil && op.Creates(t.name) {
+			t.creations[revision] = op
+			op.Override(schema.Names(t.rules))
+		}
+		if e, ok := s.endpoint(op); ok {
+			op.Override(e.keys)
+		}
+	}
+	return all
+}
+
+// older holds the operations of older revisions by method and path, once a client asked for one.
+var older struct {
+	sync.Mutex
+	operations [oldest + 1]map[string]*operation
+}
+
+// in returns the operation as a revision has it, nil if it does not.
+func (o *operation) in(revision int) *operation {
+	if o == nil || revision == newest {
+		return o
+	}
+	older.Lock()
+	defer older.Unlock()
+	all := older.operations[revision]
+	if all == nil {
+		all = map[string]*operation{}
+		for _, op := range declarations(revision) {
+			all[op.Method+" "+op.Path] = op
+		}
+		older.operations[revision] = all
+	}
+	return all[o.Method+" "+o.Path]
+}
 
 // routes returns a handler for all routes.
 func (p *Platform) routes() http.Handler {
@@ -103,7 +153,8 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
 		hr.Body = &requestBody{hr.Body}
-		r := &Request{p: p, http: hr, op: rt.op, service: service}
+		revision := revisionOf(hr)
+		r := &Request{p: p, http: hr, op: rt.op.in(revision), revision: revision, service: service}
 		started := &httpserve.StartedWriter{ResponseWriter: w}
 		err := recovered(func() { p.answer(rt, started, r) })
 		if err == nil {
@@ -123,6 +174,9 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 
 // answer runs a route. The body of an unauthenticated request is not read.
 func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
+	if rt.op != nil && r.op == nil {
+		panic(fail(http.StatusNotFound, "RouteNotFound", "revision %d has no route %s", r.revision, r.http.URL.Path))
+	}
 	if !rt.open {
 		r.read(r.authenticate)
 	}
