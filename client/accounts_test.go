@@ -62,7 +62,7 @@ func TestLogsInOrder(t *testing.T) {
 	if order.String() != "abcde" {
 		t.Errorf("the lines come as %s", order.String())
 	}
-	if line := logs.Logs[1]; line.Timestamp != "2026-05-31T08:00:01.123456789Z" || fmt.Sprint(line.Record) != "map[level:map[n:2] message:b]" {
+	if line := logs.Logs[1]; line.Timestamp != "2026-05-31T08:00:01.123456789Z" || fmt.Sprint(line.Record) != "map[level:map[n:2] message:b timestamp:2026-05-31T08:00:01.123456789Z]" {
 		t.Errorf("a line is %+v", line)
 	}
 }

@@ -3,13 +3,13 @@ package client
 // Datasets are the files of the platform: images, rasters, vectors, point
 // clouds, meshes and plain files, each with one component or more.
 type Datasets struct {
-	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" unknown:"marker" doc:"Create many datasets in one request. Keys are named as in the request, such as type and components."`
-	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" unknown:"marker name,type,project,mission,company" raises:"TypeError: a component is neither a name nor a table" doc:"Create a dataset of plain files."`
-	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create an image dataset."`
-	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create a mesh dataset with its textures and materials."`
-	CreatePclDataset    Op[CreatePclDataset, Dataset]       `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create a point cloud dataset."`
-	CreateRasterDataset Op[CreateRasterDataset, Dataset]    `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create a raster dataset with its sidecar files."`
-	CreateVectorDataset Op[CreateVectorDataset, Dataset]    `create:"create-dataset" unknown:"marker name,type,project,mission,company" doc:"Create a vector dataset: a file, a shape file set, an archive, or a collection of features."`
+	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" unknown:"search name,type,project,mission,company" doc:"Create many datasets in one request. Keys are named as in the request, such as type and components."`
+	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" unknown:"search name,type,project,mission,company" raises:"TypeError: a component is neither a name nor a table" doc:"Create a dataset of plain files."`
+	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" unknown:"search name,type,project,mission,company" doc:"Create an image dataset."`
+	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" unknown:"search name,type,project,mission,company" doc:"Create a mesh dataset with its textures and materials."`
+	CreatePclDataset    Op[CreatePclDataset, Dataset]       `create:"create-dataset" unknown:"search name,type,project,mission,company" doc:"Create a point cloud dataset."`
+	CreateRasterDataset Op[CreateRasterDataset, Dataset]    `create:"create-dataset" unknown:"search name,type,project,mission,company" doc:"Create a raster dataset with its sidecar files."`
+	CreateVectorDataset Op[CreateVectorDataset, Dataset]    `create:"create-dataset" unknown:"search name,type,project,mission,company" doc:"Create a vector dataset: a file, a shape file set, an archive, or a collection of features."`
 	Delete              Op[DatasetList, None]               `delete:"delete-datasets" chunk:"100" doc:"Delete one dataset or a list of datasets. They can be restored."`
 	Restore             Op[DatasetList, None]               `set:"restore-datasets" unknown:"probe deletion_date=none" doc:"Restore deleted datasets."`
 	Describe            Op[Refs, Some[Dataset]]             `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`

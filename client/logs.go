@@ -50,7 +50,6 @@ func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (li
 			return nil, answer, fault.Of(&fault.QueryError{}, "a log line is not an object: %w", err)
 		}
 		timestamp, _ := record["timestamp"].(string)
-		delete(record, "timestamp")
 		lines = append(lines, LogLine{Timestamp: timestamp, Record: record})
 	}
 	sort.SliceStable(lines, func(i, j int) bool { return earlier(lines[i].Timestamp, lines[j].Timestamp) })

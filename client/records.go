@@ -236,7 +236,7 @@ type (
 	// LogLine is one line of a product's log.
 	LogLine struct {
 		Timestamp string         `json:"timestamp"`
-		Record    map[string]any `json:"record"`            // all other fields of the line
+		Record    map[string]any `json:"record"`            // the whole line, as the platform sent it
 		Product   string         `json:"product,omitempty"` // whose line it is, when following
 		Cursor    string         `json:"cursor,omitempty"`  // position behind the line, for resuming
 	}

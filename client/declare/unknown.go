@@ -25,7 +25,6 @@ const (
 	Repeat    Rule = "repeat" // send it again: the state stays the same
 	Gone      Rule = "gone"   // send it again: a missing record counts as deleted
 	Probe     Rule = "probe"  // read the target; send it again unless the conditions hold
-	ByMarker  Rule = "marker" // search for the marker in the write
 	BySearch  Rule = "search" // search by the arguments
 	ByList    Rule = "list"   // like BySearch, in the complete list of its subject
 	ByKey     Rule = "key"    // send it again: the platform refuses a duplicate; then search for it
@@ -35,12 +34,12 @@ const (
 )
 
 // Rules lists the rules in documented order.
-var Rules = []Rule{ByMarker, BySearch, ByList, ByKey, BySteps, Probe, Ask, Repeat, Gone, NoRequest}
+var Rules = []Rule{BySearch, ByList, ByKey, BySteps, Probe, Ask, Repeat, Gone, NoRequest}
 
 // Searches reports whether a search finds what the write creates.
 func (u UnknownOutcome) Searches() bool {
 	switch u.Rule {
-	case BySearch, ByList, ByMarker, ByKey:
+	case BySearch, ByList, ByKey:
 		return true
 	}
 	return u.Rule == Ask && len(u.Keys) > 0

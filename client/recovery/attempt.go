@@ -170,9 +170,6 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	if len(a.answers) > 0 {
 		req.Key += fmt.Sprintf("/%d", len(a.answers)) // a further request of the same call
 	}
-	if a.spec.Unknown.Rule == declare.ByMarker {
-		mark(req.Body, a.spec.Manager, a.marker())
-	}
 	req.GiveUp = func(err error, _ int) bool {
 		a.perhaps = a.perhaps || !a.surelyRefused(err)
 		return false

@@ -27,18 +27,10 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 		}
 	} else {
 		filter := map[string]any{}
-		if how.Rule == declare.ByMarker {
-			marks := make([]any, len(wanted))
-			for n := range wanted {
-				marks[n] = element(a.marker(), n, len(wanted))
-			}
-			filter["properties.transect.write"] = map[string]any{"$in": marks}
-		} else {
-			for _, key := range how.Keys {
-				if v := wanted[0][key]; scalar(v) &&
-					!slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
-					filter[key] = map[string]any{"$eq": v}
-				}
+		for _, key := range how.Keys {
+			if v := wanted[0][key]; scalar(v) &&
+				!slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
+				filter[key] = map[string]any{"$eq": v}
 			}
 		}
 		values["filter"], values["sort"] = filter, map[string]any{"_id": -1}
@@ -85,6 +77,11 @@ func (r *Recovery) user(ctx context.Context) (id string, err error) {
 		r.me.id, err = r.User(ctx)
 	}
 	return r.me.id, err
+}
+
+// uploaded reports whether files of a record have arrived: nobody uploads to what a lost answer names.
+func uploaded(record []byte) bool {
+	return gjson.GetBytes(record, `components.#(status=="completed")`).Exists()
 }
 
 // byAnother reports whether a record was made by another user.

@@ -198,11 +198,10 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	if err != nil {
 		return found, err
 	}
-	marked := a.spec.Unknown.Rule == declare.ByMarker
 	candidates = slices.DeleteFunc(candidates, func(record []byte) bool {
 		owned, failed := a.ledger.Owns(gjson.GetBytes(record, "_id").String())
 		err = cmp.Or(err, failed)
-		return owned || byAnother(record, me)
+		return owned || byAnother(record, me) || uploaded(record)
 	})
 	if err != nil {
 		return found, err
@@ -217,14 +216,10 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 		}
 		return nil
 	}
-	for n, body := range wanted {
-		if marked {
-			body = map[string]any{"properties": map[string]any{"transect": map[string]any{"write": element(a.marker(), n,
-				len(wanted))}}}
-		}
+	for _, body := range wanted {
 		found.of = append(found.of, take(body))
 	}
-	if len(wanted) == 1 && !marked && found.any() {
+	if len(wanted) == 1 && found.any() {
 		for record := take(wanted[0]); record != nil; record = take(wanted[0]) {
 			found.more = append(found.more, record)
 		}

@@ -15,7 +15,6 @@ var ruleTexts = []struct {
 	rule declare.Rule
 	text string
 }{
-	{declare.ByMarker, "carries a marker of the run in its properties: found by it, or sent"},
 	{declare.BySearch, "searched by its arguments, newest first; one that fits is taken, none: sent, several: `UnknownOutcomeError`"},
 	{declare.ByList, "the same, on the whole list of its subject"},
 	{declare.ByKey, "sent again, for the platform refuses a second one; then found by its key"},
