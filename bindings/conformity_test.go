@@ -211,19 +211,29 @@ const setting = `
 	local sdk, json = require("sdk"), require("json")
 	local company = sdk.companies.search{ limit = 1 }[1]
 	local project = sdk.projects.create("Conformity", company)
+	local point = { type = "Point", coordinates = { 4, 50 } }
+	local photo, ortho = arg[1], arg[2]
 	local credential
 	local function key()
 		credential = credential or sdk.credentials.create{ name = "registry", company = company, credentials = { type = "docker", login = "l", password = "p", registry = "r" } }
 		return credential
 	end
+	local function fails(names, text, f, ...)
+		local ok, e = pcall(f, ...)
+		assert(not ok, "no " .. names)
+		assert((" " .. names .. " "):find(" " .. tostring(e.name) .. " ", 1, true) and (e.message .. (e.hint or "")):find(text, 1, true), tostring(e))
+		return e
+	end
 `
 
 func TestAsTheInterfaceDocumentsSay(t *testing.T) {
-	for name, code := range conforms {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.lua(t, setting+code)
-		})
+	files := argumentFiles(t)
+	for _, statements := range []map[string]string{conforms, conformsData, conformsField, conformsRecords} {
+		for name, code := range statements {
+			t.Run(name, func(t *testing.T) {
+				newWorldIn(t, t.TempDir(), files).lua(t, setting+code)
+			})
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Analytics are the algorithms one can order.
 type Analytics struct {
-	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" unknown:"key name,version" raises:"KeyError: an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key" doc:"Create a version of an analytic. Name and version together are unique."`
+	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" unknown:"key name,version" raises:"KeyError: a value is not supported, or an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key" doc:"Create a version of an analytic. Name and version together are unique."`
 	Delete                  Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
 	Describe                Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName          Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
@@ -35,22 +35,22 @@ type Analytics struct {
 // Inputs of the analytic operations.
 type (
 	CreateAnalytic struct {
-		Name                     string   `arg:"name,req" doc:"name of the analytic"`
-		Version                  string   `arg:"version,req" doc:"semantic version"`
-		ContainerImage           string   `arg:"container_image,req" alias:"docker_image" wire:"algorithm.docker_image" doc:"image reference with the registry's address"`
-		ContainerCredentialsName string   `arg:"container_credentials_name,req" alias:"docker_credentials_name" wire:"algorithm.docker_credentials_name" doc:"name of the credentials for the registry"`
+		Name                     string   `arg:"name,req" raises:"KeyError" doc:"name of the analytic"`
+		Version                  string   `arg:"version,req" raises:"KeyError" doc:"semantic version"`
+		ContainerImage           string   `arg:"container_image,req" alias:"docker_image" wire:"algorithm.docker_image" raises:"KeyError" doc:"image reference with the registry's address"`
+		ContainerCredentialsName string   `arg:"container_credentials_name,req" alias:"docker_credentials_name" wire:"algorithm.docker_credentials_name" raises:"KeyError" doc:"name of the credentials for the registry"`
 		Company                  ID       `arg:"company,req" doc:"company that owns it"`
-		DisplayName              string   `arg:"display_name" omit:"falsy" doc:"name people see"`
-		Description              string   `arg:"description" omit:"falsy" doc:"what it does"`
-		InstanceType             string   `arg:"instance_type" wire:"instance.type" omit:"falsy" doc:"kind of machine it runs on"`
-		VolumeSize               *int     `arg:"volume_size" wire:"instance.volume" omit:"falsy" doc:"disk in gigabytes"`
-		Inputs                   []Object `arg:"inputs" omit:"falsy" doc:"inputs it takes"`
-		Parameters               []Object `arg:"parameters" omit:"falsy" doc:"parameters it takes"`
-		Credentials              []Object `arg:"credentials" omit:"falsy" doc:"credentials it needs"`
-		Deliverables             []Object `arg:"deliverables" omit:"falsy" doc:"deliverables it makes"`
-		Outputs                  []Object `arg:"outputs" omit:"falsy" doc:"outputs it makes"`
-		Tags                     []string `arg:"tags" set:"yes" omit:"falsy" doc:"tags"`
-		Groups                   []string `arg:"groups" set:"yes" omit:"falsy" doc:"groups of a catalogue it belongs to"`
+		DisplayName              string   `arg:"display_name" omit:"falsy" raises:"KeyError" doc:"name people see"`
+		Description              string   `arg:"description" omit:"falsy" raises:"KeyError" doc:"what it does"`
+		InstanceType             string   `arg:"instance_type" wire:"instance.type" omit:"falsy" raises:"KeyError" doc:"kind of machine it runs on"`
+		VolumeSize               *int     `arg:"volume_size" wire:"instance.volume" omit:"falsy" raises:"KeyError" doc:"disk in gigabytes"`
+		Inputs                   []Object `arg:"inputs" omit:"falsy" raises:"KeyError" doc:"inputs it takes"`
+		Parameters               []Object `arg:"parameters" omit:"falsy" raises:"KeyError" doc:"parameters it takes"`
+		Credentials              []Object `arg:"credentials" omit:"falsy" raises:"KeyError" doc:"credentials it needs"`
+		Deliverables             []Object `arg:"deliverables" omit:"falsy" raises:"KeyError" doc:"deliverables it makes"`
+		Outputs                  []Object `arg:"outputs" omit:"falsy" raises:"KeyError" doc:"outputs it makes"`
+		Tags                     []string `arg:"tags" set:"yes" omit:"falsy" raises:"KeyError" doc:"tags"`
+		Groups                   []string `arg:"groups" set:"yes" omit:"falsy" raises:"KeyError" doc:"groups of a catalogue it belongs to"`
 		Extra
 	}
 	AnalyticIDs struct {

@@ -8,6 +8,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/schema"
+	"transect/client/transfer"
 )
 
 func TestDeclarationsAreWellFormed(t *testing.T) {
@@ -61,5 +62,15 @@ func knownTags(t *testing.T, field reflect.StructField, known []string) {
 func BenchmarkDeclarations(b *testing.B) {
 	for b.Loop() {
 		Declarations()
+	}
+}
+
+func TestUploadersOfTheSwitch(t *testing.T) {
+	for value, want := range map[string]transfer.UploadMode{"yes": transfer.ThroughPlatform, "TRUE": transfer.ThroughPlatform, "1": transfer.ThroughPlatform,
+		"no": transfer.ToStorage, "": transfer.ToStorage} {
+		env := func(name string) (string, bool) { return value, name == "USE_LEGACY_UPLOADER" }
+		if got := uploadMode(env); got != want {
+			t.Errorf("USE_LEGACY_UPLOADER=%s: %v", value, got)
+		}
 	}
 }

@@ -2,9 +2,9 @@ package client
 
 import (
 	"context"
-	"slices"
 
 	"transect/client/fault"
+	"transect/client/geojson"
 )
 
 // Flights are the image takings of a mission.
@@ -43,25 +43,7 @@ type (
 )
 
 // Validate requires four numbers for the box.
-func (in UpdateFlightGeodata) Validate() error { return boxOf("bbox", in.Bbox, 4) }
-
-// boxOf checks the numbers of a bounding box: all lowest values, then all highest.
-func boxOf(argument string, box []float64, sizes ...int) error {
-	if box == nil {
-		return nil
-	}
-	if !slices.Contains(sizes, len(box)) {
-		return fault.Of(&fault.BoundingBoxError{}, "argument %s: needs %d numbers, lowest values first, got %d", argument,
-			sizes[0], len(box))
-	}
-	for i, half := 0, len(box)/2; i < half; i++ {
-		if box[i] > box[i+half] && i > 0 { // a box may cross the date line
-			return fault.Of(&fault.BoundingBoxError{}, "argument %s: %v is above %v; the lowest values come first", argument,
-				box[i], box[i+half])
-		}
-	}
-	return nil
-}
+func (in UpdateFlightGeodata) Validate() error { return geojson.CheckBox("argument bbox", in.Bbox, 4) }
 
 // Shape sends data even when it is empty: the route requires it.
 func (UpdateFlightGeodata) Shape(body map[string]any) error {

@@ -8,6 +8,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/geojson"
 )
 
 // Trials are experiments with a crop on a field in a season.
@@ -80,7 +81,7 @@ func (in TrialLocation) Validate() error {
 			return err
 		}
 	}
-	return boxOf("bbox", in.Bbox, 4, 6)
+	return geojson.CheckBox("argument bbox", in.Bbox, 4, 6)
 }
 
 // Trial is an experiment with a crop on a field in a season.

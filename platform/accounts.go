@@ -56,13 +56,11 @@ func (r *Request) needManager(company string) {
 }
 
 func completeOAuthClient(r *Request, given, doc store.Doc) {
-	doc["user"], doc["expiration_date"] = r.caller.user, nil
-	if given["expiration_date"] != nil {
-		doc["expiration_date"] = given["expiration_date"]
-		setDates(doc, "expiration_date")
-		if end := store.Text(doc, "expiration_date"); end <= date(r.now()) {
-			panic(wrong("expiration_date", "%s is over already", end))
-		}
+	doc["user"] = r.caller.user
+	if end := store.Text(doc, "expiration_date"); end == "" {
+		doc["expiration_date"] = nil
+	} else if end <= date(r.now()) {
+		panic(wrong("expiration_date", "%s is over already", end))
 	}
 	owned(r, given, doc)
 }

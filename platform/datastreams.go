@@ -44,7 +44,6 @@ func serveDatastreams() {
 // completeDatastream sets a datastream's company to its template's.
 func completeDatastream(r *Request, _, doc store.Doc) {
 	checkPeriod(doc)
-	setDates(doc, "start_date", "end_date")
 	template := r.get(datastreamTemplates, store.Text(doc, "template"))
 	if given := doc["company"]; given != nil && given != template["company"] {
 		panic(wrong("company", "%s is not the company of template %s", given, template["_id"]))

@@ -84,12 +84,12 @@ func TestDatastreams(t *testing.T) {
 		t.Errorf("second page %q", got)
 	}
 	for want, more := range map[string]store.Doc{
-		"end_date: 2024-04-01 is before":  {"end_date": "2024-04-01"},
-		"start_date: must be a date":      {"start_date": "now"},
-		"source.url: is required":         {"source": store.Doc{}},
-		"source.synchronisation: must":    {"source": store.Doc{"url": "u", "synchronisation": "always"}},
-		"template: must be an identifier": {"template": "scans"},
-		"is not the company of template":  {"company": nothing},
+		"end_date: 2024-04-01T00:00:00.000Z is before": {"end_date": "2024-04-01"},
+		"start_date: must be a date":                   {"start_date": "now"},
+		"source.url: is required":                      {"source": store.Doc{}},
+		"source.synchronisation: must":                 {"source": store.Doc{"url": "u", "synchronisation": "always"}},
+		"template: must be an identifier":              {"template": "scans"},
+		"is not the company of template":               {"company": nothing},
 	} {
 		s.refused(400, want, dataflowRoot+"create-datastream", body(more))
 	}

@@ -168,6 +168,7 @@ var (
 func serve(manager string, t *resource, endpoints map[string]endpoint) {
 	services[manager] = service{t, endpoints}
 	if t != nil {
+		t.manager = manager
 		resources = append(resources, t)
 	}
 }
@@ -185,6 +186,7 @@ func (t *resource) query(r *Request) (q store.Query) {
 	if t.rewrite != nil && q.Filter != nil {
 		q.Filter = t.rewrite(r, q.Filter)
 	}
+	t.setDates(q.Filter)
 	return q
 }
 

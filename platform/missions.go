@@ -16,7 +16,6 @@ func serveMissions() {
 		"orderAnalytic", "processSettings"}
 	missions.rules = fields{{Name: "geometry", Type: "geometry"}}
 	missions.complete = func(_ *Request, _, doc store.Doc) {
-		setDates(doc, "survey_date")
 		if doc["_id"] == nil && store.Text(doc, "name") == "" {
 			doc["name"] = store.Text(doc, "survey_date")[:len("2006-01-02")]
 		}
@@ -71,7 +70,6 @@ var flights = &resource{name: "flight", plural: "flights", limit: 100}
 
 func serveFlights() {
 	flights.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}}
-	flights.complete = func(_ *Request, _, doc store.Doc) { setDates(doc, "survey_date") }
 	serve("flights", flights, map[string]endpoint{
 		"describe-flight-uploads-status": do(describeUploads),
 		"update-flight-status":           do(flights.changing(setFlightStatus)),

@@ -271,6 +271,8 @@ func TestShareTokens(t *testing.T) {
 	s.ok("dxauth/revoke-share-token", store.Doc{"token": doc["token"]})
 	s.refused(404, "", "dxauth/revoke-share-token", store.Doc{"token": doc["token"]})
 
+	token := s.ok("dxauth/create-share-token", body)["token"]
+
 	// Someone who is neither an administrator nor a manager may do none of it.
 	if err := s.p.store.Write(t.Context(), func(tx *store.Tx) error {
 		user, err := tx.Get(users.plural, s.p.secrets.UserID)
@@ -283,4 +285,6 @@ func TestShareTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.refused(403, "manager", "dxauth/create-share-token", body)
+	s.refused(403, "manager", "dxauth/search-share-tokens", store.Doc{"page": 1})
+	s.refused(403, "manager", "dxauth/revoke-share-token", store.Doc{"token": token})
 }

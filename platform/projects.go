@@ -69,7 +69,7 @@ func expandProjectSearch(r *Request, filter store.Doc) store.Doc {
 }
 
 // computeBox sets the bounding box of the datasets of a mission or a project. Without datasets it uses the
-// missions, or the document's own geometry.
+// missions, or the document's own geometry. The location of a project follows it unless it is fixed.
 func computeBox(r *Request, doc store.Doc) {
 	of, filter := missions, store.Doc{"mission": doc["_id"]}
 	if doc["project"] == nil {
@@ -85,6 +85,9 @@ func computeBox(r *Request, doc store.Doc) {
 	doc["real_bbox"] = nil
 	if !around.IsEmpty() {
 		doc["real_bbox"] = store.Doc{"type": "Polygon", "coordinates": around.ToPolygon()}
+		if of == projects && doc["fixed"] != true {
+			doc["location"] = around.Center()
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/schema"
 	"transect/platform/internal/store"
@@ -221,11 +222,34 @@ func checkPeriod(doc store.Doc) {
 	}
 }
 
-// setDates converts dates of a document to the platform's form.
-func setDates(doc store.Doc, keys ...string) {
-	for _, key := range keys {
-		if t := timeOf(doc, key); !t.IsZero() {
-			doc[key] = date(t)
+// dated converts the value of a key of a document or of a filter to the platform's form if it is a date.
+func (t *resource) dated(key string, value any) any {
+	switch v := value.(type) {
+	case string:
+		if d := schema.Date(v).Time(); !d.IsZero() {
+			if f := client.RecordTypeOf(t.manager).Field(key); f != nil && f.Type == "date" {
+				return date(d)
+			}
 		}
+	case []any:
+		for i := range v {
+			if inner, ok := v[i].(store.Doc); ok { // of $and and $or
+				t.setDates(inner)
+			} else {
+				v[i] = t.dated(key, v[i])
+			}
+		}
+	case store.Doc: // operators
+		for operator := range v {
+			v[operator] = t.dated(key, v[operator])
+		}
+	}
+	return value
+}
+
+// setDates converts the dates of a filter.
+func (t *resource) setDates(filter store.Doc) {
+	for key := range filter {
+		filter[key] = t.dated(key, filter[key])
 	}
 }

@@ -15,9 +15,10 @@ import (
 // resource is one kind of document. The declared operations of its manager are served by the standard
 // handlers (handlers.go) and this table; other operations have their own handler.
 type resource struct {
-	name   string // key of one identifier in a body
-	plural string // key of a list of identifiers, and the collection's name
-	limit  int64  // page size of searches that neither give nor declare one; 50 when 0
+	name    string // key of one identifier in a body
+	plural  string // key of a list of identifiers, and the collection's name
+	manager string // whose operations it serves
+	limit   int64  // page size of searches that neither give nor declare one; 50 when 0
 
 	// rules check values beyond their declared type, by key.
 	rules    fields
@@ -97,6 +98,9 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 		}
 		if created && slices.Contains(t.fixed, key) && !reflect.DeepEqual(value, doc[key]) {
 			panic(wrong(key, "cannot be changed"))
+		}
+		if _, text := value.(string); text {
+			value = t.dated(key, value)
 		}
 		doc[key], accepted[key] = value, value
 	}

@@ -205,7 +205,7 @@ func TestPlannedMissions(t *testing.T) {
 		{404, "trial", "trial", nothing},
 		{400, "trial: must be an identifier", "trial", "t1"},
 		{400, "name: is required", "name", nil},
-		{400, "end_date: 2026-02-28 is before start_date", "end_date", "2026-02-28"},
+		{400, "end_date: 2026-02-28T00:00:00.000Z is before start_date", "end_date", "2026-02-28"},
 		{400, "start_date", "start_date", "spring"},
 		{404, "growth_stages_range.to: growth_stage", "growth_stages_range", store.Doc{"to": g.crop}},
 		{400, "company: follows from", "company", s.company},
@@ -218,7 +218,7 @@ func TestPlannedMissions(t *testing.T) {
 
 	early := missionIDs[0]
 	mission := store.Doc{"mission": early, "name": "earlier"}
-	if doc := s.ok(trialsAt+"update-mission", with(mission, "description", "d")); doc["name"] != "earlier" || doc["start_date"] != "2026-03-01" {
+	if doc := s.ok(trialsAt+"update-mission", with(mission, "description", "d")); doc["name"] != "earlier" || doc["start_date"] != "2026-03-01T00:00:00.000Z" {
 		t.Errorf("updated: %v", doc)
 	}
 	s.refused(400, "name: is required", trialsAt+"update-mission", store.Doc{"mission": early})

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"transect/client/fault"
 )
@@ -52,7 +53,8 @@ func Check(v any, opt Options) error {
 // feature checks the required members of a Feature (RFC 7946 §3.2).
 func (opt Options) feature(o map[string]any, at string) error {
 	if id, given := o["id"]; given {
-		if _, text := id.(string); !text && !isNumber(id) {
+		_, number := Number(id)
+		if _, text := id.(string); !text && !number {
 			return fmt.Errorf("%sthe id is %s, not a string or a number", at, kind(id))
 		}
 	}
@@ -87,17 +89,28 @@ func bbox(o map[string]any, at string) error {
 	if !ok || len(list) != 4 && len(list) != 6 {
 		return fault.Of(&fault.BoundingBoxError{}, "%sthe bbox needs 4 or 6 numbers", at)
 	}
+	box := make([]float64, len(list))
 	for i, n := range list {
-		if !isNumber(n) {
+		if box[i], ok = Number(n); !ok {
 			return fault.Of(&fault.BoundingBoxError{}, "%sbbox[%d] is %s, not a number", at, i+1, kind(n))
 		}
 	}
-	return nil
+	return CheckBox(at+"bbox", box, 4, 6)
 }
 
-func isNumber(v any) bool {
-	_, ok := Number(v)
-	return ok
+// CheckBox checks the numbers of a bounding box, if there is one: all lowest values, then all highest.
+func CheckBox(name string, box []float64, sizes ...int) error {
+	if box != nil && !slices.Contains(sizes, len(box)) {
+		return fault.Of(&fault.BoundingBoxError{}, "%s: needs %d numbers, lowest values first, got %d", name, sizes[0],
+			len(box))
+	}
+	for i, half := 1, len(box)/2; i < half; i++ { // a box may cross the date line
+		if box[i] > box[i+half] {
+			return fault.Of(&fault.BoundingBoxError{}, "%s: %v is above %v; the lowest values come first", name, box[i],
+				box[i+half])
+		}
+	}
+	return nil
 }
 
 // Number returns a finite number, however it was decoded.

@@ -335,3 +335,91 @@ func TestSearchTheReference(t *testing.T) {
 		t.Error("xyzzy was found")
 	}
 }
+
+// TestRowsOfConformity: every row of docs/conformity.md names tests that exist.
+func TestRowsOfConformity(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/conformity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions, cases := conformityTests(t, "../..")
+	for _, fault := range faultyRows(string(page), functions, cases) {
+		t.Error(fault)
+	}
+	for row, want := range map[string]string{
+		"| a | same | | |\n":                                   "names no test",
+		"| a | same | | – |\n":                                 "names no test",
+		"| a | same | | `TestNothing` |\n":                     "there is no test TestNothing",
+		"| a | same | | \"4.0 nothing\" |\n":                   "there is no case 4.0 nothing",
+		"| a | sane | | `TestRowsOfConformity` |\n":            "status sane",
+		"| a | differs | | `TestCookbook` |\n":                 "gives no reason",
+		"| a | same | `TestRowsOfConformity` |\n":              "4 columns",
+		"| a | not shown | | – |\n":                            "",
+		"| a | both | x | `TestCookbook`; \"4.5 setters\" |\n": "",
+	} {
+		if got := strings.Join(faultyRows(row, functions, cases), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", row, got, want)
+		}
+	}
+}
+
+// conformityTests lists the tests of all packages, and the cases of conformity.
+func conformityTests(t *testing.T, root string) (functions, cases map[string]bool) {
+	functions, cases = map[string]bool{}, map[string]bool{}
+	function, entry := regexp.MustCompile(`(?m)^func (Test\w+)\(`), regexp.MustCompile("(?m)^\t\"([^\"]+)\": (?:\\w+ \\+ )?`")
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range function.FindAllSubmatch(text, -1) {
+			functions[string(m[1])] = true
+		}
+		if filepath.Dir(path) == filepath.Join(root, "bindings") && strings.HasPrefix(d.Name(), "conformity") {
+			for _, m := range entry.FindAllSubmatch(text, -1) {
+				cases[string(m[1])] = true
+			}
+		}
+		return err
+	})
+	if err != nil || len(functions) < 500 || len(cases) < 50 {
+		t.Fatalf("%d tests, %d cases, %v", len(functions), len(cases), err)
+	}
+	return functions, cases
+}
+
+func faultyRows(page string, functions, cases map[string]bool) (faults []string) {
+	named := regexp.MustCompile("`(Test\\w+)`|\"([^\"]+)\"")
+	for line := range strings.Lines(page) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| item |") {
+			continue
+		}
+		fail := func(text string) { faults = append(faults, text+": "+strings.TrimSpace(line)) }
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 4 {
+			fail("a row has 4 columns")
+			continue
+		}
+		status, note := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])
+		if !slices.Contains([]string{"same", "both", "differs", "not shown"}, status) {
+			fail("status " + status)
+		}
+		if note == "" && (status == "differs" || status == "both") {
+			fail("the row gives no reason")
+		}
+		tests := named.FindAllStringSubmatch(cells[3], -1)
+		if len(tests) == 0 && status != "not shown" {
+			fail("the row names no test")
+		}
+		for _, m := range tests {
+			switch {
+			case m[1] != "" && !functions[m[1]]:
+				fail("there is no test " + m[1])
+			case m[2] != "" && !cases[m[2]]:
+				fail("there is no case " + m[2])
+			}
+		}
+	}
+	return faults
+}
