@@ -58,6 +58,12 @@ var conforms = map[string]string{
 		assert(next(sdk.credentials.set_credentials(company, key().name, secret)) == nil)
 		assert(next(sdk.credentials.set_labels(company, key().name, { type = "docker" })) == nil)`,
 
+	"names stand for projects and missions in the inputs of an order": `
+		local m = sdk.missions.find_or_create{ project = project, name = "May" }
+		assert(sdk.analytics.order{ name = "flight_report", inputs = { mission = "May" } }.inputs.mission == m.id)
+		local ok, e = pcall(sdk.analytics.order, { name = "flight_report", inputs = { mission = "June" } })
+		assert(not ok and e.name == "ParameterError" and e.message:match("no mission June"), tostring(e))`,
+
 	"lists of descriptions may be iterators": `
 		local at = sdk.collections.create{ name = "c", features = {} }
 		local function descriptions()

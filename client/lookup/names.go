@@ -40,16 +40,29 @@ func (n *Names) Resolve(ctx context.Context, s *declare.Spec, values map[string]
 		case p == nil:
 		case p.Name == "filter":
 			err = n.filter(ctx, value)
-		case strings.Contains(string(p.Type), "id"):
-			if kind := declare.Singular(p.Name); kind == "project" || kind == "mission" {
-				values[key], err = n.value(ctx, kind, value)
+		case p.Name == "inputs": // of an order, by their names
+			inputs, _ := value.(map[string]any)
+			for name, input := range inputs {
+				if inputs[name], err = n.named(ctx, name, input); err != nil {
+					return err
+				}
 			}
+		case strings.Contains(string(p.Type), "id"):
+			values[key], err = n.named(ctx, p.Name, value)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// named replaces names in the value of an argument that is called after what it takes.
+func (n *Names) named(ctx context.Context, argument string, value any) (any, error) {
+	if kind := declare.Singular(argument); kind == "project" || kind == "mission" {
+		return n.value(ctx, kind, value)
+	}
+	return value, nil
 }
 
 // filter replaces names in the conditions of a filter.

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/lookup"
 	"transect/runtime"
 )
 
@@ -33,6 +35,9 @@ func Call(ctx context.Context, p *runtime.Process, job runtime.Job, req Request)
 			return fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", req.Manager, req.Operation)
 		}
 		spec := m.Op(req.Operation)
+		if err := lookup.NewNames(c, slog.New(slog.DiscardHandler)).Resolve(ctx, spec, args.Values); err != nil {
+			return err
+		}
 		value, err := spec.Invoke(ctx, args)
 		if err != nil {
 			return err
