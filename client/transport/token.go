@@ -1,15 +1,20 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
 
 	"transect/client/fault"
 )
@@ -57,19 +62,8 @@ func (c Credentials) who() string {
 	return "the holder of this access token"
 }
 
-// grant returns the body of a token request.
-func (c Credentials) grant() map[string]string {
-	g := map[string]string{"grant_type": "client_credentials"}
-	if c.User != "" {
-		g = map[string]string{"grant_type": "password", "username": c.User, "password": c.Password}
-	}
-	if c.Scope != "" {
-		g["scope"] = c.Scope
-	}
-	return g
-}
-
-// tokens caches the connection's token and renews it once for all callers.
+// tokens caches the connection's token and renews it once for all callers. oauth2.ReuseTokenSource cannot: it keeps
+// a token that the platform refuses before its time, and who waits for it cannot be stopped.
 type tokens struct {
 	fetch      func(context.Context) (*oauth2.Token, error)
 	renewable  bool
@@ -180,34 +174,51 @@ func ownCopy(err error) error {
 }
 
 // fetchToken requests a token with the connection's credentials.
-func (t *Transport) fetchToken(ctx context.Context) (*oauth2.Token, error) {
-	body, err := json.Marshal(t.options.Credentials.grant())
-	if err != nil {
-		return nil, err
+func (t *Transport) fetchToken(ctx context.Context) (token *oauth2.Token, err error) {
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tokenExchange{t}})
+	c, scopes, at := t.options.Credentials, strings.Fields(t.options.Credentials.Scope), t.base.String()+tokenRoute
+	if c.User != "" {
+		config := oauth2.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret, Scopes: scopes,
+			Endpoint: oauth2.Endpoint{TokenURL: at, AuthStyle: oauth2.AuthStyleInHeader}}
+		token, err = config.PasswordCredentialsToken(ctx, c.User, c.Password)
+	} else {
+		config := clientcredentials.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret, Scopes: scopes,
+			TokenURL: at, AuthStyle: oauth2.AuthStyleInHeader}
+		token, err = config.Token(ctx)
 	}
-	a, err := t.send(ctx, call{
-		Request:    Request{Repeatable: true, Method: http.MethodPost, Path: tokenRoute, Body: body},
-		clientPair: true,
-	})
-	if err != nil {
-		return nil, t.refusedCredentials(err)
-	}
-	var given struct {
-		AccessToken  string      `json:"access_token"`
-		TokenType    string      `json:"token_type"`
-		ExpiresIn    json.Number `json:"expires_in"` // some services quote it
-		RefreshToken string      `json:"refresh_token"`
-	}
-	if err := json.Unmarshal(a.body, &given); err != nil || given.AccessToken == "" {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return nil, t.refusedCredentials(failed.Err)
+	} else if err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s answered without a token", t.base.Host),
 			"is %s the platform's address?", t.base)
 	}
-	t.secrets.keep(given.AccessToken, given.RefreshToken)
-	token := &oauth2.Token{AccessToken: given.AccessToken, TokenType: given.TokenType}
-	if seconds, err := given.ExpiresIn.Float64(); err == nil && seconds > 0 {
-		token.Expiry = time.Now().Add(time.Duration(seconds * float64(time.Second)))
-	}
+	t.secrets.keep(token.AccessToken, token.RefreshToken)
 	return token, nil
+}
+
+// tokenExchange sends the token requests of oauth2 as the platform takes them: JSON in place of a form, the client's
+// id and secret as they are, repeated and limited like all requests.
+type tokenExchange struct{ t *Transport }
+
+func (x tokenExchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, err
+	}
+	form := map[string]string{}
+	for name := range r.PostForm {
+		form[name] = r.PostForm.Get(name)
+	}
+	body, err := json.Marshal(form)
+	if err != nil {
+		return nil, err
+	}
+	a, err := x.t.send(r.Context(), call{clientPair: true,
+		Request: Request{Repeatable: true, Method: r.Method, Path: tokenRoute, Body: body}})
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: a.StatusCode, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(a.body)), Request: r}, nil
 }
 
 // refusedCredentials converts the error of a refused token request to a plain statement.
