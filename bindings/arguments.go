@@ -69,7 +69,8 @@ func drained(L *lua.LState, v any) (any, error) {
 		value, err := vm.FromLua(L, next)
 		if _, ok := next.(*lua.LTable); err != nil || !ok || len(list) == mostDrained {
 			return nil, cmp.Or(err, error(fault.Of(&fault.ParameterError{},
-				"the iterator must give at most %d tables, then nil; its element %d is a %s", mostDrained, len(list)+1, next.Type())))
+				"the iterator must give at most %d tables, then nil; its element %d is a %s",
+				mostDrained, len(list)+1, next.Type())))
 		}
 		list = append(list, value)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"transect/client/fault"
+	"transect/client/internal/keyring"
 	"transect/client/schema"
 	"transect/client/suggest"
 )
@@ -87,7 +88,7 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 		configEntry
 		Profiles map[string]json.RawMessage `json:"profiles"`
 	}
-	if err := decodeConfig(path, text, text, &file); err != nil {
+	if err := DecodeConfig(path, text, text, &file); err != nil {
 		return Settings{}, err
 	}
 	if err := checkKeys(path, text); err != nil {
@@ -106,7 +107,7 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	err := checkKeys(path, entry)
 	var own configEntry
 	if err == nil {
-		err = decodeConfig(path, text, entry, &own)
+		err = DecodeConfig(path, text, entry, &own)
 	}
 	top := file.settings()
 	if err == nil {
@@ -148,8 +149,8 @@ func (e configEntry) settings() Settings {
 	return e.Settings
 }
 
-// decodeConfig decodes part of the file. Its errors have line and column.
-func decodeConfig(path string, whole, part []byte, into any) error {
+// DecodeConfig decodes part of a configuration file. Its errors have line and column.
+func DecodeConfig(path string, whole, part []byte, into any) error {
 	err := json.Unmarshal(part, into)
 	if err == nil {
 		return nil
@@ -252,4 +253,48 @@ func unknownKeys(text []byte) []string {
 	_ = json.Unmarshal(text, &object) // reported where it is decoded
 	valid := knownKeys()
 	return slices.DeleteFunc(schema.SortedKeys(object), func(key string) bool { return slices.Contains(valid, key) })
+}
+
+// Secret returns a login's secret: its key in the configuration file, its
+// account in the keyring, and the value.
+func (s *Settings) Secret() (key, account string, value *string) {
+	switch {
+	case s.User != "":
+		return "password", s.User + " " + s.URL, &s.Password
+	case s.ClientID != "":
+		return "client_secret", "client " + s.ClientID + " " + s.URL, &s.ClientSecret
+	}
+	return "access_token", "token " + s.URL, &s.AccessToken
+}
+
+// readKeyring completes the login of a file whose secret is in the keyring,
+// unless another login was given.
+func (s *Settings) readKeyring(given Settings) error {
+	key, account, value := s.Secret()
+	other := given.URL != "" && origin(given.URL) != origin(s.URL) || given.User != "" && given.User != s.User ||
+		given.ClientID != "" && given.ClientID != s.ClientID
+	if !s.Keyring || *value != "" || other || given.Password != "" || given.ClientSecret != "" || given.AccessToken != "" {
+		return nil
+	}
+	found, err := keyring.Get(account)
+	if err != nil || found == "" {
+		if err == nil {
+			err = errors.New("it is not there")
+		}
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{},
+			"the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
+			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in "+
+				"the file, for cron")
+	}
+	*value = found
+	return nil
+}
+
+// LoginFile returns the configuration file for logins: path, or the first
+// default one.
+func LoginFile(path string) string {
+	if path == "" {
+		path = defaultConfigs()[0]
+	}
+	return expandHome(path)
 }

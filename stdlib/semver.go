@@ -9,6 +9,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/semrange"
+	"transect/client/semrange/release"
 	"transect/runtime/engine/table"
 	"transect/runtime/module"
 )
@@ -94,13 +95,13 @@ func semverFuncs() []module.Func {
 				{Name: "release", Type: "string",
 					Doc: "what to increment; prerelease continues a prerelease or begins one of the next patch, release " +
 						"completes one",
-					Choices: semrange.Releases},
+					Choices: release.Kinds},
 				{Name: "identifier", Type: "string", Doc: "how a prerelease begins, such as rc", Default: ""},
 			},
 			Returns: "the text of the next version",
 			Call: func(c *module.Call) (any, error) {
 				v := versionArg(c, "version").String()
-				next, err := semrange.Increment(v, c.String("release"), c.String("identifier"))
+				next, err := release.Next(v, c.String("release"), c.String("identifier"))
 				if err != nil {
 					return nil, fault.Of(&fault.ValueError{}, "no next version: %w", err)
 				}

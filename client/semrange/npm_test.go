@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"transect/client/semrange"
+	"transect/client/semrange/release"
 )
 
 // tables is the folder of npm's own test tables, next to the repository.
@@ -164,7 +165,7 @@ func checkIntersects(c npmCase) error {
 }
 
 func checkIncrement(c npmCase) error {
-	got, err := semrange.Increment(c.Version.(string), c.Release, c.Identifier)
+	got, err := release.Next(c.Version.(string), c.Release, c.Identifier)
 	return checkText(got, err, c.Result)
 }
 

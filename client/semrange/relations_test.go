@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/semrange"
+	"transect/client/semrange/release"
 )
 
 func parse(t testing.TB, text string) semrange.Range {
@@ -60,7 +61,7 @@ func TestIncrement(t *testing.T) {
 		{"1.2.3-rc.1", "pre", "", ""},
 		{"1.2", "major", "", ""},
 	} {
-		got, err := semrange.Increment(c.version, c.release, c.identifier)
+		got, err := release.Next(c.version, c.release, c.identifier)
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("Increment(%q, %q, %q) = %q, %v, want %q", c.version, c.release, c.identifier, got, err, c.want)
 		}
@@ -105,16 +106,16 @@ func TestRelationsAgreeWithWhatRangesHold(t *testing.T) {
 func TestIncrementGoesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := drawVersion(t, "version")
-		release := rapid.SampledFrom(semrange.Releases).Draw(t, "release")
-		next, err := semrange.Increment(version, release, "")
+		kind := rapid.SampledFrom(release.Kinds).Draw(t, "release")
+		next, err := release.Next(version, kind, "")
 		if err != nil {
-			if release != "release" {
+			if kind != "release" {
 				t.Fatal(err)
 			}
 			return
 		}
 		if !semver.MustParse(next).GreaterThan(semver.MustParse(version)) {
-			t.Fatalf("%s of %s is %s", release, version, next)
+			t.Fatalf("%s of %s is %s", kind, version, next)
 		}
 	})
 }

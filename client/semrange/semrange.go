@@ -1,14 +1,13 @@
 // Package semrange parses version ranges in npm's syntax ("^1.2.0", "1.x || >=2.5.0 <3", "1.0 -
-// 2.0"), matches versions against them, checks whether ranges overlap, and computes the next
-// version of a release.
+// 2.0"), matches versions against them, and checks whether ranges overlap.
 //
 // Versions are of github.com/Masterminds/semver/v3. Ranges are parsed here because that library's
 // constraints agree with npm on everyday ranges, but not on empty alternatives, prerelease bounds
-// or build metadata after wildcards. Unlike in npm, white space after a "v" inside a range ("v
-// 1.2.3") is refused.
+// or build metadata after wildcards, and it compares no ranges. Unlike in npm, white space after a
+// "v" inside a range ("v 1.2.3") is refused.
 //
 // Begin at Range; version.go has the grammar of a version, parse.go the grammar of a range,
-// increment.go the next versions.
+// the package release computes next versions.
 package semrange
 
 import (

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxNumber is the highest major, minor or patch number in npm: the largest integer exact in a
+	// MaxNumber is the highest major, minor or patch number in npm: the largest integer exact in a
 	// JavaScript number.
-	maxNumber  = 1<<numberBits - 1
+	MaxNumber  = 1<<numberBits - 1
 	numberBits = 53
 
 	firstPrerelease = "0" // precedes all others of a version
@@ -60,13 +60,14 @@ func (p partial) version() *semver.Version {
 func (p partial) next(i int, pre string) (*semver.Version, error) {
 	n := partial{numbers: p.numbers, pre: pre}
 	clear(n.numbers[i+1:])
-	if n.numbers[i]++; n.numbers[i] > maxNumber {
-		return nil, errTooGreat
+	if n.numbers[i]++; n.numbers[i] > MaxNumber {
+		return nil, ErrTooGreat
 	}
 	return n.version(), nil
 }
 
-var errTooGreat = fmt.Errorf("no number is greater than %d", maxNumber)
+// ErrTooGreat is the error for a number above MaxNumber.
+var ErrTooGreat = fmt.Errorf("no number is greater than %d", MaxNumber)
 
 // grammar matches a partial version: numbers, prerelease and build.
 var grammar = sync.OnceValue(func() *regexp.Regexp {
@@ -91,7 +92,7 @@ func parsePartial(text string) (p partial, err error) {
 			p.gap = p.gap || number != ""
 		case number != "":
 			if p.numbers[i], err = strconv.ParseUint(number, 10, numberBits); err != nil {
-				return p, fmt.Errorf("the number %s is greater than %d", number, maxNumber)
+				return p, fmt.Errorf("the number %s is greater than %d", number, MaxNumber)
 			}
 			p.given++
 		}

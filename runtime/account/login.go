@@ -9,6 +9,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/human"
+	saved "transect/client/login"
 	"transect/client/transport"
 	"transect/runtime"
 )
@@ -49,7 +50,7 @@ func Login(ctx context.Context, p *runtime.Process, job runtime.Job, kind string
 		if err := try(ctx, x, login); err != nil {
 			return err
 		}
-		inKeyring, err := client.KeepLogin(file, profile, login)
+		inKeyring, err := saved.Keep(file, profile, login)
 		if err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func try(ctx context.Context, x *runtime.Execution, s client.Settings) error {
 // Logout forgets the login that Login kept.
 func Logout(p *runtime.Process, config, profile string) error {
 	file := client.LoginFile(p.Path(config))
-	gone, err := client.ForgetLogin(file, profile)
+	gone, err := saved.Forget(file, profile)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package client
+// Package login keeps logins in configuration files and the keyring of the system.
+package login
 
 import (
 	"encoding/json"
@@ -6,67 +7,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"transect/client"
 	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/internal/keyring"
 )
 
-// The keys of a login in a configuration file.
-var loginKeys = []string{"url", "user", "password", "client_id", "client_secret", "secret", "access_token", "keyring"}
+// keys are those of a login in a configuration file.
+var keys = []string{"url", "user", "password", "client_id", "client_secret", "secret", "access_token", "keyring"}
 
-// secret returns a login's secret: its key in the configuration file, its
-// account in the keyring, and the value.
-func (s *Settings) secret() (key, account string, value *string) {
-	switch {
-	case s.User != "":
-		return "password", s.User + " " + s.URL, &s.Password
-	case s.ClientID != "":
-		return "client_secret", "client " + s.ClientID + " " + s.URL, &s.ClientSecret
-	}
-	return "access_token", "token " + s.URL, &s.AccessToken
-}
-
-// readKeyring completes the login of a file whose secret is in the keyring,
-// unless another login was given.
-func (s *Settings) readKeyring(given Settings) error {
-	key, account, value := s.secret()
-	other := given.URL != "" && origin(given.URL) != origin(s.URL) || given.User != "" && given.User != s.User ||
-		given.ClientID != "" && given.ClientID != s.ClientID
-	if !s.Keyring || *value != "" || other || given.Password != "" || given.ClientSecret != "" || given.AccessToken != "" {
-		return nil
-	}
-	found, err := keyring.Get(account)
-	if err != nil || found == "" {
-		if err == nil {
-			err = errors.New("it is not there")
-		}
-		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{},
-			"the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
-			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in "+
-				"the file, for cron")
-	}
-	*value = found
-	return nil
-}
-
-// LoginFile returns the configuration file for logins: path, or the first
-// default one.
-func LoginFile(path string) string {
-	if path == "" {
-		path = defaultConfigs()[0]
-	}
-	return expandHome(path)
-}
-
-// KeepLogin writes a login into a configuration file, replacing the one that is
+// Keep writes a login into a configuration file, replacing the one that is
 // there, or as one of its profiles. The secret goes to the system's keyring if
 // there is one (inKeyring is true), else into the file. Only the user can read
 // the file.
-func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error) {
+func Keep(path, profile string, login client.Settings) (inKeyring bool, err error) {
 	entry := map[string]any{"url": login.URL}
-	key, account, value := login.secret()
+	key, account, value := login.Secret()
 	if login.User != "" {
 		entry["user"] = login.User
 	}
@@ -81,8 +38,8 @@ func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error)
 	} else {
 		entry[key] = *value
 	}
-	return inKeyring, changeLogin(path, profile, func(old map[string]any) error {
-		for _, key := range loginKeys {
+	return inKeyring, change(path, profile, func(old map[string]any) error {
+		for _, key := range keys {
 			delete(old, key)
 		}
 		for key, value := range entry {
@@ -92,22 +49,22 @@ func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error)
 	})
 }
 
-// ForgetLogin removes a login from a configuration file and its secret from the
+// Forget removes a login from a configuration file and its secret from the
 // keyring: both or neither. It returns what was removed; the URL is "" when there was
 // no login.
-func ForgetLogin(path, profile string) (gone Settings, err error) {
-	err = changeLogin(path, profile, func(old map[string]any) error {
+func Forget(path, profile string) (gone client.Settings, err error) {
+	err = change(path, profile, func(old map[string]any) error {
 		for key, to := range map[string]*string{"url": &gone.URL, "user": &gone.User, "client_id": &gone.ClientID} {
 			*to, _ = old[key].(string)
 		}
 		gone.Keyring = old["keyring"] == true
-		for _, key := range loginKeys {
+		for _, key := range keys {
 			delete(old, key)
 		}
 		if !gone.Keyring {
 			return nil
 		}
-		_, account, _ := gone.secret()
+		_, account, _ := gone.Secret()
 		if err := keyring.Delete(account); err != nil {
 			return fault.Hinted(fault.Of(&fault.ConfigError{},
 				"the secret of %s cannot be removed from the system's keyring: %w", path, err),
@@ -118,8 +75,8 @@ func ForgetLogin(path, profile string) (gone Settings, err error) {
 	return gone, err
 }
 
-// changeLogin changes an entry of a configuration file; its other keys stay.
-func changeLogin(path, profile string, change func(entry map[string]any) error) error {
+// change changes an entry of a configuration file; its other keys stay.
+func change(path, profile string, set func(entry map[string]any) error) error {
 	failed := func(err error) error {
 		return fault.Of(&fault.ConfigError{}, "configuration file %s cannot be written: %w", path, fault.Reason(err))
 	}
@@ -130,7 +87,7 @@ func changeLogin(path, profile string, change func(entry map[string]any) error) 
 	case err != nil:
 		return fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, fault.Reason(err))
 	default:
-		if err := decodeConfig(path, text, text, &file); err != nil {
+		if err := client.DecodeConfig(path, text, text, &file); err != nil {
 			return err
 		}
 	}
@@ -145,7 +102,7 @@ func changeLogin(path, profile string, change func(entry map[string]any) error) 
 			entry = map[string]any{}
 			profiles[profile] = entry
 		}
-		if err := change(entry); err != nil {
+		if err := set(entry); err != nil {
 			return err
 		}
 		if len(entry) == 0 {
@@ -154,7 +111,7 @@ func changeLogin(path, profile string, change func(entry map[string]any) error) 
 		if len(profiles) == 0 {
 			delete(file, "profiles")
 		}
-	} else if err := change(entry); err != nil {
+	} else if err := set(entry); err != nil {
 		return err
 	}
 	if len(file) == 0 {

@@ -1,4 +1,5 @@
-package semrange
+// Package release computes the version that follows another one, as npm does.
+package release
 
 import (
 	"fmt"
@@ -6,22 +7,24 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"transect/client/semrange"
 )
 
-// Releases are the kinds of release for Increment, as named by npm.
-var Releases = []string{"major", "minor", "patch", "premajor", "preminor", "prepatch", "prerelease", "release"}
+// Kinds are the kinds of release, as named by npm.
+var Kinds = []string{"major", "minor", "patch", "premajor", "preminor", "prepatch", "prerelease", "release"}
 
-// Increment returns the version after a release, one of Releases. It drops build metadata. A
+// Next returns the version after a release, one of Kinds. It drops build metadata. A
 // prerelease that leads to the requested release is finished: the next "minor" of 1.2.0-rc.1 is
 // 1.2.0. "prerelease" continues the current prerelease, or begins one of the next patch, and
 // "release" finishes one. It fails for an invalid version, release or identifier, and when there is
 // nothing to finish.
-func Increment(version, release, identifier string) (string, error) {
-	v, err := ParseVersion(version)
+func Next(version, kind, identifier string) (string, error) {
+	v, err := semrange.ParseVersion(version)
 	if err != nil {
 		return "", err
 	}
-	core, begins := strings.CutPrefix(release, "pre")
+	core, begins := strings.CutPrefix(kind, "pre")
 	major, minor, patch := v.Major(), v.Minor(), v.Patch()
 	current := v.Prerelease()
 	// Only a prerelease of x.0.0 leads to a major release, only one of x.y.0 to a minor one.
@@ -53,10 +56,10 @@ func Increment(version, release, identifier string) (string, error) {
 			patch++
 		}
 	default:
-		return "", fmt.Errorf("%q is not a kind of release: use one of %s", release, strings.Join(Releases, ", "))
+		return "", fmt.Errorf("%q is not a kind of release: use one of %s", kind, strings.Join(Kinds, ", "))
 	}
-	if max(major, minor, patch) > maxNumber {
-		return "", errTooGreat
+	if max(major, minor, patch) > semrange.MaxNumber {
+		return "", semrange.ErrTooGreat
 	}
 	if begins {
 		if current, err = after(current, identifier); err != nil {
@@ -77,7 +80,7 @@ func after(current, identifier string) (string, error) {
 	}
 	// Another name starts over, and so does a name not followed by a number.
 	if rest, ok := strings.CutPrefix(next, identifier+"."); ok {
-		if number, _, _ := strings.Cut(rest, "."); isNumeric(number) {
+		if number, _, _ := strings.Cut(rest, "."); number != "" && strings.Trim(number, "0123456789") == "" {
 			return next, nil
 		}
 	}
@@ -85,8 +88,8 @@ func after(current, identifier string) (string, error) {
 }
 
 func isPrerelease(text string) bool {
-	p, err := parsePartial("0.0.0-" + text)
-	return err == nil && p.pre == text
+	v, err := semrange.ParseVersion("0.0.0-" + text)
+	return err == nil && v.Prerelease() == text
 }
 
 // count increments the last number of a prerelease, or adds a first one.
@@ -96,8 +99,8 @@ func count(pre string) string {
 	}
 	ids := strings.Split(pre, ".")
 	for i := len(ids) - 1; i >= 0; i-- {
-		// Beyond maxNumber npm treats digits as text.
-		if n, err := strconv.ParseUint(ids[i], 10, numberBits); err == nil && n < maxNumber {
+		// Beyond MaxNumber npm treats digits as text.
+		if n, err := strconv.ParseUint(ids[i], 10, 64); err == nil && n < semrange.MaxNumber {
 			ids[i] = strconv.FormatUint(n+1, 10)
 			return strings.Join(ids, ".")
 		}

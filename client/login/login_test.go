@@ -1,4 +1,4 @@
-package client
+package login
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	system "github.com/zalando/go-keyring"
 
+	"transect/client"
 	"transect/client/fault"
 )
 
@@ -17,23 +18,23 @@ import (
 func TestLoginInTheKeyring(t *testing.T) {
 	system.MockInit()
 	file := filepath.Join(t.TempDir(), "config.json")
-	login := Settings{URL: "https://platform.example.com", User: "me", Password: "open-sesame"}
-	inKeyring, err := KeepLogin(file, "night", login)
+	me := client.Settings{URL: "https://platform.example.com", User: "me", Password: "open-sesame"}
+	inKeyring, err := Keep(file, "night", me)
 	if err != nil || !inKeyring {
 		t.Fatal(inKeyring, err)
 	}
 	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "open-sesame") {
 		t.Fatalf("%v: %s", err, text)
 	}
-	found, err := Settings{ConfigPath: file, Profile: "night"}.Resolve()
-	if err != nil || found.Password != "open-sesame" || found.URL != login.URL {
+	found, err := client.Settings{ConfigPath: file, Profile: "night"}.Resolve()
+	if err != nil || found.Password != "open-sesame" || found.URL != me.URL {
 		t.Errorf("%v in %+v", err, found)
 	}
 	// Another user's password is not asked for.
-	if _, err := (Settings{ConfigPath: file, Profile: "night", User: "other"}).Resolve(); err == nil || !strings.Contains(err.Error(), "no password") {
+	if _, err := (client.Settings{ConfigPath: file, Profile: "night", User: "other"}).Resolve(); err == nil || !strings.Contains(err.Error(), "no password") {
 		t.Errorf("another user: %v", err)
 	}
-	if gone, err := ForgetLogin(file, "night"); err != nil || gone.User != "me" {
+	if gone, err := Forget(file, "night"); err != nil || gone.User != "me" {
 		t.Errorf("%v, %+v", err, gone)
 	}
 	if _, err := system.Get("transect", "me https://platform.example.com"); err != system.ErrNotFound {
@@ -51,7 +52,7 @@ func TestLoginThatTheKeyringLost(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"url": "https://platform.example.com", "user": "me", "keyring": true}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "cannot be read from the system's keyring") {
+	if _, err := (client.Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "cannot be read from the system's keyring") {
 		t.Error(err)
 	}
 }
@@ -65,14 +66,14 @@ func TestLogoutWithoutTheKeyring(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ForgetLogin(file, "")
+	_, err := Forget(file, "")
 	if f := fault.Find(err); f == nil || !strings.Contains(err.Error(), "cannot be removed from the system's keyring: this session has none") || f.Facts().Hint == "" {
 		t.Error(err)
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != text {
 		t.Errorf("%s, %v", kept, err)
 	}
-	if _, err := (Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "this session has none") {
+	if _, err := (client.Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "this session has none") {
 		t.Error(err)
 	}
 }
