@@ -119,6 +119,16 @@ func prototype(code []byte, reader io.Reader, name string, change func([]ast.Stm
 	return compile.Chunk(chunk, name, operations)
 }
 
+// Compile compiles code to what any number of interpreters can make a function of. Its error is that of SyntaxError.
+func Compile(name string, code []byte) (*lua.FunctionProto, error) {
+	code = plainCode(code)
+	proto, err := prototype(code, bytes.NewReader(code), name, nil)
+	if err != nil {
+		return nil, SyntaxError(name, code, err)
+	}
+	return proto, nil
+}
+
 // Check reports what is wrong with code that does not compile: a *parse.Error or a
 // *compile.Error.
 func Check(name string, code []byte) error {

@@ -50,6 +50,7 @@ type Options struct {
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
 
+	Small bool          // many interpreters live side by side: stacks grow as needed, and deep calls are slower
 	InRun *Run        // what the run keeps for the script; nil where there is none
 	State map[any]any // of modules, see Set
 
@@ -228,7 +229,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,
 		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits, Effects: opt.Effects})
 	in.opt.Env = in.Getenv
-	in.main = newMainThread()
+	in.main = newMainThread(opt.Small)
 	in.main.SetContext(&clock{Context: in.ctx, in: in})
 	in.openErrors()
 	in.openArithmetic()

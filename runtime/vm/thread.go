@@ -28,8 +28,8 @@ var shallow = lua.Options{
 	MinimizeStackMemory: true,
 }
 
-func newMainThread() *lua.LState {
-	L := lua.NewState(deep)
+func newMainThread(small bool) *lua.LState {
+	L := lua.NewState(map[bool]lua.Options{false: deep, true: shallow}[small])
 	L.Options = shallow // further threads copy these
 	return L
 }
