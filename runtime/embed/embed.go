@@ -37,8 +37,11 @@ type Options struct {
 	Modules        []*module.Module  // besides those of Transect
 	Platform       *client.Client    // the managers' platform; their operations fail when nil
 	Allow          []string          // what scripts may reach, as --allow takes it: "read=data", "net=api.example.com"
-	Limits         vm.Limits         // of the runtime's whole life; none when zero. Memory is measured of the process
+	Limits         Limits            // of each run; none when zero. A context limits its time
 }
+
+// Limits are those of each run; see the fields.
+type Limits = vm.Limits
 
 // Program is a compiled script. It does not change, and any number of runtimes may run it at once.
 type Program struct{ proto *lua.FunctionProto }

@@ -213,3 +213,76 @@ func BenchmarkRuntime(b *testing.B) {
 		r.Close()
 	}
 }
+
+// Each run has the whole limit of instructions, and one that goes past it leaves the runtime usable.
+func TestInstructionsOfEachRun(t *testing.T) {
+	r := open(t, embed.Options{Limits: vm.Limits{Instructions: 1_000_000}})
+	for range 5 {
+		if _, err := r.Run(t.Context(), compile(t, "for i = 1, 200000 do end")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := r.Run(t.Context(), compile(t, "while true do pcall(function() while true do end end) end"))
+	if limit := fault.Find(err); limit == nil || limit.Name() != "LimitError" || strings.Contains(fmt.Sprint(vm.Failure(err)), "--max") {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.Run(t.Context(), compile(t, "return 1")); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// A limit of memory is that of one runtime: of many at once, only the greedy one is ended, wherever it keeps what it
+// takes.
+func TestMemoryOfOneRuntime(t *testing.T) {
+	const limit, others = 16 << 20, 6
+	for where, greedy := range map[string]string{
+		"a global":       `kept = {} for i = 1, 1e9 do kept[i] = { i } end`,
+		"a local":        `local kept = {} for i = 1, 1e9 do kept[i] = "text " .. i end`,
+		"keys":           `local kept = {} for i = 1, 1e9 do kept["key " .. i] = true end`,
+		"a text":         `local text = "x" while true do text = text .. text .. "y" end`,
+		"texts":          `local kept = {} for i = 1, 1e9 do kept[i] = ("x"):rep(1000) .. i end`,
+		"an upvalue":     `local kept = {} local function add(v) kept[#kept + 1] = v end for i = 1, 1e9 do add{ i } end`,
+		"the stack":      `local function deep(n) local t = {} for i = 1, 1000 do t[i] = { i } end return deep(n + 1) + #t end deep(1)`,
+		"a coroutine":    `local c = coroutine.wrap(function() local kept = {} while true do kept[#kept + 1] = { 1 } if #kept % 100 == 0 then coroutine.yield() end end end) while true do c() end`,
+		"coroutines":     `local kept = {} for i = 1, 1e9 do kept[i] = coroutine.create(function() coroutine.yield() end) coroutine.resume(kept[i]) end`,
+		"a task":         `local task = require("task") task.spawn(function() local kept = {} for i = 1, 1e9 do kept[i] = { i } end end):await()`,
+		"a long table":   `local t = {} for i = 1, 1e9 do t[i] = i end`,
+		"protected":      `while true do pcall(function() local kept = {} for i = 1, 1e9 do kept[i] = { i } end end) end`,
+		"string.rep":     `local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(5000000) end`,
+		"table.concat":   `local t = {} for i = 1, 1000 do t[i] = ("x"):rep(1000) end local all = {} for i = 1, 1e9 do all[i] = table.concat(t) end`,
+		"a metatable":    `local t = setmetatable({}, { __index = {} }) local m = getmetatable(t).__index for i = 1, 1e9 do m[i] = { i } end`,
+		"decoded values": `local json, t = require("json"), {} for i = 1, 1e9 do t[i] = json.decode('[1,2,3,{"a":"b"}]') end`,
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			run := func(code string) error {
+				r, err := embed.New(t.Context(), embed.Options{Limits: vm.Limits{Memory: limit}})
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				_, err = r.Run(t.Context(), compile(t, code))
+				return err
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if err := run(greedy); fault.Find(err) == nil || fault.Find(err).Name() != "LimitError" || !strings.Contains(err.Error(), "memory") {
+					t.Errorf("the greedy one: %v", err)
+				}
+			})
+			for range others { // each makes more garbage than the limit, and keeps a fifth of it
+				wg.Go(func() {
+					if err := run(`
+						local kept = {}
+						for i = 1, 40000 do kept[i % 20000 + 1] = { ("x"):rep(i % 100) } end
+						local long = ("x"):rep(1000000)
+						for i = 1, 100 do local copy = long .. i; kept[i] = long:sub(i) end
+						return #kept`); err != nil {
+						t.Errorf("a harmless one: %v", err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
-
-	"transect/client/fault"
 )
 
 const (
@@ -119,11 +117,10 @@ func (c *clock) nextSlice() {
 	slice, most := int64(timeSlice), in.opt.Limits.Instructions
 	if most > 0 {
 		if slice = min(slice, most-in.spent+1); slice <= 0 {
-			in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script ran more than %d instructions", most),
-				"allow more with --max-instructions"))
+			in.exceed(in.overLimit("", "--max-instructions", "the script ran more than %d instructions", most))
 		}
 	}
-	_ = in.Fits(0) // ends the runs itself
+	_ = in.fits(0, true) // ends the runs itself
 	if in.lock.waiting.Load() > 0 {
 		running := in.main.G.CurrentThread
 		if c.task != nil {

@@ -50,7 +50,7 @@ type Options struct {
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
 
-	Small bool          // many interpreters live side by side: stacks grow as needed, and deep calls are slower
+	Small bool        // many interpreters live side by side: stacks grow as needed, and deep calls are slower
 	InRun *Run        // what the run keeps for the script; nil where there is none
 	State map[any]any // of modules, see Set
 
@@ -222,8 +222,9 @@ func New(ctx context.Context, opt Options) *Interp {
 	if most := in.opt.Limits.Memory; most > 0 {
 		in.maxText = int(min(int64(in.maxText), most))
 	}
-	in.memory = newMemory(in.opt.Limits.Memory)
-	if in.memory.most > 0 {
+	if opt.Small {
+		in.memory = newMemory(in.opt.Limits.Memory, in)
+	} else if in.memory = newMemory(in.opt.Limits.Memory, nil); in.memory.most > 0 {
 		go in.watchMemory()
 	}
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,

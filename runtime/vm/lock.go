@@ -33,6 +33,16 @@ func (l *lock) acquire() {
 
 func (l *lock) release() { <-l.slot }
 
+// try is acquire where that needs no waiting.
+func (l *lock) try() bool {
+	select {
+	case l.slot <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
 func (in *Interp) acquire() { in.lock.acquire() }
 
 func (in *Interp) release() { in.lock.release() }

@@ -10,7 +10,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime/sandbox"
 )
@@ -24,18 +23,26 @@ const (
 
 // memory measures heap and stacks of the process against a limit: gopher-lua has no
 // allocator of its own. It is measured every few milliseconds, at the end of each
-// time slice, and before something large is built.
+// time slice, and before something large is built. Where interpreters live side by side,
+// what the scripts of one can reach is measured once the process is past the limit.
 type memory struct {
 	most, slack uint64 // bytes on the heap; no limit when most is 0
+
+	in      *Interp // whose values are measured, where others live beside it; else nil
+	sized   uint64  // what they took when last measured
+	granted uint64  // what it was granted since
 
 	mu    sync.Mutex // one large allocation or collection at a time
 	last  time.Time
 	pause time.Duration
 }
 
-func newMemory(limit int64) *memory {
+func newMemory(limit int64, in *Interp) *memory {
 	if limit <= 0 {
 		return &memory{}
+	}
+	if in != nil {
+		return &memory{most: uint64(limit), in: in}
 	}
 	runtime.GC()
 	return &memory{most: uint64(limit) + measure(heapLive, stacks), slack: uint64(limit) / 8}
@@ -43,31 +50,35 @@ func newMemory(limit int64) *memory {
 
 // fits reports whether n more bytes are within the limit. It collects garbage
 // before it refuses; collections are spaced out so that they do not take all
-// the time.
-func (m *memory) fits(n uint64) bool {
+// the time. locked says that the caller has the interpreter's lock.
+func (m *memory) fits(n uint64, locked bool) bool {
 	if m.most == 0 || measure(heapNow, stacks)+n <= m.most {
 		return true
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.room(n)
+	return m.room(n, locked)
 }
 
-// buffer allocates room for n bytes, nil when they are not within the limit. One
-// goroutine at a time: several do not get the same room.
-func (m *memory) buffer(n uint64) []byte {
+// buffer allocates room for n bytes, in place of a buffer of another capacity; nil when they are not within the
+// limit. One goroutine at a time: several do not get the same room.
+func (m *memory) buffer(n, instead uint64) []byte {
 	if m.most > 0 {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if !m.room(n) {
+		if !m.room(n, false) {
 			return nil
 		}
+		m.granted -= min(m.granted, instead)
 	}
 	return make([]byte, 0, n)
 }
 
 // room is fits for a caller that holds mu.
-func (m *memory) room(n uint64) bool {
+func (m *memory) room(n uint64, locked bool) bool {
+	if m.in != nil {
+		return m.own(n, locked)
+	}
 	now := measure(heapNow, stacks) + n
 	if now <= m.most || now <= m.most+m.slack && time.Since(m.last) < m.pause {
 		return true
@@ -79,20 +90,41 @@ func (m *memory) room(n uint64) bool {
 	return measure(heapLive, stacks)+n <= m.most
 }
 
+// own is room for one interpreter among others. Where its values cannot be gone through, since Go code that runs for
+// it has the lock, what it was granted counts as kept.
+func (m *memory) own(n uint64, locked bool) bool {
+	m.granted += n
+	if measure(heapNow, stacks)+n <= m.most || m.sized+m.granted <= m.most && time.Since(m.last) < m.pause {
+		return true
+	}
+	start := time.Now()
+	if locked || m.in.lock.try() {
+		m.sized, m.granted = m.in.size(m.most), n
+		if !locked {
+			m.in.release()
+		}
+		m.last = time.Now()
+		m.pause = max(memoryCheck, 3*m.last.Sub(start))
+	}
+	return m.sized+m.granted <= m.most
+}
+
 // Fits fails, and ends the runs of the interpreter, when n more bytes would
 // exceed the memory limit. Any goroutine may call it before it allocates much
 // for a script.
-func (in *Interp) Fits(n int) error {
-	if in.memory.fits(uint64(max(n, 0))) {
+func (in *Interp) Fits(n int) error { return in.fits(n, false) }
+
+// fits is Fits; locked says that the caller has the lock.
+func (in *Interp) fits(n int, locked bool) error {
+	if in.memory.fits(uint64(max(n, 0)), locked) {
 		return nil
 	}
 	return in.exhausted()
 }
 
 func (in *Interp) exhausted() error {
-	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory",
-		human.Limit(in.opt.Limits.Memory)),
-		"keep less at a time, or allow more with --max-memory")
+	err := in.overLimit("keep less at a time, or ", "--max-memory", "the script uses more than %s of memory",
+		human.Limit(in.opt.Limits.Memory))
 	in.exceed(err)
 	return err
 }
@@ -143,7 +175,7 @@ func Grow(L *lua.LState, n int) {
 	if most := in.opt.Limits.Memory; most > 0 {
 		if in.built += int64(n); in.built > most/unmeasured {
 			in.built = 0
-			if err := in.Fits(n); err != nil {
+			if err := in.fits(n, true); err != nil {
 				Raise(L, err)
 			}
 		}
@@ -179,7 +211,7 @@ func (t *Text) grow(n int) error {
 			return sandbox.TooLong(t.function, float64(need), most)
 		}
 		if need >= small {
-			b := t.in.memory.buffer(uint64(size))
+			b := t.in.memory.buffer(uint64(size), uint64(cap(t.b)))
 			if b == nil {
 				return t.in.exhausted()
 			}

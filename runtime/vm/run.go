@@ -49,7 +49,7 @@ func (in *Interp) perform(load func() (*lua.LFunction, error), waits func(tasks 
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{in: in, ctx: ctx, cancel: cancel}
+	t := &Task{in: in, ctx: ctx, cancel: cancel, base: in.main}
 	t.observe(fn)
 	in.root = t
 	defer func() { in.root = nil }()
@@ -58,6 +58,9 @@ func (in *Interp) perform(load func() (*lua.LFunction, error), waits func(tasks 
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
 	in.stoppedAt = nil
+	if in.opt.Small {
+		in.spent = 0
+	}
 	g := &guard{Context: t.ctx, in: in, th: in.main, clock: c, traced: true}
 	g.raised = g.raise
 	defer t.calls.free(in)

@@ -21,6 +21,7 @@ type Task struct {
 	nesting int // protected calls and coroutines it is inside of
 	calls   calls
 	track   Track       // nil without an observer
+	base    *lua.LState // that its function was called on
 	thread  *lua.LState // that it ran last, while others run
 	scope   *Scope      // that it was in then
 	waits   string      // what for, while it does
@@ -53,6 +54,7 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	t.observe(fn)
 	s.live[t] = struct{}{}
 	g := c.in.guard(false)
+	t.base = g.th
 	g.Context, g.clock, g.owner, g.traced = t.ctx, &clock{Context: t.ctx, in: c.in, task: t}, nil, true
 	c.in.tasks.Add(1)
 	c.in.stop.tasks.Add(1)

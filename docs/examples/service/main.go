@@ -3,7 +3,8 @@
 //	service rule.lua &
 //	curl -d '{"hours": 250}' localhost:8080
 //
-// The script is compiled once and runs in a closed runtime of its own for each request, for a second at most.
+// The script is compiled once and runs in a closed runtime of its own for each request, for a second at most and in
+// 64 MiB of memory.
 package main
 
 import (
@@ -42,7 +43,7 @@ func service(p *embed.Program, most time.Duration) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(req.Context(), most)
 		defer cancel()
-		r, err := embed.New(ctx, embed.Options{})
+		r, err := embed.New(ctx, embed.Options{Limits: embed.Limits{Memory: 64 << 20}})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

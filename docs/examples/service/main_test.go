@@ -13,11 +13,13 @@ import (
 	"transect/runtime/embed"
 )
 
-// A hundred requests at once, one of which does not end and one of which is wrong: the others are answered.
+// A hundred requests at once, one of which does not end, one takes all memory, and one is wrong: the others are answered.
 func TestService(t *testing.T) {
 	p, err := embed.Compile("rule.lua", []byte(`
 		local given = ...
 		while given.endless do end
+		local kept = {}
+		while given.greedy do kept[#kept + 1] = { ("x"):rep(100) } end
 		return { due = given.hours > 200, of = given.name }`))
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +33,10 @@ func TestService(t *testing.T) {
 			switch i {
 			case 40:
 				body, status, want = `{"endless": true}`, 422, "deadline exceeded"
+			case 50:
+				body, status, want = `{"greedy": true}`, 422, "more than 64 MiB of memory"
 			case 60:
-				body, status, want = `{"hours": "many"}`, 422, "rule.lua:4"
+				body, status, want = `{"hours": "many"}`, 422, "rule.lua:6"
 			}
 			answer, err := http.Post(s.URL, "application/json", strings.NewReader(body))
 			if err != nil {

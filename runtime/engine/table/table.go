@@ -48,6 +48,12 @@ type fields struct {
 
 func fieldsOf(t *lua.LTable) *fields { return (*fields)(unsafe.Pointer(t)) }
 
+// Slots returns how many values a table has room for: in its array, and by key.
+func Slots(t *lua.LTable) (array, keys int) {
+	f := fieldsOf(t)
+	return cap(f.array), len(f.keys)
+}
+
 // shrink ends the array at its last value. It reports whether the array is full, so that
 // the list may go on in the hash part.
 func (f *fields) shrink() (full bool) {
