@@ -70,7 +70,20 @@ func TestClosedByDefault(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != "x" {
 		t.Error("a script changed a file", err)
 	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "beside.lua"), []byte("return 'loaded'"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(file))
+	for _, dir := range []string{"", filepath.Dir(file)} {
+		r := open(t, embed.Options{Dir: dir})
+		if got, err := r.Run(t.Context(), compile(t, `return require("beside")`)); err == nil {
+			t.Errorf("a module of the working folder %q was loaded: %v", dir, got)
+		}
+	}
 	allowed := open(t, embed.Options{Dir: filepath.Dir(file), Allow: []string{"read=."}})
+	if got, err := allowed.Run(t.Context(), compile(t, `return require("beside")`)); err != nil || got != "loaded" {
+		t.Errorf("an allowed module: %v, %v", got, err)
+	}
 	if got, err := allowed.Run(t.Context(), compile(t, `return require("fs").read("file.txt")`)); err != nil || got != "x" {
 		t.Errorf("allowed: %v, %v", got, err)
 	}

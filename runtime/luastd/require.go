@@ -62,11 +62,15 @@ func (l *library) openPackage(L *lua.LState) {
 	for _, p := range opt.Path {
 		path = append(path, l.Path(p))
 	}
-	for _, dir := range append([]string{filepath.Dir(script)}, path...) {
-		l.folders = append(l.folders, sandbox.Canonical(dir))
-	}
 	luaPath, _, _ := l.Env("LUA_PATH") // empty if the script may not read it
 	patterns := strings.Split(PathOf(script, l.Path("."), path, luaPath), ";")
+	if opt.Small { // it has no script with modules beside it
+		patterns = []string{l.Path("?.lua")}
+	} else {
+		for _, dir := range append([]string{filepath.Dir(script)}, path...) {
+			l.folders = append(l.folders, sandbox.Canonical(dir))
+		}
+	}
 	patterns = slices.DeleteFunc(patterns, func(pattern string) bool { // must not reveal whether there is a file
 		return l.PermitModule(l.Path(strings.ReplaceAll(pattern, "?", "module")), l.folders) != nil
 	})
