@@ -18,14 +18,10 @@ func local(ctx context.Context) (c *client.Client, company client.ID, close func
 	if err != nil {
 		log.Fatal(err)
 	}
-	login := p.Credentials()
-	c, err = client.New(ctx, client.Settings{URL: platform.Address, User: login.User, Password: login.Password,
-		ClientID: login.ClientID, ClientSecret: login.ClientSecret},
-		client.Options{RoundTripper: p.RoundTripper()})
-	if err != nil {
+	if c, err = p.Connect(ctx); err != nil {
 		log.Fatal(err)
 	}
-	return c, client.ID(login.Company), func() { p.Close() }
+	return c, client.ID(p.Credentials().Company), func() { p.Close() }
 }
 
 // A client connects to a platform by its address, here that of a local one on the loopback interface.

@@ -25,6 +25,7 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sync/singleflight"
 
+	"transect/client"
 	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/formats"
@@ -158,6 +159,17 @@ type Credentials struct {
 
 // Credentials returns the initial user, OAuth client and company of the platform.
 func (p *Platform) Credentials() Credentials { return p.secrets.Credentials }
+
+// Settings returns what a client in this process connects with; its RoundTripper is the platform's.
+func (p *Platform) Settings() client.Settings {
+	c := p.Credentials()
+	return client.Settings{URL: Address, User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
+}
+
+// Connect returns a client of the platform in this process.
+func (p *Platform) Connect(ctx context.Context) (*client.Client, error) {
+	return client.New(ctx, p.Settings(), client.Options{RoundTripper: p.RoundTripper()})
+}
 
 // Dir returns the folder of the platform.
 func (p *Platform) Dir() string { return p.options.Dir }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"transect/client"
 	"transect/client/fault"
 	"transect/platform"
 	"transect/runtime/embed"
@@ -181,9 +180,7 @@ func TestHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	login := p.Credentials()
-	c, err := client.New(t.Context(), client.Settings{URL: "http://transect.local", User: login.User, Password: login.Password,
-		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{RoundTripper: p.RoundTripper()})
+	c, err := p.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

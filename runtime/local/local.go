@@ -90,9 +90,7 @@ func (b *backend) Open(ctx context.Context, dir string, dryRun bool, log *slog.L
 			return s, nil, err
 		}
 	}
-	login := b.opened.Credentials()
-	return client.Settings{URL: platform.Address, User: login.User, Password: login.Password, ClientID: login.ClientID,
-		ClientSecret: login.ClientSecret}, b.opened.RoundTripper(), nil
+	return b.opened.Settings(), b.opened.RoundTripper(), nil
 }
 
 func (b *backend) Close() error {

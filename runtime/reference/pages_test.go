@@ -53,9 +53,7 @@ func onPlatform(t *testing.T, args []string, chunks ...string) string {
 	})
 	module.Preload(in, stdlib.Modules()...)
 	bindings.Open(in, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
-		c := p.Credentials()
-		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID,
-			ClientSecret: c.ClientSecret}, client.Options{RoundTripper: p.RoundTripper()})
+		return p.Connect(ctx)
 	}, ingest.Module, lookup.Module)
 	for i, chunk := range append([]string{string(setting)}, chunks...) {
 		if i == 1 {
