@@ -163,7 +163,8 @@ func (p *Platform) Credentials() Credentials { return p.secrets.Credentials }
 // Settings returns what a client in this process connects with; its RoundTripper is the platform's.
 func (p *Platform) Settings() client.Settings {
 	c := p.Credentials()
-	return client.Settings{URL: Address, User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
+	return client.Settings{URL: Address, User: c.User, Password: c.Password, ClientID: c.ClientID,
+		ClientSecret: c.ClientSecret}
 }
 
 // Connect returns a client of the platform in this process.

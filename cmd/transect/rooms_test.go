@@ -17,7 +17,7 @@ var rooms = []struct {
 	name string
 	may  []string
 }{
-	{"docs", []string{"runtime"}}, // the examples
+	{"docs", []string{"runtime", "runtime/module", "platform", "client"}}, // the examples
 	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/engine", "runtime/sandbox", "platform", "client"}},
 	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/engine", "runtime/sandbox", "platform", "client"}},
 	{"bindings", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/sandbox", "client"}},

@@ -82,7 +82,7 @@ func New(ctx context.Context, o Options) (*Runtime, error) {
 		}
 	}
 	opt := vm.Options{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Dir: o.Dir, Args: o.Args, Limits: o.Limits,
-		Progress: vm.ProgressQuiet, Small: true, Permit: sandbox.NewPolicy(rules, "", false).Permit,
+		Progress: vm.ProgressQuiet, Size: size, Permit: sandbox.NewPolicy(rules, "", false).Permit,
 		Env: func(name string) (string, bool) { v, ok := o.Env[name]; return v, ok }}
 	if opt.Stdin == nil {
 		opt.Stdin = strings.NewReader("")

@@ -64,7 +64,7 @@ func (l *library) openPackage(L *lua.LState) {
 	}
 	luaPath, _, _ := l.Env("LUA_PATH") // empty if the script may not read it
 	patterns := strings.Split(PathOf(script, l.Path("."), path, luaPath), ";")
-	if opt.Small { // it has no script with modules beside it
+	if opt.Size != nil { // it has no script with modules beside it
 		patterns = []string{l.Path("?.lua")}
 	} else {
 		for _, dir := range append([]string{filepath.Dir(script)}, path...) {

@@ -50,7 +50,10 @@ type Options struct {
 	Command string   // line for a shell that runs the script once more; "" when there is none
 	Path    []string // further folders for require
 
-	Small bool        // many interpreters live side by side: stacks grow as needed, and deep calls are slower
+	// Size is set where interpreters live side by side: it returns how many bytes the values take that others lead to,
+	// and may stop beyond most. The limits are then those of each run, stacks grow as needed, and deep calls are slower.
+	Size func(from []lua.LValue, most uint64) uint64
+
 	InRun *Run        // what the run keeps for the script; nil where there is none
 	State map[any]any // of modules, see Set
 
@@ -222,7 +225,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	if most := in.opt.Limits.Memory; most > 0 {
 		in.maxText = int(min(int64(in.maxText), most))
 	}
-	if opt.Small {
+	if opt.Size != nil {
 		in.memory = newMemory(in.opt.Limits.Memory, in)
 	} else if in.memory = newMemory(in.opt.Limits.Memory, nil); in.memory.most > 0 {
 		go in.watchMemory()
@@ -230,7 +233,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending,
 		Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits, Effects: opt.Effects})
 	in.opt.Env = in.Getenv
-	in.main = newMainThread(opt.Small)
+	in.main = newMainThread(opt.Size != nil)
 	in.main.SetContext(&clock{Context: in.ctx, in: in})
 	in.openErrors()
 	in.openArithmetic()

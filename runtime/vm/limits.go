@@ -8,11 +8,10 @@ import (
 
 // Limits bound what the scripts of an interpreter may use, all runs together.
 // Zero values are no limits. A script cannot catch what happens when it goes
-// past one: its run ends with a LimitError. With Options.Small they are those of each run,
-// and the interpreter can be used again.
+// past one: its run ends with a LimitError. With Options.Size they are those of each run.
 type Limits struct {
 	Instructions int64 // a step of matching a pattern counts as one
-	Memory       int64 // bytes on the heap beyond what the program had at the start; with Options.Small, of the values scripts reach
+	Memory       int64 // bytes on the heap beyond what the program had at the start, or as Options.Size says
 
 	// Exceeded is called with the LimitError: it can end a run that hangs in Go.
 	// Optional.
@@ -21,7 +20,7 @@ type Limits struct {
 
 // exceed ends all runs of the interpreter; of one among others the run under way.
 func (in *Interp) exceed(err error) {
-	if in.opt.Small {
+	if in.opt.Size != nil {
 		in.Interrupt(err)
 	} else {
 		in.cancel(err)
@@ -36,7 +35,7 @@ func (in *Interp) exceed(err error) {
 func (in *Interp) overLimit(advice, flag, format string, args ...any) error {
 	err := fault.Of(&fault.LimitError{}, format, args...)
 	switch {
-	case !in.opt.Small:
+	case in.opt.Size == nil:
 		advice += "allow more with " + flag
 	case advice == "":
 		return err

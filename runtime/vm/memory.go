@@ -99,7 +99,7 @@ func (m *memory) own(n uint64, locked bool) bool {
 	}
 	start := time.Now()
 	if locked || m.in.lock.try() {
-		m.sized, m.granted = m.in.size(m.most), n
+		m.sized, m.granted = m.in.opt.Size(m.in.reached(), m.most), n
 		if !locked {
 			m.in.release()
 		}

@@ -58,7 +58,7 @@ func (in *Interp) perform(load func() (*lua.LFunction, error), waits func(tasks 
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
 	in.stoppedAt = nil
-	if in.opt.Small {
+	if in.opt.Size != nil {
 		in.spent = 0
 	}
 	g := &guard{Context: t.ctx, in: in, th: in.main, clock: c, traced: true}

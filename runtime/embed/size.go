@@ -1,4 +1,4 @@
-package vm
+package embed
 
 import (
 	"cmp"
@@ -36,20 +36,13 @@ type sizing struct {
 
 var sizings sync.Mutex
 
-// size returns how many bytes the values take that scripts can reach, about, and at most little more than most. It
-// needs the lock. What Go functions hold for a script besides is not seen.
-func (in *Interp) size(most uint64) uint64 {
+// size returns how many bytes the values take that others lead to, about, and at most little more than most. What Go
+// functions hold for a script besides is not seen.
+func size(from []lua.LValue, most uint64) uint64 {
 	sizings.Lock()
 	defer sizings.Unlock()
 	s := &sizing{seen: map[unsafe.Pointer]struct{}{}, next: manyTexts}
-	s.add(in.main, in.main.G.Registry, in.errors)
-	if in.lasting != nil {
-		s.add(in.lasting)
-	}
-	for _, g := range slices.Concat(in.idle, in.idleDeep) {
-		s.add(g.th)
-	}
-	s.task(in.root)
+	s.add(from...)
 	for len(s.pending) > 0 && s.sum+s.long <= most {
 		v := s.pending[len(s.pending)-1]
 		s.pending = s.pending[:len(s.pending)-1]
@@ -119,23 +112,6 @@ func (s *sizing) inside(v lua.LValue) {
 		s.sum += threadSize + uint64(room)*slotSize
 		s.add(stack...)
 		s.add(v.Env)
-	}
-}
-
-// task adds what a task and those it spawned hold.
-func (s *sizing) task(t *Task) {
-	if t == nil {
-		return
-	}
-	s.add(t.base, t.thread)
-	s.add(t.values...)
-	for _, g := range t.calls.guards {
-		s.add(g.th)
-	}
-	if t.own != nil {
-		for live := range t.own.live {
-			s.task(live)
-		}
 	}
 }
 
