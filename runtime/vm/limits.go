@@ -40,5 +40,5 @@ func (in *Interp) overLimit(advice, flag, format string, args ...any) error {
 	case advice == "":
 		return err
 	}
-	return fault.Hinted(err, strings.TrimSuffix(advice, ", or "))
+	return fault.Hinted(err, "%s", strings.TrimSuffix(advice, ", or "))
 }
