@@ -156,7 +156,7 @@ type sdkSide struct {
 
 // newSide opens a platform whose clock is ahead, so that its times are told from those of calls.
 func newSide(t *testing.T, files string) *sdkSide {
-	ahead := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Now())
+	ahead := time.Until(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 	p, err := platform.Open(t.Context(), platform.Options{Memory: true, Now: func() time.Time { return time.Now().Add(ahead) }})
 	if err != nil {
 		t.Fatal(err)

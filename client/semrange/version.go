@@ -103,5 +103,3 @@ func parsePartial(text string) (p partial, err error) {
 	}
 	return p, nil
 }
-
-func isNumeric(s string) bool { return strings.Trim(s, "0123456789") == "" }

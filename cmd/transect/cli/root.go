@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"runtime/debug"
 	"strings"
 
@@ -75,7 +77,7 @@ local platform to try scripts without an account.
 			return root
 		}
 	}
-	root.Version = longVersion()
+	root.Version = built().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, c := range a.commands() {
 		c.addTo(root)
@@ -171,16 +173,23 @@ func (a *App) unknownCommand(cmd *cobra.Command, args []string) error {
 }
 
 func (a *App) version() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this program",
-		Example: "  transect version",
+		Example: "  transect version --json",
 		Args:    ExactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), longVersion())
+			b := built()
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(b)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), b)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
 }
 
 // Version returns the module's version, as the go command recorded it.
@@ -191,22 +200,43 @@ func Version() string {
 	return "devel"
 }
 
-// longVersion adds the commit, the version of Go and the system.
-func longVersion() string {
-	settings := map[string]string{}
-	goVersion := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		goVersion = info.GoVersion
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
+// build is what this program was built from, and for which system.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"time,omitempty"` // of the commit
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func built() build {
+	b := build{Version: Version(), Go: goruntime.Version(), OS: goruntime.GOOS, Arch: goruntime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
 		}
 	}
-	text := "transect " + Version()
-	if commit := settings["vcs.revision"]; commit != "" {
-		text += " commit " + commit
-		if settings["vcs.modified"] == "true" {
-			text += " (modified)"
-		}
+	return b
+}
+
+func (b build) String() string {
+	text := "transect " + b.Version
+	if b.Commit != "" {
+		text += " commit " + b.Commit
 	}
-	return fmt.Sprintf("%s, %s %s/%s", text, goVersion, settings["GOOS"], settings["GOARCH"])
+	if b.Modified {
+		text += " (modified)"
+	}
+	return fmt.Sprintf("%s, %s %s/%s", text, b.Go, b.OS, b.Arch)
 }
