@@ -3,6 +3,7 @@ package jobcmd
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"transect/runtime/sandbox"
 	"transect/runtime/scriptargs"
 	"transect/runtime/unattended"
+	"transect/runtime/vm"
 	"transect/scripts"
 )
 
@@ -183,7 +185,24 @@ func (a commands) noSecret(words []string) error {
 	password, _ := jobs.Login(a.Process.Getenv("TRANSECT_JOBS"))
 	secrets[password] = "the password of the jobs database"
 	delete(secrets, "")
-	for _, word := range words {
+	whole := map[string]string{} // variables of other programs: their values may be parts of ordinary words
+	for _, variable := range os.Environ() {
+		if name, value, _ := strings.Cut(variable, "="); vm.IsSecretName(name) && len(value) >= longSecret {
+			whole[value] = name
+		}
+	}
+	for i, word := range words {
+		name, value, joined := strings.Cut(word, "=")
+		if strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "-file") && (joined || i+1 < len(words)) &&
+			vm.IsSecretName(strings.TrimLeft(name, "-")) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s would be stored in the jobs database", name),
+				"let the script read it where the job runs, from a variable of the worker or from a file")
+		}
+		for _, text := range []string{word, value} {
+			if name := whole[text]; name != "" {
+				secrets[text] = "the value of " + name
+			}
+		}
 		for secret, what := range secrets {
 			if holdsSecret(word, secret) {
 				return fault.Hinted(fault.Of(&fault.UsageError{},
@@ -195,9 +214,11 @@ func (a commands) noSecret(words []string) error {
 	return nil
 }
 
+const longSecret = 8 // bytes that are no ordinary word
+
 // holdsSecret reports whether a word of a command, or its value, is or contains a secret. Short secrets are
 // only matched as whole words: they may be ordinary words.
 func holdsSecret(word, secret string) bool {
 	_, value, _ := strings.Cut(word, "=")
-	return word == secret || value == secret || len(secret) >= 8 && strings.Contains(word, secret)
+	return word == secret || value == secret || len(secret) >= longSecret && strings.Contains(word, secret)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,8 +165,8 @@ func (a commands) scheduleEdit() *cobra.Command {
 		Use:   "edit NAME [flags] [SCRIPT [ARGS...]]",
 		Short: "Change a schedule",
 		Long: `Change a schedule: what the flags name, and with SCRIPT the script, which is packed
-as it is now, its arguments, its folder and the flags of transect run. The rest is
-kept; an empty value, as in --on-failure '', removes a setting. When its times
+as it is now, its arguments and its folder, and the flags of transect run that are
+given. The rest is kept; an empty value, as in --on-failure '', removes a setting. When its times
 change, the next slot is the first one from now on. Submitted jobs do not change.`,
 		Example: `  transect schedule edit nightly --when '0 4 * * *'
   transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
@@ -196,7 +197,7 @@ change, the next slot is the first one from now on. Submitted jobs do not change
 			s, err := schedule.Edit(ctx, store, args[0], func(s *schedule.Schedule) error {
 				before = *s
 				if len(words) > 0 {
-					spec.Settings = s.Spec.Settings
+					spec.Settings, spec.Run = s.Spec.Settings, keptFlags(s.Spec.Run, spec.Run)
 					s.Spec = spec
 				}
 				if !a.setSchedule(s, cmd) && len(words) == 0 {
@@ -214,6 +215,23 @@ change, the next slot is the first one from now on. Submitted jobs do not change
 		})(cmd, words)
 	}
 	return cmd
+}
+
+// keptFlags returns the flags of transect run that stand after an edit: those given, and of the earlier ones those
+// that none given replaces. The flags that name a platform replace one another.
+func keptFlags(before, given []string) []string {
+	replaces := func(flag string) string {
+		name, _, _ := strings.Cut(flag, "=")
+		if slices.Contains([]string{"--local", "--local-dir", "--profile", "--config", "--url"}, name) {
+			return "platform"
+		}
+		return name
+	}
+	kept := slices.DeleteFunc(slices.Clone(before), func(flag string) bool {
+		return slices.ContainsFunc(given, func(g string) bool { return replaces(g) == replaces(flag) })
+	})
+	kept = append(kept, given...)
+	return slices.DeleteFunc(kept, func(flag string) bool { return strings.HasSuffix(flag, "=") })
 }
 
 // setSchedule applies the given flags of a command.

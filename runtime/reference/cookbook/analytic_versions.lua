@@ -6,5 +6,5 @@ for a in sdk.analytics.search_generator{ sort = { name = 1, version = 1 } } do
 end
 local report = sdk.analytics.describe_by_name("flight_report", { version = "1.x" })
 for _, input in ipairs(report.inputs) do print(input.name, input.required and "required" or "optional", input.description) end
---> flight_report
---> mission	required
+--> flight_report 2.0.0 Flight report
+--> mission required mission whose images are read

@@ -4,5 +4,4 @@ local ingest = require("ingest")
 local report = ingest.check{ source = arg[1] }
 print(report.images .. " images", report.errors .. " errors")
 for _, p in ipairs(report.problems) do print(p.severity, p.name, p.message) end
---> 8 images
---> 0 errors
+--> 8 images 0 errors

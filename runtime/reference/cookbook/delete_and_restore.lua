@@ -8,5 +8,5 @@ for d in sdk.datasets.search_generator{ filter = query.exists("deletion_date") }
   sdk.datasets.restore(d)
 end
 print(#sdk.datasets.search{ filter = query.match("name", "FLIGHT_0001") } .. " again")
---> FLIGHT_0001.JPG
+--> FLIGHT_0001.JPG was deleted
 --> 1 again

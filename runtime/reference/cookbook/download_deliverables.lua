@@ -5,4 +5,4 @@ local mission = lookup.mission("North quarry/May survey")
 for product in sdk.products.search_generator{ filter = query.all(query.eq("mission", mission), query.eq("status", "available")) } do
   for _, file in ipairs(sdk.products.download_outputs(product, { target_path = "deliverables" })) do print(file.path, file.bytes) end
 end
---> footprints.geojson
+--> …footprints.geojson …

@@ -4,4 +4,4 @@ local sdk = require("sdk")
 for d in sdk.datasets.search_generator{ filter = { ["ingestion.status"] = { ["$eq"] = "failed" } } } do
   print(d.name, d.ingestion.error and d.ingestion.error.message or "no reason given")
 end
---> broken.jpg
+--> broken.jpg the file contains zeros instead of an image

@@ -6,4 +6,5 @@ for product in sdk.products.search_generator{ filter = query.one_of("status", { 
   local logs = sdk.products.retrieve_logs(product).logs
   for i = math.max(1, #logs - 2), #logs do print("  " .. tostring(logs[i].record.message)) end
 end
---> rehearsal
+--> rehearsal …
+--> failed, as ordered

@@ -4,4 +4,4 @@ local sdk = require("sdk")
 for p in sdk.projects.search_generator{ filter = { name = { ["$match"] = arg[1] } } } do
   print(p.id, p.name)
 end
---> North quarry
+--> … North quarry

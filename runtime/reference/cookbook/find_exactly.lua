@@ -3,5 +3,4 @@
 local sdk, lookup = require("sdk"), require("lookup")
 local mission = lookup.mission("North quarry/May survey")
 print(mission.name, "of", sdk.projects.describe(mission.project).name)
---> May survey
---> North quarry
+--> May survey of North quarry

@@ -10,4 +10,4 @@ for project in sdk.projects.search_generator{ sort = { name = 1 } } do
 end
 --> Harbour
 --> North quarry
--->   May survey
+--> May survey 10

@@ -12,7 +12,5 @@ for mission in sdk.missions.search_generator{ filter = query.eq("project", proje
     print(mission.name, sdk.analytics.order{ name = arg[2], inputs = { mission = mission } }.status)
   end
 end
---> May survey
---> has one
---> June survey
---> has no images
+--> May survey has one
+--> June survey has no images

@@ -7,4 +7,4 @@ local filter = query.all(query.eq("type", "image"),
 for photo in sdk.datasets.search_generator{ filter = filter } do
   print(photo.name, photo.geometry.coordinates[1], photo.geometry.coordinates[2])
 end
---> FLIGHT_0001.JPG
+--> FLIGHT_0001.JPG 4.9127 50.7312

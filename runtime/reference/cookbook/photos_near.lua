@@ -6,5 +6,4 @@ for photo in sdk.datasets.search_generator{ filter = query.all(query.eq("type", 
   local metres = geo.distance(here, photo.geometry)
   if metres <= 20 then print(photo.name, ("%.1f m"):format(metres)) end
 end
---> FLIGHT_0001.JPG
---> 0.0 m
+--> FLIGHT_0001.JPG 0.0 m

@@ -6,5 +6,4 @@ for d in sdk.datasets.search_generator{ filter = query.match("name", "FLIGHT_") 
   sdk.datasets.rename(d, { name = name })
   print(d.name, "is now", name)
 end
---> FLIGHT_0001.JPG
---> north-0001.jpg
+--> FLIGHT_0001.JPG is now north-0001.jpg

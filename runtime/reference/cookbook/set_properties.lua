@@ -7,5 +7,4 @@ end
 for d in sdk.datasets.search_generator{ filter = query.all(query.eq("properties.site", "pit 3"), query.eq("properties.checked", true)) } do
   print(d.name, d.properties.site)
 end
---> FLIGHT_0001.JPG
---> pit 3
+--> FLIGHT_0001.JPG pit 3

@@ -6,4 +6,4 @@ for mission in sdk.missions.search_generator{} do
     print(mission.name, sdk.projects.describe(mission.project).name, mission.created)
   end
 end
---> June survey
+--> June survey North quarry …

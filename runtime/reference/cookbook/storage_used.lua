@@ -8,6 +8,5 @@ for project in sdk.projects.search_generator{ sort = { name = 1 } } do
   end
   print(project.name, inspect.size(bytes))
 end
---> Harbour
---> 0 B
---> North quarry
+--> Harbour 0 B
+--> North quarry 54 kB

@@ -4,4 +4,4 @@ local sdk, query = require("sdk"), require("query")
 for d in sdk.datasets.search_generator{ filter = query.eq("components.status", "pending") } do
   print(d.name, d.type, d.creation_date)
 end
---> notes.txt
+--> notes.txt file …

@@ -4,5 +4,5 @@ local sdk = require("sdk")
 local me = sdk.users.describe()
 print(me.username, me.profile, sdk.url)
 for _, company in ipairs(me.companies) do print(sdk.companies.describe(company).name) end
---> admin
+--> local@transect.invalid admin http://transect.local
 --> Local company
