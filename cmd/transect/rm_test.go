@@ -2,7 +2,10 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"transect/runtime"
 )
 
 // withNotes makes a folder with notes.txt, and runs commands there on a platform of its own.
@@ -63,5 +66,67 @@ func TestUndoAsks(t *testing.T) {
 		if code := run("show", "Quarry/notes.txt"); code != c.code {
 			t.Errorf("after %q show ended with exit code %d", c.answer, code)
 		}
+	}
+}
+
+// On a terminal the command of a run that was stopped by Ctrl-C asks whether to go on with it: then nothing is made
+// twice. Without an answer it goes on; anew it makes all.
+func TestAgainAsks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "make.lua", `local sdk, fs = require("sdk"), require("fs")
+sdk.projects.create{ name = "Quarry", company = sdk.users.describe().company }
+print("made")
+while not fs.exists("go") do require("time").sleep(0.05) end
+print("whole")`)
+	const question = "Go on with it (yes), or start anew (no)? (yes/no) [yes]: "
+	command := []string{"run", "--local", "make.lua"}
+	stopped := func(answer string) {
+		tm := onTerminal(t, dir, nil, command...)
+		if answer != "" {
+			tm.sees(" of this command, started ")
+			tm.sees(question)
+			tm.keys(answer)
+		}
+		tm.sees("made\r\n")
+		tm.keys("\x03")
+		if code := tm.ends(); code != runtime.ExitInterrupted {
+			t.Errorf("stopped after %q: exit code %d", answer, code)
+		}
+	}
+	projects := func() int {
+		local := []string{"TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"),
+			"TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}
+		out, _ := start(t, dir, local, "ls", "--local", "--json").end()
+		return strings.Count(out, `"Quarry"`)
+	}
+	stopped("")
+	stopped("\r")
+	stopped("perhaps\ry\r")
+	tm := onTerminal(t, dir, nil, command...)
+	tm.sees(question)
+	tm.keys("\x03")
+	if code := tm.ends(); code != runtime.ExitInterrupted {
+		t.Errorf("stopped at the question: exit code %d", code)
+	}
+	if n := projects(); n != 1 {
+		t.Errorf("gone on with: %d projects, want 1", n)
+	}
+	stopped("no\r")
+	if n := projects(); n != 2 {
+		t.Errorf("begun anew: %d projects, want 2", n)
+	}
+	write(t, dir, "go", "")
+	tm = onTerminal(t, dir, nil, command...)
+	tm.sees(question)
+	tm.keys("yes\r")
+	tm.sees("whole\r\n")
+	if code := tm.ends(); code != 0 {
+		t.Errorf("the run ended with exit code %d", code)
+	}
+	tm = onTerminal(t, dir, nil, command...)
+	tm.sees("whole\r\n")
+	if code := tm.ends(); code != 0 || strings.Contains(tm.output(), question) {
+		t.Errorf("after a success: exit code %d, %q", code, tm.output())
 	}
 }

@@ -41,6 +41,11 @@ func (r *redactor) secrets(text string) string { return r.replacer.Replace(text)
 // all also removes text that looks like a secret.
 func (r *redactor) all(text string) string { return transport.Redact(r.secrets(text)) }
 
+// Arguments returns the arguments of a job as the history has them.
+func Arguments(p *runtime.Process, job *runtime.Job, options Options) []string {
+	return newRedactor(p, job, options).arguments(job.Args)
+}
+
 // arguments returns the arguments of a script without secrets, including values that follow the name of one:
 // --password x.
 func (r *redactor) arguments(args []string) []string {

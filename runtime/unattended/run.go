@@ -56,6 +56,8 @@ type Options struct {
 	Profile   profile.Files
 
 	DebugOnError bool // include the variables of the functions that an error was raised in
+
+	Unfinished string // the run that an earlier start of the same command began, when this one does not resume it
 }
 
 // LockOfScript selects the lock named after the script's path.
@@ -94,6 +96,10 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	if r.options.Buffer {
 		r.buffer = &logfile.Buffer{Max: maxBuffer}
 		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
+	}
+	if id := options.Unfinished; id != "" {
+		r.warn("the run " + id + " of this command has not finished; this starts a new one. Resume the other with: " +
+			"transect run --resume=" + id)
 	}
 	if options.DebugOnError && runtime.PartOf[*debug.Debugger](job.Parts) == nil {
 		job = job.With(debug.OnError(p.AbsPath, r.keepFrames))
@@ -193,6 +199,7 @@ func (r *run) open() error {
 	}
 	r.summary.Command = r.redact.secrets(runtime.CommandLine(p, r.job))
 	r.summary.Folder, _ = filepath.Abs(p.Path(".")) // "" where the folder was removed
+	r.summary.Platform = runtime.PlatformName(p, r.job.Connection)
 	if r.options.Lock == LockOfScript {
 		r.summary.Lock = r.summary.Script
 	}

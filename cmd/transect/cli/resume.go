@@ -2,7 +2,9 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"transect/client/ledger"
 	"transect/runtime"
 	"transect/runtime/runledger"
+	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 	"transect/scripts"
@@ -54,6 +57,52 @@ func (a *App) begin(r resumption, job *runtime.Job, words []string) (again []str
 	return again, run.Folder, err
 }
 
+// offer looks for the run that the command of a job began and did not finish. At a terminal it asks whether to go on
+// with it, otherwise the new run names it.
+func (a *App) offer(ctx context.Context, job *runtime.Job, options *unattended.Options) error {
+	planning := options.Planning.Ask || options.Planning.Only || options.Planning.Apply.File != "" ||
+		options.Planning.Renew.File != ""
+	if job.Run.ID != "" || job.DryRun || planning || job.Script == "-" {
+		return nil
+	}
+	script := job.Script
+	if !scripts.IsRef(script) {
+		var err error
+		if script, err = filepath.Abs(a.Process.Path(script)); err != nil {
+			return nil
+		}
+	}
+	folder, _ := filepath.Abs(a.Process.Path(".")) // "" where it was removed, as in the history
+	args := unattended.Arguments(a.Process, job, *options)
+	platform := runtime.PlatformName(a.Process, job.Connection)
+	run, err := unattended.History(a.Process).Unfinished(script, func(run *history.Summary) bool {
+		return isRun(run) && !ofPlan(run) && wasRun(run) && slices.Equal(run.Arguments, args) && run.Platform == platform &&
+			(len(args) == 0 || run.Folder == folder) && run.Job == options.Job
+	})
+	if err != nil || run == nil {
+		return nil // a history that cannot be read is reported by the run
+	}
+	if !a.Process.IsTerminal(a.Process.Stdin) || !a.Process.IsTerminal(a.Process.Stderr) {
+		options.Unfinished = run.RunID()
+		return nil
+	}
+	ctx, release := a.Process.CancelOnSignal(ctx)
+	defer release()
+	fmt.Fprintf(a.Process.Stderr, "transect: the run %s of this command, started %s, has not finished.\n", run.RunID(),
+		LocalTime(run.Started, a.Process.Now()))
+	resume, err := a.Process.Prefer(ctx, "Go on with it (yes), or start anew (no)?")
+	if resume {
+		job.Run = runtime.RunID{ID: run.RunID(), Known: true}
+	}
+	return err
+}
+
+// wasRun reports whether the start of a run got as far as its script.
+func wasRun(run *history.Summary) bool {
+	return !run.DryRun && (run.End == nil ||
+		run.End.ExitCode != runtime.ExitUsage && run.End.ExitCode != runtime.ExitLocked)
+}
+
 // unfinished finds the run to resume: the named one, or the last one of the script if it did not succeed; nil
 // for none.
 func (a *App) unfinished(r resumption, words []string, exact bool) (*history.Summary, error) {
@@ -84,10 +133,8 @@ func (a *App) unfinished(r resumption, words []string, exact bool) (*history.Sum
 	}
 	seen := map[string]bool{}
 	list, err := store.List(0, func(run *history.Summary) bool {
-		nothing := run.DryRun || run.End != nil && (run.End.ExitCode == runtime.ExitUsage ||
-			run.End.ExitCode == runtime.ExitLocked)
 		switch {
-		case nothing, run.Script == "-", !isRun(run), named == "" && ofPlan(run):
+		case !wasRun(run), run.Script == "-", !isRun(run), named == "" && ofPlan(run):
 			return false
 		case named != "":
 			return run.RunID() == named

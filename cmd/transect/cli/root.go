@@ -21,7 +21,7 @@ const exitCodes = `Exit codes:
   2    usage, configuration or syntax error
   3    finished, but some items failed
   4    credentials refused
-  5    temporary failure: running again may help
+  5    temporary failure: try again later
   6    another run holds the lock
   7    the outcome of a write is unknown, and needs a decision
   8    planned only, and something would be written

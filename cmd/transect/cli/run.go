@@ -94,6 +94,11 @@ does each day.
 				*job = job.With(a.debugger)
 			}
 			options.Planning.Options, options.Planning.By = given(cmd.Flags(), InPlan), a.UserName()
+			if resume.name == "" {
+				if err := a.offer(cmd.Context(), job, &options); err != nil {
+					return err
+				}
+			}
 			return unattended.Run(cmd.Context(), a.Process, *job, options)
 		},
 	}

@@ -25,6 +25,7 @@ type Summary struct {
 	Arguments []string  `json:"arguments"`           // without secrets
 	Command   string    `json:"command,omitempty"`   // for a shell, without secrets
 	Folder    string    `json:"folder,omitempty"`    // working directory
+	Platform  string    `json:"platform,omitempty"`  // as the settings name it, without a login
 	Job       string    `json:"job,omitempty"`       // of cron
 	Lock      string    `json:"lock,omitempty"`      // name of its lock
 	AskedBy   string    `json:"asked_by,omitempty"`  // program that requested it, by its own name
@@ -108,16 +109,16 @@ var meanings = map[int][2]string{
 	1: {"the script raised an error", "read the error: it names the line, the cause and a hint"},
 	2: {"usage, configuration or syntax error; nothing was run",
 		"correct the command, or check the script with transect check"},
-	3: {"finished, but some items failed", "see which and why, then run it again: finished work is not repeated"},
+	3: {"finished, but some items failed", "see which and why, then resume it: transect run --resume"},
 	4: {"credentials refused", "check user, password or client"},
 	5: {"temporary failure, such as network, overloaded platform or full disk",
-		"run it again later: finished work is not repeated"},
+		"resume it later: transect run --resume"},
 	6: {"another run held the lock", "nothing, unless the other run hangs"},
 	7: {"the outcome of a write is unknown, and needs a decision",
 		"check what the message names, then decide: transect runs settle"},
-	10:  {"the time limit was reached", "raise --timeout and run it again: it resumes"},
-	130: {"interrupted", "run it again: it resumes"},
-	143: {"terminated, as at a shutdown", "run it again: it resumes"},
+	10:  {"the time limit was reached", "resume it with a longer time: transect run --resume --timeout"},
+	130: {"interrupted", "resume it: transect run --resume"},
+	143: {"terminated, as at a shutdown", "resume it: transect run --resume"},
 }
 
 // Meaning explains an exit code, and returns advice, if any.
