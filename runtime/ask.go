@@ -130,22 +130,6 @@ func readLine(in io.Reader) (string, error) {
 	}
 }
 
-// Prefer asks a yes/no question until it is answered; the default is yes.
-func (p *Process) Prefer(ctx context.Context, text string) (bool, error) {
-	for {
-		answer, err := p.Ask(ctx, p.Stderr, text+" (yes/no)", "yes", false)
-		if err != nil {
-			return false, err
-		}
-		switch strings.ToLower(strings.TrimSpace(answer)) {
-		case "y", "yes":
-			return true, nil
-		case "n", "no":
-			return false, nil
-		}
-	}
-}
-
 // Confirm asks a yes/no question; the default is no.
 func (p *Process) Confirm(ctx context.Context, text string) (bool, error) {
 	answer, err := p.Ask(ctx, p.Stderr, text+" (yes/no)", "no", false)

@@ -3,12 +3,10 @@ package runtime
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/human"
-	"transect/client/transport"
 )
 
 // Connection is a platform and a login, as given by one source of settings. Sources are merged, see over.
@@ -195,30 +193,6 @@ func CheckPlanned(p *Process, flags Connection, address string) error {
 		"only the plan names the platform %s, and the login that is given (%s) was not given for it", human.Line(address),
 		secret), "name the platform to log in there: --url %s; or keep a login of it: transect login --url %[1]s",
 		human.Line(address))
-}
-
-// PlatformName names the platform and the user of a connection as the settings do, without secrets: the same settings
-// have the same name.
-func PlatformName(p *Process, flags Connection) string {
-	c, err := ResolveConnection(p, flags)
-	switch {
-	case err != nil:
-		return ""
-	case c.Local && c.LocalDir == "":
-		return "local"
-	case c.Local:
-		return "local " + p.AbsPath(c.LocalDir)
-	}
-	var words []string
-	if c.Config != "" {
-		c.Config = p.AbsPath(c.Config)
-	}
-	for _, word := range []string{c.URL, c.User, c.ClientID, c.Config, c.Profile} {
-		if word != "" {
-			words = append(words, transport.Redact(word))
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // ResolveConnection merges the command line with the environment.

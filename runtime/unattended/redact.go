@@ -66,3 +66,27 @@ func (r *redactor) arguments(args []string) []string {
 	}
 	return shown
 }
+
+// PlatformName names the platform and the user of a connection as the settings do, without secrets: the same settings
+// have the same name.
+func PlatformName(p *runtime.Process, flags runtime.Connection) string {
+	c, err := runtime.ResolveConnection(p, flags)
+	switch {
+	case err != nil:
+		return ""
+	case c.Local && c.LocalDir == "":
+		return "local"
+	case c.Local:
+		return "local " + p.AbsPath(c.LocalDir)
+	}
+	var words []string
+	if c.Config != "" {
+		c.Config = p.AbsPath(c.Config)
+	}
+	for _, word := range []string{c.URL, c.User, c.ClientID, c.Config, c.Profile} {
+		if word != "" {
+			words = append(words, transport.Redact(word))
+		}
+	}
+	return strings.Join(words, " ")
+}

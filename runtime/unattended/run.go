@@ -199,7 +199,7 @@ func (r *run) open() error {
 	}
 	r.summary.Command = r.redact.secrets(runtime.CommandLine(p, r.job))
 	r.summary.Folder, _ = filepath.Abs(p.Path(".")) // "" where the folder was removed
-	r.summary.Platform = runtime.PlatformName(p, r.job.Connection)
+	r.summary.Platform = PlatformName(p, r.job.Connection)
 	if r.options.Lock == LockOfScript {
 		r.summary.Lock = r.summary.Script
 	}

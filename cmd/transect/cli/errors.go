@@ -76,6 +76,19 @@ func (a *App) FlagError(cmd *cobra.Command, err error) error {
 // secretFlags are flags that people try for secrets.
 var secretFlags = []string{"password", "passwd", "pass", "pwd", "secret", "client-secret", "token", "access-token"}
 
+// ofJobsInstead maps flags of transect run that jobs do not have to what jobs have.
+var ofJobsInstead = map[string]string{
+	"lock":        "jobs have --key KEY: one at a time of all with the same KEY",
+	"lock-policy": "jobs have --key KEY: one at a time of all with the same KEY, the others wait",
+	"log-file":    logOfJob, "log-size": logOfJob, "log-keep": logOfJob,
+	"run":    "a job is a run by itself, job-N; each attempt goes on with it",
+	"resume": "a job goes on by itself; transect jobs retry N starts another attempt",
+	"again":  "submit the script again",
+	"job":    "a schedule names its jobs: transect schedule add NAME",
+}
+
+const logOfJob = "the output of a job is kept with it: transect jobs logs N"
+
 // unknownFlag suggests a flag with a similar name.
 func (a *App) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	var known []string
@@ -110,6 +123,9 @@ func (a *App) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	}
 	if cmd.CommandPath() == "transect cron add" && a.On(a.Process).run().Flags().Lookup(name) != nil {
 		return fault.Hinted(err, "flags of transect run go after the time: transect cron add NAME 'EXPR' --%s … SCRIPT", name)
+	}
+	if instead := ofJobsInstead[name]; instead != "" && cmd.Flags().Lookup("retries") != nil {
+		return fault.Hinted(err, "%s", instead)
 	}
 	cmd.Flags().VisitAll(visible)
 	if near := suggest.Nearest(name, known); near != "" {

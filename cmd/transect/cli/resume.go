@@ -74,7 +74,7 @@ func (a *App) offer(ctx context.Context, job *runtime.Job, options *unattended.O
 	}
 	folder, _ := filepath.Abs(a.Process.Path(".")) // "" where it was removed, as in the history
 	args := unattended.Arguments(a.Process, job, *options)
-	platform := runtime.PlatformName(a.Process, job.Connection)
+	platform := unattended.PlatformName(a.Process, job.Connection)
 	run, err := unattended.History(a.Process).Unfinished(script, func(run *history.Summary) bool {
 		return isRun(run) && !ofPlan(run) && wasRun(run) && slices.Equal(run.Arguments, args) && run.Platform == platform &&
 			(len(args) == 0 || run.Folder == folder) && run.Job == options.Job
@@ -90,11 +90,27 @@ func (a *App) offer(ctx context.Context, job *runtime.Job, options *unattended.O
 	defer release()
 	fmt.Fprintf(a.Process.Stderr, "transect: the run %s of this command, started %s, has not finished.\n", run.RunID(),
 		LocalTime(run.Started, a.Process.Now()))
-	resume, err := a.Process.Prefer(ctx, "Go on with it (yes), or start anew (no)?")
+	resume, err := a.prefers(ctx, "Go on with it (yes), or start anew (no)?")
 	if resume {
 		job.Run = runtime.RunID{ID: run.RunID(), Known: true}
 	}
 	return err
+}
+
+// prefers asks a yes/no question until it is answered; the default is yes.
+func (a *App) prefers(ctx context.Context, text string) (bool, error) {
+	for {
+		answer, err := a.Process.Ask(ctx, a.Process.Stderr, text+" (yes/no)", "yes", false)
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(strings.TrimSpace(answer)) {
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+	}
 }
 
 // wasRun reports whether the start of a run got as far as its script.
