@@ -102,6 +102,7 @@ type walk struct {
 	kept       map[int]map[string]int // the fields assigned to table variables, by their declarations
 	seen       map[string]fact        // the variables at the cursor
 	unread     map[string]bool        // names that unparsed parts may assign
+	unnamed    bool                   // unparsed parts may declare any name
 	partial    bool                   // there are unparsed parts
 	reassigned map[declaration]bool   // variables assigned to after their declaration
 	final      bool                   // reassigned is complete
@@ -123,7 +124,7 @@ type position struct{ line, column int }
 func newWalk(c *Checker, file string, read *reading, reassigned map[declaration]bool) *walk {
 	code := read.code
 	w := &walk{Checker: c, file: file, tokens: newTokens(read.left), plain: !bytes.Contains(code, []byte("setmetatable")),
-		unread: read.unread, partial: len(read.problems) > 0, kept: map[int]map[string]int{},
+		unread: read.unread, unnamed: read.unnamed, partial: len(read.problems) > 0, kept: map[int]map[string]int{},
 		facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
 		reassigned: reassigned, final: reassigned != nil, others: bytes.Contains(code, []byte("setfenv")),
 		assigned: map[string]position{}}

@@ -3,8 +3,10 @@ package lint
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -25,6 +27,7 @@ type reading struct {
 	chunk    []ast.Stmt
 	problems []Problem       // syntax errors
 	unread   map[string]bool // names that unparsed parts may assign
+	unnamed  bool            // unparsed parts may declare any name
 }
 
 // readable parses a script. After a syntax error it drops the line of the error, or the previous one, if the
@@ -95,7 +98,8 @@ func (r *reading) leaveOut(starts []int, line int) (rest bool) {
 }
 
 // leaveOutLine blanks only a line of a statement, or the previous one, if the statement parses without it and
-// the reachability of what follows does not change.
+// the reachability of what follows does not change; or it makes the line a correct one, if the next error is on a
+// later line and nothing else can be its cause.
 func (r *reading) leaveOutLine(from, to, line int) bool {
 	end := len(r.left)
 	for lines := bytes.SplitAfter(r.left, []byte("\n")); len(lines) > line; lines = lines[:len(lines)-1] {
@@ -103,17 +107,117 @@ func (r *reading) leaveOutLine(from, to, line int) bool {
 	}
 	for range 2 {
 		start := bytes.LastIndexByte(r.left[:max(end-1, 0)], '\n') + 1
-		if start <= from || end > to {
+		if start < from || end > to {
 			return false
 		}
-		before, line := r.left[from:start], r.left[start:end]
-		if inBlock(before) && simple(line) && vm.Check("", slices.Concat(before, r.left[end:to])) == nil {
+		before, text := r.left[from:start], r.left[start:end]
+		if start > from && inBlock(before) && simple(text) && vm.Check("", slices.Concat(before, r.left[end:to])) == nil {
 			r.blank(start, end)
+			return true
+		}
+		if instead, ok := repaired(text); ok && (start == from || goesOn(before)) &&
+			follows(r.left[end:], has(instead, "return")) &&
+			r.later(slices.Concat(before, instead, r.left[end:to]), from, line) {
+			r.blank(start, end)
+			copy(r.left[start:], instead)
 			return true
 		}
 		end = start
 	}
 	return false
+}
+
+// later reports whether a statement, which begins at an offset, has closed blocks and brackets, and no error up to a
+// line.
+func (r *reading) later(statement []byte, from, line int) bool {
+	if !balanced(statement) {
+		return false
+	}
+	_, problem := parsed("", statement)
+	return problem == nil || problem.Line+bytes.Count(r.code[:from], []byte("\n")) > line
+}
+
+// headers are the beginnings of lines that open a block, and correct lines that open the same kind.
+var headers = []struct{ begins, instead string }{
+	{"if ", "if _ then"}, {"elseif ", "elseif _ then"}, {"while ", "while _ do"}, {"for ", "while _ do"},
+	{"function ", "function _()"}, {"local function ", "function _()"},
+}
+
+// repaired returns a correct line of the same length in place of a whole statement or the beginning of a block. ok is
+// false for other lines, such as parts of an expression.
+func repaired(line []byte) (instead []byte, ok bool) {
+	tokens := slices.DeleteFunc(compile.Tokens(line), func(t compile.Token) bool {
+		return t.Kind == compile.Comment && !bytes.HasPrefix(line[t.From:], []byte("--["))
+	})
+	missing, closed := closing(line)
+	if len(tokens) == 0 || !closed || !whole(line, tokens) {
+		return nil, false
+	}
+	instead = blanked(line)
+	from, last := tokens[0].From, tokens[len(tokens)-1]
+	for _, h := range headers {
+		opens := missing == " end" || missing == "" && strings.HasSuffix(h.instead, "do")
+		mixed := strings.HasSuffix(h.instead, ")") && has(line, "then", "do")
+		if bytes.HasPrefix(line[from:], []byte(h.begins)) && opens && !mixed && !has(line, "end", "break", "return", "goto") {
+			from = min(from, max(0, last.To-len(h.instead))) // in place of the indentation, too
+			return instead, copy(instead[from:last.To], h.instead) == len(h.instead)
+		}
+	}
+	if first := string(line[from:tokens[0].To]); first == "return" {
+		copy(instead[from:], first)
+		return instead, missing == ""
+	}
+	return instead, missing == "" && simple(line)
+}
+
+// blanked returns a copy of code with spaces in place of everything but line ends.
+func blanked(code []byte) []byte {
+	code = bytes.Clone(code)
+	for i, c := range code {
+		if c != '\n' && c != '\r' {
+			code[i] = ' '
+		}
+	}
+	return code
+}
+
+// whole reports whether a line ends where an expression or the header of a block ends, and no text or comment in it
+// goes on on the next one.
+func whole(line []byte, tokens []compile.Token) bool {
+	for _, t := range tokens {
+		text := string(line[t.From:t.To])
+		if t.Kind == compile.Comment || t.Kind == compile.Text && (len(text) < 2 || text[0] == '[' || text[len(text)-1] != text[0]) {
+			return false
+		}
+	}
+	last := tokens[len(tokens)-1]
+	switch text := string(line[last.From:last.To]); last.Kind {
+	case compile.Identifier, compile.Number, compile.Text:
+		return true
+	case compile.Keyword:
+		return slices.Contains([]string{"end", "nil", "true", "false", "then", "do"}, text)
+	default:
+		return strings.ContainsAny(text, ")]}")
+	}
+}
+
+// goesOn reports whether a source ends in a block, and another statement may follow there: not after a return, which
+// would be the error itself.
+func goesOn(code []byte) bool {
+	missing, _ := closing(code)
+	return inBlock(code) && vm.Check("", slices.Concat(code, []byte("local _"+missing))) == nil
+}
+
+// follows reports whether code goes on with a statement, or the end of a block or of the code; after the last
+// statement of a block with an end only.
+func follows(code []byte, last bool) bool {
+	for _, t := range compile.Tokens(code) {
+		if text := string(code[t.From:t.To]); t.Kind != compile.Comment {
+			return !last && begins(code, t) && text != "do" ||
+				slices.Contains([]string{"end", "else", "elseif", "until"}, text)
+		}
+	}
+	return true
 }
 
 // inBlock reports whether a source ends in a block, between two statements.
@@ -141,13 +245,26 @@ func (r *reading) blank(from, to int) {
 		for word := range strings.FieldsFuncSeq(string(code), noLetter) { // also in unterminated strings
 			r.unread[word] = true
 		}
-	}
-	for i := from; i < to; i++ {
-		if c := r.left[i]; c != '\n' && c != '\r' {
-			r.left[i] = ' '
+		for _, t := range compile.Tokens(code) {
+			r.unnamed = r.unnamed || declares(code[t.From:]) && !readableNames().Match(code[t.From:])
 		}
 	}
+	copy(r.left[from:], blanked(r.left[from:to]))
 }
+
+// declares reports whether code begins with a keyword that declares names.
+func declares(code []byte) bool {
+	return slices.ContainsFunc([]string{"local ", "for ", "function ", "function("}, func(word string) bool {
+		return bytes.HasPrefix(code, []byte(word))
+	})
+}
+
+// readableNames matches code that begins with a declaration whose names can all be read.
+var readableNames = sync.OnceValue(func() *regexp.Regexp {
+	const names = `[A-Za-z_]\w*(\s*,\s*[A-Za-z_]\w*)*`
+	return regexp.MustCompile(`^(local\s+` + names + `\s*([=;\n\r]|$|--)|local\s+function\s|for\s+` + names +
+		`\s*(=|in\b)|function\s*[\w.:]*\s*\(\s*(` + names + `\s*(,\s*\.\.\.\s*)?|\.\.\.\s*)?\))`)
+})
 
 func noLetter(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 

@@ -1,15 +1,16 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
-
 	"strings"
 	"testing"
+	"time"
+
 	"transect/runtime/engine/compile"
 )
 
@@ -38,6 +39,15 @@ func TestSeveralSyntaxErrors(t *testing.T) {
 			"3 syntax, 4 unknown-function"},
 		{"local json = require('json')\njson.encode(1, {\n  indent 2,\n})\n", "3 syntax"},
 		{"while true do\n  if x then break y end\nend\nprint(1)\n", "2 syntax"},
+		{"local function f()\n  local a = = 1\n  print(a)\n  local b = = 2\n  return b c\nend\nf()\n", "2 syntax, 4 syntax, 5 syntax"},
+		{"while true do\n  x = = 2\n  y = 3 3\n  if a the\n    z()\n  else\n    z(1 2)\n  end\nend\nprint(1 2)\n",
+			"2 syntax, 3 syntax, 4 syntax, 7 syntax, 10 syntax"},
+		{"for i = 1 10 do\n  if i > then\n    print(i i)\n  end\nend\n", "1 syntax, 2 syntax, 3 syntax"},
+		{"local function f(a b)\n  local json = require('json')\n  print(json.decod('') a)\n  return json.decod(b)\nend\nf()\n", "1 syntax, 3 syntax"},
+		{"local function x() end\nlocal function f()\n  local = 1\n  for _ in pairs(x) do end\nend\nf()\n", "3 syntax"},
+		{"function f()\n  local a = = 1 +\n    2\n  local b = = 2\nend\n", "2 syntax"},
+		{"function f()\n  local a = = [[\n  x = = 1\n  ]]\n  b = 1\nend\n", "2 syntax"},
+		{"function f()\n  if a b and\n    c then\n    g(\"x\")\n  end\nend\n", "2 syntax"},
 	} {
 		if list := rules(checker.Script("test.lua", []byte(test.code))); list != test.want {
 			t.Errorf("%s\ngot %s, want %s", test.code, list, test.want)
@@ -55,8 +65,14 @@ func rules(problems []Problem) string {
 
 // TestOneErrorMakesNoOthers damages one token of scripts without problems: where that is a
 // syntax error, nothing else is told.
+// The same holds within a function around the whole script.
 func TestOneErrorMakesNoOthers(t *testing.T) {
 	t.Parallel()
+	t.Run("script", func(t *testing.T) { t.Parallel(); oneErrorMakesNoOthers(t, false) })
+	t.Run("function", func(t *testing.T) { t.Parallel(); oneErrorMakesNoOthers(t, true) })
+}
+
+func oneErrorMakesNoOthers(t *testing.T, inFunction bool) {
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	paths, err := filepath.Glob("../../scripts/*/*.lua")
@@ -77,6 +93,9 @@ func TestOneErrorMakesNoOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if inFunction {
+			code = slices.Concat([]byte("local function all(...)\n  "), bytes.ReplaceAll(code, []byte("\n"), []byte("\n  ")), []byte("\nend\nall()\n"))
+		}
 		tokens := compile.Tokens(code)
 		at := tokens[random.IntN(len(tokens))]
 		with := []string{"", "end", "(", ")", "}", "{", "=", "if", "then", "x y", "[[", "'", "--[[", "function", "return", ","}
@@ -86,7 +105,7 @@ func TestOneErrorMakesNoOthers(t *testing.T) {
 			continue
 		}
 		if wrong++; len(problems) > 1 {
-			t.Errorf("seed %d: %s:%d: %q: %v", seed, path, at.Line, damaged[max(0, at.From-40):min(len(damaged), at.From+40)], rules(problems))
+			t.Errorf("seed %d: %s:%d: %q: %v", seed, path, at.Line, damaged[max(0, at.From-40):min(len(damaged), at.From+40)], problems)
 		}
 	}
 	t.Logf("%d syntax errors", wrong)
