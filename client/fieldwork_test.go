@@ -87,7 +87,7 @@ func TestFieldworkSearches(t *testing.T) {
 	}
 }
 
-// testGenerator goes through two pages by number and by identifier, and looks for what was created meanwhile.
+// testGenerator goes through two pages by number and by identifier.
 func testGenerator(t *testing.T, manager, route string) {
 	t.Helper()
 	page := `{"results":[{"_id":"r2"},{"_id":"r1"}]}` + "\n" + `{"results":[]}`
@@ -95,10 +95,9 @@ func testGenerator(t *testing.T, manager, route string) {
 		args object
 		want []string
 	}{
-		{nil, []string{route + ` {"filter":{},"limit":50,"page":0,"sort":{"_id":1}}`, route + ` {"filter":{},"limit":50,"page":1,"sort":{"_id":1}}`,
-			route + ` {"filter":{},"limit":50,"page":0,"sort":{"_id":1}}`}},
+		{nil, []string{route + ` {"filter":{},"limit":50,"page":0,"sort":{"_id":1}}`, route + ` {"filter":{},"limit":50,"page":1,"sort":{"_id":1}}`}},
 		{object{"keyset_pagination": true, "limit": 2}, []string{route + ` {"filter":{},"limit":2,"sort":{"_id":-1}}`,
-			route + ` {"filter":{"_id":{"$lt":"r1"}},"limit":2,"sort":{"_id":-1}}`, route + ` {"filter":{"_id":{"$gt":"r2"}},"limit":2,"sort":{"_id":1}}`}},
+			route + ` {"filter":{"_id":{"$lt":"r1"}},"limit":2,"sort":{"_id":-1}}`}},
 	} {
 		c, r := record(t, map[string]string{"": page})
 		v, err := invoke(t, c, manager+".search_generator", test.args)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"sync/atomic"
 
 	"transect/client/fault"
 	"transect/client/schema"
@@ -97,6 +98,8 @@ type Engine struct {
 	Links []Interceptor
 	Send  Sender
 	Log   *slog.Logger // messages for users; none when nil
+
+	writes atomic.Int64 // counts the calls that write, when they begin and when they end
 }
 
 // do passes one call through the chain, ending in last.
@@ -114,6 +117,10 @@ func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (a
 		if err := v.Validate(); err != nil {
 			return Value{}, fault.In(s.FullName(), err)
 		}
+	}
+	if s.Effect != Read {
+		e.writes.Add(1)
+		defer e.writes.Add(1)
 	}
 	return e.through(ctx, &Call{Spec: s, Args: checked, In: in}, last)
 }

@@ -75,7 +75,7 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 			return e.sendPage(ctx, call, shrinkable)
 		})
 	}
-	return Value{Shape: ShapeIterator, Stream: newPager(call, log, send)}, nil
+	return Value{Shape: ShapeIterator, Stream: newPager(call, log, &e.writes, send)}, nil
 }
 
 // sendPage requests one page: the last link for it.

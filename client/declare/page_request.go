@@ -18,6 +18,7 @@ type pageRequest struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	answer chan pageAnswer // nil while it is not in flight
+	writes int64           // the count when it was sent
 }
 
 type pageAnswer struct {
@@ -25,6 +26,7 @@ type pageAnswer struct {
 	total int64 // matches; -1 when unknown
 	bytes int
 	took  time.Duration
+	at    time.Time
 	err   error
 }
 
@@ -67,11 +69,12 @@ func (p *pager) arguments(r *pageRequest) Args {
 func (p *pager) start(ctx context.Context, r *pageRequest) {
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.answer = make(chan pageAnswer, 1)
+	r.writes = p.writes.Load()
 	ctx, args, answer, send, shrinkable := r.ctx, p.arguments(r), r.answer, p.send, p.size.shrinkable()
 	p.fetchers.do(func() {
 		began := time.Now()
 		value, err := send(ctx, args, shrinkable)
-		got := pageAnswer{items: value.Items, total: value.Total, took: time.Since(began), err: err}
+		got := pageAnswer{items: value.Items, total: value.Total, took: time.Since(began), at: time.Now(), err: err}
 		for _, item := range got.items {
 			got.bytes += len(item)
 		}

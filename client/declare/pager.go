@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -24,6 +25,7 @@ import (
 type pager struct {
 	send   func(ctx context.Context, args Args, shrinkable bool) (Value, error)
 	log    *slog.Logger
+	writes *atomic.Int64 // calls of this client that write
 	args   Args
 	keyset bool
 	first  int64 // number of the first page
@@ -47,8 +49,9 @@ type pager struct {
 	growing  bool          // what is created appears behind the last record, or is found by its identifier
 	newest   string        // identifier of the newest record so far
 	end      int64         // offset behind the last record
-	again    bool          // the reader came to the end, and what was created meanwhile is requested
-	counted  int64         // matches at that time; -1 when unknown, 0 before
+	last     lastPage
+	again    bool  // the reader comes to the end, where what was created meanwhile is requested
+	counted  int64 // matches at that time; -1 when unknown, 0 before
 	done     bool
 }
 
@@ -74,9 +77,10 @@ const (
 	leastWindowBytes = 3 << 20
 )
 
-func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
+func newPager(call *Call, log *slog.Logger, writes *atomic.Int64,
+	send func(context.Context, Args, bool) (Value, error)) *Stream {
 	values, spec := call.Args.Values, call.Spec
-	p := &pager{send: send, log: log, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1,
+	p := &pager{send: send, log: log, writes: writes, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1,
 		fetchers: make(fetchers)}
 	p.keyset = values["keyset_pagination"] == true && call.keysetConflict() == ""
 	p.size = newPageSize(values, spec.generatorLimit)
@@ -94,6 +98,11 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 
 // fetch waits for the next page.
 func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err error) {
+	if p.again && p.counted == 0 && len(p.requests) == 0 && p.writes.Load() == p.last.writes &&
+		time.Since(p.last.at) < soon {
+		p.finish()
+		return nil, false, nil
+	}
 	p.widen()
 	p.fill(ctx)
 	r := p.requests[0]
@@ -184,6 +193,7 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 		if p.latency == 0 || got.took < p.latency {
 			p.latency = got.took
 		}
+		p.last = lastPage{writes: r.writes, at: got.at}
 		switch {
 		case p.again:
 			records = p.acceptNew(r, got)
@@ -282,6 +292,16 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 }
 
 func identifierOf(record []byte) string { return gjson.GetBytes(record, "_id").String() }
+
+// lastPage tells when the newest page was requested and came.
+type lastPage struct {
+	writes int64 // the count when it was requested
+	at     time.Time
+}
+
+// soon is the time after the last page in which only what this client created is looked for: looking costs a round
+// trip, which would be a large part of a short search.
+const soon = time.Second
 
 // lookAgain ends the iteration, or the first time requests the last page once more, when the reader comes to its end:
 // what was created meanwhile is found.

@@ -32,6 +32,7 @@ type shelf struct {
 	pad       int  // bytes of each record besides its identifier
 
 	requests, inFlight, peak atomic.Int64
+	writes                   atomic.Int64 // of this client
 	mu                       sync.Mutex
 	making                   chan struct{} // holds the request being answered, if serial
 	turns                    *turns        // decides the order of answers, unless nil
@@ -47,8 +48,14 @@ func (s *shelf) send(ctx context.Context, args Args, _ bool) (Value, error) {
 	return Value{Items: items, Total: total}, err
 }
 
-// grow adds records once all requests in flight are answered.
+// grow creates records once all requests in flight are answered.
 func (s *shelf) grow(n int) {
+	s.writes.Add(1)
+	s.growElsewhere(n)
+}
+
+// growElsewhere adds records that another client creates.
+func (s *shelf) growElsewhere(n int) {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +158,7 @@ func (s *shelf) iterate(standard int64, values map[string]any) *Stream {
 	if values == nil {
 		values = map[string]any{}
 	}
-	return newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), s.send)
+	return newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), &s.writes, s.send)
 }
 
 // read returns the next record in either way, as a number.
