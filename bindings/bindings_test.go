@@ -3,7 +3,6 @@ package bindings_test
 import (
 	"bytes"
 	"context"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"transect/bindings/lookup"
 	"transect/client"
 	"transect/platform"
+	"transect/runtime/examples"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/plan"
@@ -243,9 +243,7 @@ sdk.credentials.create{ name = "n", company = company, credentials = { type = "d
 }
 
 func TestModuleExamples(t *testing.T) {
-	examples := maps.Clone(bindings.Examples())
-	maps.Copy(examples, ingest.Examples())
-	maps.Copy(examples, lookup.Examples())
+	examples := examples.Of(bindings.Examples, ingest.Examples, lookup.Examples)
 	for _, m := range append(bindings.Modules(), bindings.Declaration(), ingest.Declaration(), lookup.Declaration()) {
 		for _, f := range m.Funcs {
 			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, examples[m.Name+"."+f.Name].Text()) })

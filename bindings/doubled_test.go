@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/sqlitefile"
+	"transect/runtime/examples"
 )
 
 // A request that arrives after the settling time, when it was sent again already,
@@ -23,7 +24,7 @@ func TestDoubledWritesAreTold(t *testing.T) {
 		"tags.create", "features.create_features", "season_planner_missions.add_mission_to_trial", "analytics.order"} {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
-			r := newLostRun(t, op, inFolder(bindings.Examples()[op].Text(), t.TempDir()), files)
+			r := newLostRun(t, op, inFolder(examples.Of(bindings.Examples)[op].Text(), t.TempDir()), files)
 			defer r.close()
 			_ = r.start(tooLate, 1)
 			if err := r.start(never, 0); err != nil {
@@ -83,7 +84,7 @@ func TestOldSetsAreLookedAt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newLostRun(t, op, bindings.Examples()[op].Text(), nil)
+			r := newLostRun(t, op, examples.Of(bindings.Examples)[op].Text(), nil)
 			defer r.close()
 			_ = r.start(c.die, 1)
 			r.ahead.Add(int64(c.later))
@@ -111,7 +112,7 @@ func TestOldSetsAreLookedAt(t *testing.T) {
 // the run wait for the time to come again.
 func TestClockSetBack(t *testing.T) {
 	const op = "projects.create"
-	whole := newLostRun(t, op, bindings.Examples()[op].Text(), nil)
+	whole := newLostRun(t, op, examples.Of(bindings.Examples)[op].Text(), nil)
 	defer whole.close()
 	if err := whole.start(never, 0); err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestClockSetBack(t *testing.T) {
 	for _, die := range []death{beforeSent, answerLost, afterNoted} {
 		t.Run(die.String(), func(t *testing.T) {
 			t.Parallel()
-			r := newLostRun(t, op, bindings.Examples()[op].Text(), nil)
+			r := newLostRun(t, op, examples.Of(bindings.Examples)[op].Text(), nil)
 			defer r.close()
 			_ = r.start(die, 1)
 			r.ahead.Add(int64(-2 * time.Hour))

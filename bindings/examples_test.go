@@ -6,6 +6,7 @@ import (
 
 	"transect/bindings"
 	"transect/client"
+	"transect/runtime/examples"
 )
 
 // TestExamples runs the example of every operation, each on a platform of its
@@ -27,7 +28,7 @@ func eachExample(t *testing.T, run func(t *testing.T, files []string, code strin
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops() {
 			t.Run(s.FullName(), func(t *testing.T) {
-				example, ok := bindings.Examples()[s.FullName()]
+				example, ok := examples.Of(bindings.Examples)[s.FullName()]
 				if !ok {
 					t.Fatalf("bindings/examples/%s.lua has no section -- %s", m.Name, s.FullName())
 				}
@@ -62,7 +63,7 @@ func TestExamplesAreOfOperations(t *testing.T) {
 			known[m.Name+"."+f.Name] = true
 		}
 	}
-	for name := range bindings.Examples() {
+	for name := range examples.Of(bindings.Examples) {
 		if !known[name] {
 			t.Errorf("there is an example of %s, which is not an operation", name)
 		}

@@ -27,6 +27,7 @@ import (
 	"transect/client/recovery"
 	"transect/client/sqlitefile"
 	"transect/platform"
+	"transect/runtime/examples"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -87,7 +88,7 @@ func (l *lostTally) String() string {
 }
 
 func testLost(t *testing.T, s *declare.Spec, files []string, tally *lostTally) {
-	code := inFolder(bindings.Examples()[s.FullName()].Text(), t.TempDir())
+	code := inFolder(examples.Of(bindings.Examples)[s.FullName()].Text(), t.TempDir())
 	whole := newLostRun(t, s.FullName(), code, files)
 	if err := whole.start(never, 0); err != nil {
 		t.Fatal(err)

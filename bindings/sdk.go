@@ -8,7 +8,6 @@ import (
 	"embed"
 	"errors"
 	"slices"
-	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -20,11 +19,10 @@ import (
 	"transect/runtime/vm"
 )
 
+// Examples are the examples of the operations, and of the modules made here; see package examples.
+//
 //go:embed examples/*.lua
-var exampleFiles embed.FS
-
-// Examples are the examples of the operations, and of the modules made here.
-var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
+var Examples embed.FS
 
 // Connect opens a connection: with the command line's settings when own is nil, otherwise with the settings of a
 // script.

@@ -19,6 +19,7 @@ import (
 	"transect/client/declare"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime/examples"
 )
 
 // plant makes the secrets of the examples recognisable.
@@ -60,7 +61,7 @@ func TestLedgersHoldNoSecrets(t *testing.T) {
 	for _, m := range client.Declarations() {
 		for i, s := range m.Ops() {
 			if s.Effect != declare.Read && (!testing.Short() || i%7 == 0 || s.Secret()) {
-				codes[s.FullName()] = plant.Replace(bindings.Examples()[s.FullName()].Text())
+				codes[s.FullName()] = plant.Replace(examples.Of(bindings.Examples)[s.FullName()].Text())
 			}
 		}
 	}

@@ -4,16 +4,14 @@ package stdlib
 
 import (
 	"embed"
-	"sync"
 
 	"transect/runtime/module"
 )
 
+// Examples are the examples of all functions and methods; see package examples.
+//
 //go:embed examples/*.lua
-var exampleFiles embed.FS
-
-// Examples returns the examples of all functions and methods.
-var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
+var Examples embed.FS
 
 // Modules lists every module, in the order of the reference. Their functions exist after Declare.
 func Modules() []*module.Module {

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"transect/runtime/examples"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -36,7 +37,7 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 	check := func(name string, f module.Func) {
 		checked[name] = true
 		t.Run(name, func(t *testing.T) {
-			example := stdlib.Examples()[name].Text()
+			example := examples.Of(stdlib.Examples)[name].Text()
 			if f.Doc == "" || example == "" || f.Call == nil {
 				t.Fatal("needs a doc, an example and a call")
 			}
@@ -62,7 +63,7 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 			}
 		}
 	}
-	for name := range stdlib.Examples() {
+	for name := range examples.Of(stdlib.Examples) {
 		if !checked[name] {
 			t.Errorf("there is an example of %s, which is no function", name)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/runtime/examples"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -66,7 +67,7 @@ func TestNoExampleReachesTheWorldWithoutAsking(t *testing.T) {
 			}
 		})
 	}
-	for name, example := range stdlib.Examples() {
+	for name, example := range examples.Of(stdlib.Examples) {
 		each(name, example.Text())
 	}
 }

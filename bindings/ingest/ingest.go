@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -23,11 +22,10 @@ import (
 	"transect/runtime/vm"
 )
 
+// Examples are the examples of the functions; see package examples.
+//
 //go:embed examples/*.lua
-var exampleFiles embed.FS
-
-// Examples are the examples of the functions.
-var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
+var Examples embed.FS
 
 const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a list or an iterator of them.
 Files become datasets, created in bulk and filled in parallel; files that belong together, such as a

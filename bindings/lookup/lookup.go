@@ -15,11 +15,10 @@ import (
 	"transect/runtime/vm"
 )
 
+// Examples are the examples of the functions; see package examples.
+//
 //go:embed examples/*.lua
-var exampleFiles embed.FS
-
-// Examples are the examples of the functions.
-var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
+var Examples embed.FS
 
 var (
 	lookupText = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}

@@ -21,6 +21,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/runtime"
+	"transect/runtime/examples"
 	"transect/runtime/reference"
 	"transect/scripts"
 	"transect/testdata/flightgen"
@@ -93,7 +94,7 @@ func twiceScripts(t *testing.T) (all []twice) {
 	}
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops() {
-			example := bindings.Examples()[s.FullName()]
+			example := examples.Of(bindings.Examples)[s.FullName()]
 			all = append(all, twice{name: "example of " + s.FullName(), code: example.Text(), empty: true,
 				args: []string{"flight/FLIGHT_0001.JPG", "ortho.tif"}})
 		}

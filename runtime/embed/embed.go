@@ -18,6 +18,7 @@ import (
 	"transect/bindings"
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -114,6 +115,28 @@ func New(ctx context.Context, o Options) (*Runtime, error) {
 		}
 	}
 	return r, nil
+}
+
+// Fn declares a function of a module by its Go function. The tags of In declare the parameters (schema.Tags), in their
+// order; returns is the result, for people. Out reaches scripts in the form of its JSON; struct{} is no result. Other
+// tasks go on while f works; ctx is that of the task.
+func Fn[In, Out any](name, doc, returns string, f func(ctx context.Context, in In) (Out, error)) module.Func {
+	params, err := schema.FromStruct(reflect.TypeFor[In]())
+	if err != nil {
+		panic(err) // a wrong tag, found by any use of the struct
+	}
+	return module.Func{Name: name, Doc: doc, Params: params, Returns: returns, Call: func(c *module.Call) (result any, err error) {
+		var in In
+		c.Fill(&in)
+		err = c.Blocking(func(ctx context.Context) error {
+			result, err = f(ctx, in)
+			return err
+		})
+		if _, none := result.(struct{}); none || err != nil {
+			return nil, err
+		}
+		return result, nil
+	}}
 }
 
 // Close ends the runtime and what still runs in it.

@@ -120,6 +120,13 @@ func openEnded(args []argument) bool {
 
 // arguments checks a call of a module's function.
 func (w *walk) arguments(called string, params []module.Param, args []argument, at position) {
+	if len(args) == 1 && args[0].table != nil {
+		given, _ := w.fields(args[0].table)
+		if module.TakesNames(params, slices.Collect(maps.Keys(given))) {
+			w.named(called, params, args[0], "argument")
+			return
+		}
+	}
 	for i, p := range params {
 		if p.Name == "..." {
 			return
@@ -155,7 +162,7 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	case a.kind == "nil" && !module.Accepts(p.Type, lua.LNil):
 		w.missing(called, p, what, a.at)
 	case p.Fields != nil && a.table != nil:
-		w.options(called, p.Fields, a)
+		w.named(called, p.Fields, a, "option")
 	case p.Fields != nil && a.kind != "" && a.kind != "table":
 		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be a table, not a %s", called, what, p.Name, a.kind), p.Doc)
 	case p.Fields == nil && p.Type != "" && a.kind != "" && !module.Accepts(p.Type, sample(a.fact)):
@@ -168,25 +175,25 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	}
 }
 
-// options checks a table constructor passed as options.
-func (w *walk) options(called string, params []module.Param, a argument) {
+// named checks a table constructor that names arguments or options.
+func (w *walk) named(called string, params []module.Param, a argument, what string) {
 	given, complete := w.fields(a.table)
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := schema.Find(params, name)
 		if p == nil {
 			names := schema.Names(params)
-			w.report(given[name].at, UnknownArgument, called+" has no option "+name,
+			w.report(given[name].at, UnknownArgument, called+" has no "+what+" "+name,
 				near(name, names, "it has "+strings.Join(names, ", ")))
 			continue
 		}
 		seen[p.Name] = true
 		w.argument(called, p.Name, given[name])
-		w.param(called, *p, given[name], "option")
+		w.param(called, *p, given[name], what)
 	}
 	for _, p := range params {
 		if complete && !seen[p.Name] {
-			w.missing(called, p, "option", a.at)
+			w.missing(called, p, what, a.at)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"transect/bindings"
 	"transect/bindings/ingest"
 	"transect/bindings/lookup"
+	"transect/runtime/examples"
 	"transect/runtime/module"
 	"transect/stdlib"
 )
@@ -351,10 +352,8 @@ func TestExamplesAreClean(t *testing.T) {
 			t.Errorf("%s:%d:%d: %s [%s]\n%s", p.File, p.Line, p.Column, p.Message, p.Rule, strings.Split(code, "\n")[p.Line-1])
 		}
 	}
-	for _, examples := range []map[string]module.Example{stdlib.Examples(), bindings.Examples(), ingest.Examples(), lookup.Examples()} {
-		for name, example := range examples {
-			clean(name, example.Text())
-		}
+	for name, example := range examples.Of(stdlib.Examples, bindings.Examples, ingest.Examples, lookup.Examples) {
+		clean(name, example.Text())
 	}
 	for _, pattern := range []string{"../../scripts/*_test.lua", "../../scripts/[lt]*/*.lua", "../reference/project/[^.]*.lua"} {
 		files, err := filepath.Glob(pattern)

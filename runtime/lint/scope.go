@@ -52,7 +52,8 @@ func (w *walk) close() {
 
 func (w *walk) declare(name string, at position, from declaration, known fact) *variable {
 	simple := slices.Contains([]string{"nil", "boolean", "number", "string"}, known.kind)
-	if w.final && w.reassigned[from] || w.unread[name] || w.unnamed || simple && w.partial { // unparsed parts may assign it
+	unparsed := w.unread[name] || w.unnamed || simple && w.partial // unparsed parts may assign it
+	if w.final && w.reassigned[from] || unparsed {
 		known = fact{}
 	}
 	v := &variable{name: name, position: at, from: from, known: known}

@@ -158,7 +158,8 @@ func repaired(line []byte) (instead []byte, ok bool) {
 	for _, h := range headers {
 		opens := missing == " end" || missing == "" && strings.HasSuffix(h.instead, "do")
 		mixed := strings.HasSuffix(h.instead, ")") && has(line, "then", "do")
-		if bytes.HasPrefix(line[from:], []byte(h.begins)) && opens && !mixed && !has(line, "end", "break", "return", "goto") {
+		begins := bytes.HasPrefix(line[from:], []byte(h.begins))
+		if begins && opens && !mixed && !has(line, "end", "break", "return", "goto") {
 			from = min(from, max(0, last.To-len(h.instead))) // in place of the indentation, too
 			return instead, copy(instead[from:last.To], h.instead) == len(h.instead)
 		}

@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -90,6 +91,9 @@ func (c *Call) check(f *Func, self *Type) error {
 		given = given[:len(given)-1]
 	}
 	c.args = make(map[string]lua.LValue, len(f.Params))
+	if t := alone(given); t != nil && TakesNames(f.Params, keysOf(t)) {
+		return c.bindNamed(f.Params, t, "argument")
+	}
 	for i := range f.Params {
 		p := &f.Params[i]
 		if p.Name == "..." {
@@ -110,6 +114,30 @@ func (c *Call) check(f *Func, self *Type) error {
 		return fault.Of(&fault.ParameterError{}, "takes %s, got %d", AtMost(len(f.Params)), len(given))
 	}
 	return nil
+}
+
+// TakesNames reports whether a table with some keys, given alone, names the arguments of a function, as operations of
+// managers take them: the first parameter takes no table, and a key is the name of a parameter.
+func TakesNames(params []Param, keys []string) bool {
+	if len(params) == 0 || params[0].Fields != nil || params[0].Type.Kinds()&schema.Table != 0 ||
+		schema.Find(params, "...") != nil {
+		return false
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return schema.Find(params, key) != nil })
+}
+
+// alone returns the only argument of a call if it is a plain table.
+func alone(given []lua.LValue) *lua.LTable {
+	if len(given) != 1 {
+		return nil
+	}
+	t, _ := given[0].(*lua.LTable)
+	return t
+}
+
+func keysOf(t *lua.LTable) (keys []string) {
+	t.ForEach(func(k, _ lua.LValue) { keys = append(keys, k.String()) })
+	return keys
 }
 
 // AtMost returns how many arguments a function takes, in words.
@@ -160,27 +188,29 @@ func (c *Call) bindOptions(p *Param, v lua.LValue) error {
 	if v != lua.LNil && !ok {
 		return fault.Of(&fault.ParameterError{}, "argument %s must be a table of options, got %s", p.Name, vm.TypeName(v))
 	}
-	for i := range p.Fields {
+	if t != nil {
+		c.args[p.Name] = t
+	}
+	return c.bindNamed(p.Fields, t, "option")
+}
+
+// bindNamed binds the values of a table, which may be nil, to the parameters of their names.
+func (c *Call) bindNamed(params []Param, t *lua.LTable, noun string) error {
+	for i := range params {
 		var value lua.LValue = lua.LNil
 		if t != nil {
-			value = t.RawGetString(p.Fields[i].Name)
+			value = t.RawGetString(params[i].Name)
 		}
-		if err := c.bindParam(&p.Fields[i], value, "option"); err != nil {
+		if err := c.bindParam(&params[i], value, noun); err != nil {
 			return err
 		}
 	}
 	if t == nil {
 		return nil
 	}
-	c.args[p.Name] = t
-	var unknown string
-	t.ForEach(func(k, _ lua.LValue) {
-		if name := k.String(); schema.Find(p.Fields, name) == nil && (unknown == "" || name < unknown) {
-			unknown = name
-		}
-	})
-	if unknown != "" {
-		return schema.Unknown("option", unknown, p.Fields)
+	unknown := slices.DeleteFunc(keysOf(t), func(name string) bool { return schema.Find(params, name) != nil })
+	if len(unknown) > 0 {
+		return schema.Unknown(noun, slices.Min(unknown), params)
 	}
 	return nil
 }

@@ -158,6 +158,7 @@ func function(group, object string, f module.Func) *Entry {
 	if e.Returns == "" {
 		e.Returns = "nothing"
 	}
+	e.byName = len(f.Params) > 0 && module.TakesNames(f.Params, []string{f.Params[0].Name})
 	var names []string
 	for _, p := range f.Params {
 		p.Positional = true

@@ -141,7 +141,7 @@ func (g *Group) writeModule(w io.Writer) {
 
 // writeFunction writes a function of a module, or a method.
 func (e *Entry) writeFunction(w io.Writer, module *Group) {
-	var names []string
+	var names, fields []string
 	var params strings.Builder
 	for _, p := range e.Parameters {
 		kind, mark := p.lua, optionalMark(p)
@@ -155,8 +155,12 @@ func (e *Entry) writeFunction(w io.Writer, module *Group) {
 		line := fmt.Sprintf("---@param %s%s %s %s", p.Name, mark, kind, p.Doc)
 		params.WriteString(strings.TrimRight(line, " ") + "\n")
 		names = append(names, p.Name)
+		fields = append(fields, p.Name+mark+": "+kind)
 	}
 	fmt.Fprintf(w, "---%s\n%s", commented(e.Doc), params.String())
+	if e.byName {
+		fmt.Fprintf(w, "---@overload fun(args: { %s }): any\n", strings.Join(fields, ", "))
+	}
 	if e.Returns != "nothing" {
 		fmt.Fprintf(w, "---@return %s\n", e.returnType(module))
 	}

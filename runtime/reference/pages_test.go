@@ -3,7 +3,6 @@ package reference_test
 import (
 	"bytes"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 	"transect/bindings/lookup"
 	"transect/client"
 	"transect/platform"
+	"transect/runtime/examples"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/reference"
@@ -301,9 +301,7 @@ func TestRecipesTeachGoodHabits(t *testing.T) {
 			t.Errorf("%s takes the first of what is found", s.Name)
 		}
 	}
-	examples := maps.Clone(bindings.Examples())
-	maps.Copy(examples, ingest.Examples())
-	maps.Copy(examples, lookup.Examples())
+	examples := examples.Of(bindings.Examples, ingest.Examples, lookup.Examples)
 	for name, e := range examples {
 		if first.MatchString(e.Text()) {
 			t.Errorf("the example of %s takes the first of what is found:\n%s", name, e.Text())

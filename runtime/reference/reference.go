@@ -14,6 +14,7 @@ import (
 	"transect/bindings/lookup"
 	"transect/client"
 	"transect/client/declare"
+	"transect/runtime/examples"
 	"transect/runtime/lint"
 	"transect/runtime/module"
 	"transect/stdlib"
@@ -71,8 +72,9 @@ type Entry struct {
 
 	Spec *declare.Spec `json:"-"` // of an operation
 
-	example module.Example
+	example examples.Example
 	result  results
+	byName  bool // a module's function whose arguments may be named, in one table
 }
 
 // Parameter is an argument, or an option in a table of options.
@@ -107,14 +109,10 @@ func New(more ...*module.Module) *Reference {
 	for _, m := range lint.Modules(more...) {
 		r.Modules = append(r.Modules, moduleGroup(m.Declare()))
 	}
-	examples := []map[string]module.Example{bindings.Examples(), ingest.Examples(), lookup.Examples(), stdlib.Examples()}
+	known := examples.Of(bindings.Examples, ingest.Examples, lookup.Examples, stdlib.Examples)
 	for _, g := range r.Groups() {
 		for _, e := range g.Entries() {
-			for _, all := range examples {
-				if own, ok := all[e.FullName()]; ok {
-					e.example = own
-				}
-			}
+			e.example = known[e.FullName()]
 			e.Example = e.example.Text()
 		}
 	}
