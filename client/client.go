@@ -202,7 +202,7 @@ func (c *Client) Manager(name string) *declare.Manager {
 
 // Managers lists the managers by name, alias and doc alone, without their
 // operations: cheap enough for every start.
-func Managers() []*declare.Manager { return declare.Names(&Client{}) }
+var Managers = sync.OnceValue(func() []*declare.Manager { return declare.Names(&Client{}) })
 
 // Declarations lists every manager of the interface without a connection: for
 // documentation, checks, and the platform that answers them.

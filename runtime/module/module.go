@@ -218,7 +218,7 @@ func ObjectValue(v lua.LValue) (any, bool) {
 type registryKey struct{}
 
 func registry(in *vm.Interp) map[string]*Module {
-	return vm.State(in, registryKey{}, func() map[string]*Module { return map[string]*Module{} })
+	return vm.State(in, registryKey{}, func() map[string]*Module { return make(map[string]*Module, 128) })
 }
 
 // Preload makes modules available to require. A module's table is built when a

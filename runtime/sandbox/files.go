@@ -137,7 +137,7 @@ func (s *Sandbox) ReadFile(path string) ([]byte, error) {
 // is a file. Lua files in the given folders, canonical paths, are part of the
 // script and need no permission.
 func (s *Sandbox) PermitModule(path string, folders []string) error {
-	if !s.Restricted() || ownModule(Canonical(path), folders) {
+	if !s.Restricted() || len(folders) > 0 && ownModule(Canonical(path), folders) {
 		return nil
 	}
 	return s.Permit(Read, path)

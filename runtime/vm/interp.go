@@ -210,7 +210,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in := &Interp{
 		opt:     opt.withDefaults(),
 		lock:    newLock(),
-		loaders: map[string]func(L *lua.LState) lua.LValue{},
+		loaders: make(map[string]func(L *lua.LState) lua.LValue, 128),
 		state:   map[any]any{},
 		locals:  map[string][]string{},
 		named:   map[string]map[writtenCall][]NilArgument{},
