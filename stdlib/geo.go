@@ -26,11 +26,12 @@ var geoModule = &module.Module{
 		"metres. Lengths and areas are geodesic, on the WGS 84 ellipsoid " +
 		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored " +
 		"by what measures them. Nothing is cut at the antimeridian.",
-	Lazy: geoFuncs,
+	Types: []*module.Type{geoPackageType},
+	Lazy:  geoFuncs,
 }
 
 func geoFuncs() []module.Func {
-	return slices.Concat(geoMakers, []module.Func{
+	return slices.Concat(geoMakers, []module.Func{geoPackageFunc}, []module.Func{
 		{
 			Name: "check", Doc: "Checks GeoJSON (RFC 7946); a ValueError names the wrong coordinate.",
 			Params: []module.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"},

@@ -89,3 +89,26 @@ assert(geo.from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)
 assert(geo.from_wkt("POINT Z (4 52 10)").coordinates[3] == 10)
 assert(geo.from_wkt("LINESTRING M (4 52 0,5 52 250)").measures[2] == 250)
 assert(#geo.from_wkt("MULTIPOINT(1 2, 3 4)").coordinates == 2)
+
+-- geo.geopackage
+local geo = require("geo")
+local out = geo.geopackage("trees.gpkg", {
+  { name = "trees", geometry = "Point", columns = { { "kind", "string" }, { "height", "number" } } },
+})
+out:add("trees", { geometry = geo.point(4.5, 52), kind = "oak", height = 12.5 })
+out:close()
+
+-- geopackage:add
+local geo = require("geo")
+local out = geo.geopackage("notes.gpkg", { { name = "notes", columns = { { "text", "string" } } } })
+out:add("notes", { text = "the gate is open" })
+out:close()
+
+-- geopackage:close
+local out = require("geo").geopackage("empty.gpkg", { { name = "empty", columns = {} } })
+out:close()
+
+-- geopackage:discard
+local out = require("geo").geopackage("none.gpkg", {})
+out:discard()
+assert(not require("fs").exists("none.gpkg"))
