@@ -1,0 +1,67 @@
+-- Write a project as STAC, GeoJSON, GeoPackage, CSV, or a project of QGIS
+local script, fs, json = require("script"), require("fs"), require("json")
+local find, show, export = require("lib.find"), require("lib.show"), require("lib.export")
+
+local args = script.args({
+  "target",
+  "dir",
+  _doc = [[
+Write what the platform knows of a project, or of one mission, to a new or empty folder. stac is a static catalogue
+(STAC 1.1) with a collection for each mission and an item for each dataset; geojson and csv are a file for each of photos,
+footprints, flight_lines, datasets, annotations and features; gpkg is one GeoPackage with these layers; qgis is that and
+a project file, project.qgs. Memory does not grow with the number of datasets.]],
+  _example = [[
+transect export 'North quarry' catalogue --format stac --files
+transect export 'North quarry/May survey' may --format gpkg
+transect export 'North quarry' quarry --format qgis --share-days 30]],
+  target = { "string", value = "PROJECT[/MISSION]", complete = "names", doc = "project or mission, by name or id" },
+  dir = { "string", value = "DIR", complete = "folders", doc = "folder for the files, created when missing" },
+  format = {
+    "string",
+    value = "FORMAT",
+    choices = { "stac", "geojson", "gpkg", "csv", "qgis" },
+    doc = "what to write",
+  },
+  files = { "boolean", doc = "stac: fetch the files of the items, too" },
+  links = {
+    "string",
+    default = "relative",
+    choices = { "relative", "absolute" },
+    doc = "stac: how items name their files, which are in files/ beside them",
+  },
+  share_days = {
+    "integer",
+    optional = true,
+    value = "N",
+    doc = "qgis: show the tiles of rasters, by links that anyone can open for N days",
+  },
+  json = { "boolean", doc = "print the numbers as JSON" },
+})
+
+if args.share_days and args.format ~= "qgis" then
+  script.usage_error("--share-days goes with --format qgis")
+elseif args.files and args.format ~= "stac" then
+  script.usage_error("--files goes with --format stac", "transect get fetches the files alone")
+end
+local project, mission = find.target(args.target)
+if fs.exists(args.dir) and (fs.is_file(args.dir) or #fs.list(args.dir) > 0) then
+  script.usage_error(args.dir .. " is not an empty folder", "name a new one")
+end
+local counts = export.run(
+  { project = project, mission = mission },
+  args.dir,
+  { format = args.format, files = args.files, links = args.links, share_days = args.share_days }
+)
+if args.json then
+  print(json.encode(counts))
+else
+  local names = {}
+  for name, n in pairs(counts) do
+    if n > 0 or name == "failed" then
+      names[#names + 1] = n .. " " .. name:gsub("_", " ")
+    end
+  end
+  table.sort(names)
+  show.note("wrote to " .. args.dir .. ": " .. (#names > 0 and table.concat(names, ", ") or "nothing, the project is empty"))
+end
+script.fail_items(counts.failed or 0)
