@@ -2,14 +2,23 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"transect/runtime"
+	"transect/scripts"
+	"transect/stdlib"
 )
 
 const checkout = "../.."
@@ -196,6 +205,288 @@ func TestPagesRun(t *testing.T) {
 		}
 		if !slices.Contains(run, name) {
 			t.Errorf("no script runs %s: add the line \"page %s\" to one", name, name)
+		}
+	}
+}
+
+// pageLink finds links: a file and a part of it.
+var pageLink = regexp.MustCompile(`\]\(([^)\s#]*)(?:#([^)\s]*))?\)`)
+
+// anchors returns the names of the parts of a page, as GitHub makes them of headings.
+func anchors(page string) (all []string) {
+	seen := map[string]int{}
+	other := regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		name := strings.ReplaceAll(other.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		if seen[name]++; seen[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, seen[name]-1)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// brokenLinks returns the links of a page that lead nowhere; read returns a file of the checkout.
+func brokenLinks(name, page string, read func(name string) (string, bool)) (broken []string) {
+	for _, m := range pageLink.FindAllStringSubmatch(page, -1) {
+		if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+			continue
+		}
+		target := name
+		if m[1] != "" {
+			target = path.Join(path.Dir(name), m[1])
+		}
+		text, ok := read(target)
+		if !ok || m[2] != "" && !slices.Contains(anchors(text), m[2]) {
+			broken = append(broken, m[0][2:len(m[0])-1])
+		}
+	}
+	return broken
+}
+
+// TestLinksOfPages: each link of a page leads to a file, and to a heading of it; so do names of pages in code.
+func TestLinksOfPages(t *testing.T) {
+	t.Parallel()
+	read := func(name string) (string, bool) {
+		text, err := os.ReadFile(filepath.Join(checkout, name))
+		if err != nil {
+			_, err = os.Stat(filepath.Join(checkout, name))
+		}
+		return string(text), err == nil
+	}
+	named := regexp.MustCompile(`\bdocs/[a-z][a-z0-9_/-]*\.md\b`)
+	pages, code := 0, 0
+	err := fs.WalkDir(os.DirFS(checkout), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == ".git" || name == "dist" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		switch path.Ext(name) {
+		case ".md":
+			text, _ := read(name)
+			pages++
+			for _, to := range brokenLinks(name, text, read) {
+				t.Errorf("%s: the link to %s leads nowhere", name, to)
+			}
+		case ".go", ".lua", ".service", ".yaml", ".yml", "":
+			text, _ := read(name)
+			for _, page := range named.FindAllString(text, -1) {
+				code++
+				if _, ok := read(page); !ok && name != "cmd/transect/pages_test.go" {
+					t.Errorf("%s: there is no %s", name, page)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || pages < maxPages || code < 10 {
+		t.Error(err, pages, code)
+	}
+	got := brokenLinks("docs/a.md", "[a](b.md) [b](c.md) [c](b.md#so-it-is) [d](#not) [e](https://x.y/z) [f](../e)",
+		func(name string) (string, bool) { return "# So `it` is!\n", name == "docs/b.md" || name == "docs/a.md" })
+	if want := []string{"c.md", "#not", "../e"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestReadmeLeadsToEveryPage: there are few pages, and the table of the README has them all.
+func TestReadmeLeadsToEveryPage(t *testing.T) {
+	t.Parallel()
+	pages := documentation(t)
+	if n := len(pages) - 1; n > maxPages {
+		t.Errorf("docs has %d pages, at most %d: extend one that is there", n, maxPages)
+	}
+	for name := range pages {
+		if name != "README.md" && !strings.Contains(pages["README.md"], "]("+name+")") {
+			t.Errorf("the README does not lead to %s", name)
+		}
+	}
+}
+
+var (
+	span    = regexp.MustCompile("`([^`\n]+)`")
+	flagged = regexp.MustCompile(`(?:^|[\s\[(|])--([a-z][a-z0-9-]*)`)
+	table   = regexp.MustCompile("(?m)^\\| flags?(?: of `([a-z ]+)`)? \\|.*\n\\|[-:| ]+\\|\n((?:\\|.*\n)+)")
+)
+
+// commandLine is a command of this program with what follows it.
+type commandLine struct {
+	words []string
+	bare  bool // only flags: of some command
+}
+
+// commandLines returns the commands in the code of a page: whole ones, those without the program's name (put
+// --verify), and flags alone.
+func commandLines(page string, known func(name string) bool) (all []commandLine) {
+	code := []string{}
+	for _, b := range blocksOf(page) {
+		if b.lang == "" || b.lang == "sh" {
+			code = append(code, strings.Split(b.text, "\n")...)
+		}
+	}
+	for _, m := range span.FindAllStringSubmatch(page, -1) {
+		code = append(code, strings.ReplaceAll(m[1], `\|`, "|"))
+	}
+	for _, line := range code {
+		line, _, _ = strings.Cut(line, " # ")
+		for _, part := range regexp.MustCompile(`\s*(?:\|\s|&&|;|\$\()\s*`).Split(line, -1) {
+			words := strings.Fields(part)
+			if i := lastIndex(words, "transect"); i >= 0 {
+				words = words[i+1:]
+			} else if len(words) == 0 || !strings.HasPrefix(words[0], "--") && !known(words[0]) {
+				continue
+			}
+			if len(words) > 0 {
+				all = append(all, commandLine{words, strings.HasPrefix(words[0], "--")})
+			}
+		}
+	}
+	return all
+}
+
+func lastIndex(words []string, word string) int {
+	for i := len(words) - 1; i >= 0; i-- {
+		if words[i] == word {
+			return i
+		}
+	}
+	return -1
+}
+
+// flagsOfCommands knows the flags of all commands and of the scripts in the program.
+type flagsOfCommands struct {
+	root    *cobra.Command
+	run     *cobra.Command
+	scripts map[string]map[string]bool // by name
+	all     map[string]bool
+	// examples are those of the help of all commands.
+	examples string
+}
+
+func newFlagsOfCommands(t *testing.T) *flagsOfCommands {
+	p := &runtime.Process{Env: func(string) (string, bool) { return "", false }, Now: time.Now}
+	for _, s := range scripts.Commands() {
+		p.Args = append(p.Args, s.Name)
+	}
+	f := &flagsOfCommands{root: newCommandLine(p).Root(nil), scripts: map[string]map[string]bool{},
+		all: map[string]bool{"help": true, "version": true}}
+	f.run, _, _ = f.root.Find([]string{"run"})
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		cmd.InheritedFlags() // merges them
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.all[flag.Name] = true })
+		f.examples += "\n" + cmd.Example + "\n"
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(f.root)
+	for _, s := range scripts.List() {
+		spec, err := stdlib.DeclaredArgs(s.Ref(), s.Code)
+		if err != nil || spec == nil {
+			t.Fatal(s.Name, err)
+		}
+		f.scripts[s.Name] = map[string]bool{"help": true}
+		for name := range spec.Args {
+			name = strings.ReplaceAll(name, "_", "-")
+			f.scripts[s.Name][name], f.all[name] = true, true
+		}
+	}
+	return f
+}
+
+// command reports whether a word is the name of a command.
+func (f *flagsOfCommands) command(name string) bool {
+	return slices.ContainsFunc(f.root.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+}
+
+// unknown returns what is wrong with the flags of a command line. Behind a script stand those of the script.
+func (f *flagsOfCommands) unknown(line commandLine) (faults []string) {
+	cmd, rest, script := f.root, line.words, ""
+	for len(rest) > 0 {
+		i := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == rest[0] })
+		if i < 0 {
+			break
+		}
+		cmd, rest = cmd.Commands()[i], rest[1:]
+	}
+	if !line.bare && cmd == f.root && !strings.HasPrefix(rest[0], "-") && regexp.MustCompile(`^[a-z]+$`).MatchString(rest[0]) {
+		faults = append(faults, fmt.Sprintf("there is no command %s", rest[0]))
+	}
+	for _, word := range rest {
+		if script == "" && (strings.HasSuffix(word, ".lua") || strings.HasPrefix(word, "@") || word == "SCRIPT") {
+			script = strings.TrimPrefix(strings.TrimSuffix(word, ".lua"), "@")
+		}
+		for _, m := range flagged.FindAllStringSubmatch(word, -1) {
+			own, ready := f.scripts[script]
+			switch name := m[1]; {
+			case strings.HasSuffix(name, "-"): // --max-…
+			case line.bare && f.all[name], own[name], script != "" && !ready:
+			case line.bare:
+				faults = append(faults, fmt.Sprintf("nothing has a flag --%s", name))
+			case name == "help" || name == "version":
+			case strings.Contains(cmd.Use, "[RUN FLAGS]") && f.run.Flags().Lookup(name) != nil:
+			case cmd.Flags().Lookup(name) == nil:
+				faults = append(faults, fmt.Sprintf("%s has no flag --%s", cmd.CommandPath(), name))
+			}
+		}
+	}
+	return faults
+}
+
+// TestFlagsOfPages: the commands and flags of each page are those of the program. A table whose first heading is
+// "flag" has those of transect run, or of the command that the heading names.
+func TestFlagsOfPages(t *testing.T) {
+	t.Parallel()
+	f := newFlagsOfCommands(t)
+	check := func(page string) (faults []string, seen int) {
+		lines := commandLines(page, f.command)
+		for _, m := range table.FindAllStringSubmatch(page, -1) {
+			command := "run"
+			if m[1] != "" {
+				command = m[1]
+			}
+			for row := range strings.Lines(m[2]) {
+				cell := strings.Split(strings.ReplaceAll(row, `\|`, "/"), "|")[1]
+				for _, code := range span.FindAllStringSubmatch(cell, -1) {
+					lines = append(lines, commandLine{words: append(strings.Fields(command), strings.Fields(code[1])...)})
+				}
+			}
+		}
+		for _, line := range lines {
+			faults = append(faults, f.unknown(line)...)
+		}
+		return faults, len(lines)
+	}
+	total, pages := 0, documentation(t)
+	pages["examples of the help"] = strings.ReplaceAll(f.examples, "\n  transect", "\n    transect")
+	for name, text := range pages {
+		faults, seen := check(text)
+		total += seen
+		for _, fault := range faults {
+			t.Errorf("%s: %s", name, fault)
+		}
+	}
+	if total < 300 {
+		t.Errorf("only %d commands and flags were found", total)
+	}
+	for page, want := range map[string]string{
+		"`transect runs --faled`":                                   "transect runs has no flag --faled",
+		"`transect run survey.lua --ot x`":                          "transect run has no flag --ot",
+		"`transect run --local mine.lua --ot x`":                    "",
+		"`put --verfy`":                                             "transect put has no flag --verfy",
+		"`--nothing`":                                               "nothing has a flag --nothing",
+		"`transect pt`":                                             "there is no command pt",
+		"    transect jobs | psql --quick\n":                        "",
+		"| flag | |\n|---|---|\n| `--lock`, `--locks` | |\n":        "nothing has a flag --locks; transect run has no flag --locks",
+		"| flag of `schedule add` | |\n|---|---|\n| `--lock` | |\n": "transect schedule add has no flag --lock",
+	} {
+		if faults, _ := check(page); strings.Join(faults, "; ") != want {
+			t.Errorf("%q: %q, want %q", page, faults, want)
 		}
 	}
 }
