@@ -293,7 +293,7 @@ func TestLinksOfPages(t *testing.T) {
 	}
 }
 
-// TestReadmeLeadsToEveryPage: there are few pages, and the table of the README has them all.
+// TestReadmeLeadsToEveryPage: there are few pages, the README lists them all, and names the version of Go.
 func TestReadmeLeadsToEveryPage(t *testing.T) {
 	t.Parallel()
 	pages := documentation(t)
@@ -304,6 +304,14 @@ func TestReadmeLeadsToEveryPage(t *testing.T) {
 		if name != "README.md" && !strings.Contains(pages["README.md"], "]("+name+")") {
 			t.Errorf("the README does not lead to %s", name)
 		}
+	}
+	module, err := os.ReadFile(filepath.Join(checkout, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
+	if want := fmt.Sprintf("Go %s or later", version); !strings.Contains(pages["README.md"], want) {
+		t.Errorf("the README does not say %q", want)
 	}
 }
 
