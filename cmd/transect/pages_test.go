@@ -422,7 +422,7 @@ func (f *flagsOfCommands) unknown(line commandLine) (faults []string) {
 		}
 		cmd, rest = cmd.Commands()[i], rest[1:]
 	}
-	if !line.bare && cmd == f.root && !strings.HasPrefix(rest[0], "-") && regexp.MustCompile(`^[a-z]+$`).MatchString(rest[0]) {
+	if !line.bare && cmd == f.root && regexp.MustCompile(`^[a-z]+$`).MatchString(rest[0]) {
 		faults = append(faults, fmt.Sprintf("there is no command %s", rest[0]))
 	}
 	for _, word := range rest {
@@ -483,14 +483,15 @@ func TestFlagsOfPages(t *testing.T) {
 		t.Errorf("only %d commands and flags were found", total)
 	}
 	for page, want := range map[string]string{
-		"`transect runs --faled`":                                   "transect runs has no flag --faled",
-		"`transect run survey.lua --ot x`":                          "transect run has no flag --ot",
-		"`transect run --local mine.lua --ot x`":                    "",
-		"`put --verfy`":                                             "transect put has no flag --verfy",
-		"`--nothing`":                                               "nothing has a flag --nothing",
-		"`transect pt`":                                             "there is no command pt",
-		"    transect jobs | psql --quick\n":                        "",
-		"| flag | |\n|---|---|\n| `--lock`, `--locks` | |\n":        "nothing has a flag --locks; transect run has no flag --locks",
+		"`transect runs --faled`":                "transect runs has no flag --faled",
+		"`transect run survey.lua --ot x`":       "transect run has no flag --ot",
+		"`transect run --local mine.lua --ot x`": "",
+		"`put --verfy`":                          "transect put has no flag --verfy",
+		"`--nothing`":                            "nothing has a flag --nothing",
+		"`transect pt`":                          "there is no command pt",
+		"    transect jobs | psql --quick\n":     "",
+		"| flag | |\n|---|---|\n| `--lock`, `--locks` | |\n": "nothing has a flag --locks; " +
+			"transect run has no flag --locks",
 		"| flag of `schedule add` | |\n|---|---|\n| `--lock` | |\n": "transect schedule add has no flag --lock",
 	} {
 		if faults, _ := check(page); strings.Join(faults, "; ") != want {
