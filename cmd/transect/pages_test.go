@@ -26,7 +26,7 @@ const checkout = "../.."
 // maxPages bounds the pages in docs, besides the reference.
 const maxPages = 20
 
-// runElsewhere lists the pages whose blocks are parts of tested programs in docs/examples.
+// runElsewhere lists pages about programs in other languages, which docs/examples tests.
 var runElsewhere = []string{"docs/embedding.md", "docs/pipelines.md"}
 
 // block is a block of code in a page.
