@@ -15,8 +15,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// checkSearch refuses invalid filters, and warns of misspelt fields in other arguments. doubt is the reason why the
-// search may find more than intended, nil for none; the records found carry it.
+// checkSearch refuses invalid filters and warns of misspelt fields in other arguments. doubt says why the search may
+// find more than intended (nil: it cannot); the records that it finds carry it.
 func checkSearch(L *lua.LState, s *declare.Spec, args declare.Args) (doubt *string, _ error) {
 	if s.Param("filter") == nil {
 		return nil, nil
@@ -58,7 +58,7 @@ func warnOnce(L *lua.LState, message string) {
 	}
 }
 
-// checkKinds refuses a record of another kind than the argument expects, alone or in a list of ids.
+// checkKinds refuses records of the wrong kind in an argument or in a list of ids.
 func checkKinds(s *declare.Spec, args declare.Args) error {
 	for name, v := range args.Values {
 		list, isList := v.([]any)

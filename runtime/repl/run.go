@@ -13,7 +13,7 @@ import (
 // promptName is the source name of code typed at the prompt.
 const promptName = "prompt"
 
-// Attach is the part of a job whose prompt shows running scripts: it shows the one of a name.
+// Attach describes the running script with a name. A part of the job provides it for the prompt.
 type Attach func(name string) (string, error)
 
 // Run reads Lua from standard input and runs it as it arrives: interactively

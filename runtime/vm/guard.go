@@ -7,13 +7,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// guard is a thread on which a protected call or a coroutine runs. On an error
-// gopher-lua closes the upvalues of every frame of the thread, also of callers that
-// go on, whose closures would then see stale variables: so protected calls have
-// threads of their own.
+// guard runs a protected call or a coroutine on a thread of its own. On an error
+// gopher-lua closes the upvalues of all frames of the thread. Callers that continue
+// on the same thread would see stale variables in their closures.
 //
-// It is the thread's context until the first instruction, which is when what the
-// thread raises with can be replaced: gopher-lua sets its own as it starts the thread.
+// guard is also the thread's context until the first instruction. Only then can it
+// replace the function that raises errors: gopher-lua sets its own when a thread starts.
 type guard struct {
 	context.Context // the clock's
 	in              *Interp
@@ -56,11 +55,11 @@ func (g *guard) raise(L *lua.LState) {
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "-"}) // with a trace it makes none
 }
 
-// maxHandling is how often an error handler may fail while it handles an error, less
-// the calls that are inside one another: Lua 5.1 has room for so many calls of C.
+// maxHandling bounds how often an error handler may fail while it handles an error,
+// nested calls included. Lua 5.1 has room for as many calls of C.
 const maxHandling = 221
 
-// handle calls the error handler, for which an error in it is one more.
+// handle calls the error handler. An error in the handler is handled in turn.
 func (g *guard) handle(L *lua.LState, v lua.LValue) lua.LValue {
 	if g.handling >= maxHandling-g.clock.host().nesting {
 		return lua.LString("error in error handling")
@@ -77,8 +76,8 @@ func (g *guard) handle(L *lua.LState, v lua.LValue) lua.LValue {
 	return Call(L, g.handler, v)
 }
 
-// call calls what was pushed on the thread, with n arguments. It leaves the values on
-// the thread.
+// call calls the function on the thread's stack with n arguments, and leaves the
+// results there.
 func (g *guard) call(n int) *lua.ApiError {
 	th := g.th
 	fn, _ := th.Get(-n - 1).(*lua.LFunction)
@@ -128,8 +127,7 @@ func (in *Interp) keep(g *guard) {
 	}
 }
 
-// calls are the protected calls of a task that are inside one another. The threads
-// stay for the next ones.
+// calls holds the nested protected calls of a task. Their threads are kept for reuse.
 type calls struct {
 	guards []*guard
 	depth  int

@@ -200,8 +200,8 @@ func (s *stream) write(format string, args ...any) error {
 	return s.control.Flush()
 }
 
-// emit writes an event. Its id holds the cursors of the events before it and its own, and of no other: what a browser
-// has not received when its connection breaks is sent again.
+// emit writes an event. Its id holds the cursors of all events up to and including this one, so that a browser whose
+// connection breaks gets what it has missed.
 func (s *stream) emit(kind, name, cursor string, data any) error {
 	text, err := json.Marshal(map[string]any{"topic": name, "data": data})
 	if err != nil {

@@ -308,7 +308,7 @@ func TestHostileScripts(t *testing.T) {
 	}
 }
 
-const hostilePage = "../../../docs/hostile-scripts.md"
+const hostilePage = "../../../docs/limits.md"
 
 // TestHostilePageIsFresh compares the page with the table above;
 // TRANSECT_UPDATE=1 writes it.
@@ -338,7 +338,7 @@ func TestHostilePageIsFresh(t *testing.T) {
 		return
 	}
 	if os.Getenv("TRANSECT_UPDATE") == "" {
-		t.Fatal("docs/hostile-scripts.md is not what the table says: TRANSECT_UPDATE=1 go test ./cmd/transect/hostile")
+		t.Fatal("docs/limits.md is not what the table says: TRANSECT_UPDATE=1 go test ./cmd/transect/hostile")
 	}
 	if err := os.WriteFile(hostilePage, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)

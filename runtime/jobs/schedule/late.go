@@ -17,8 +17,8 @@ import (
 // showSlot is the layout of slots in messages, in the schedule's zone.
 const showSlot = "2006-01-02 15:04 MST"
 
-// lateNotice writes one notice about all slots that were not fired in time, if one of them is left out or
-// they are too late. The first worker to run again writes it.
+// lateNotice writes one notice about all slots that did not start in time, if one of them is left out or
+// they are too late. The first worker that runs again writes it.
 func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timetable.Times) error {
 	oldest := f.now
 	if len(due.Fire) > 0 {

@@ -11,7 +11,7 @@ import (
 	"transect/runtime/jobs"
 )
 
-// Exit codes of transect run with a meaning for jobs, see docs/exit-codes.md.
+// Exit codes of transect run with a meaning for jobs, see docs/surviving.md.
 const (
 	codeDone      = 0
 	codeFailed    = 1

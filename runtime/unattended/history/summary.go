@@ -103,7 +103,7 @@ func Outcome(code int) string {
 	return "failed"
 }
 
-// meanings maps exit codes to explanations and advice, like docs/exit-codes.md.
+// meanings maps exit codes to explanations and advice, like docs/surviving.md.
 var meanings = map[int][2]string{
 	0: {"success", ""},
 	1: {"the script raised an error", "read the error: it names the line, the cause and a hint"},
