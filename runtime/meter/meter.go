@@ -81,9 +81,9 @@ func Start(in *vm.Interp, o Options) *Meter {
 	m.chooseMode(opt.Log.JSON)
 	m.remove = in.AddDisplay(func() any {
 		f := m.figures(false)
-		fields := f.fields(m.label)
-		fields["text"] = f.text()
-		return fields
+		line := f.line(m.label)
+		line.Text = f.text()
+		return line
 	})
 	go m.show(in.Context())
 	return m
