@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -273,4 +274,17 @@ type History struct {
 	ModificationUser string `json:"modification_user" type:"id" doc:"user who changed it last"`
 	DeletionDate     string `json:"deletion_date" type:"date" doc:"when it was deleted; searches leave out what is deleted unless they filter by it"`
 	DeletionUser     string `json:"deletion_user" type:"id" doc:"user who deleted it"`
+}
+
+// WithBothIDs returns a record as it is printed: with its identifier as _id, as the platform names it, and as id, as
+// scripts do.
+func WithBothIDs(record []byte) []byte {
+	id, name := gjson.GetBytes(record, "_id"), "id"
+	if other := gjson.GetBytes(record, "id"); id.Exists() == other.Exists() {
+		return record
+	} else if other.Exists() {
+		id, name = other, "_id"
+	}
+	end := id.Index + len(id.Raw)
+	return slices.Concat(record[:end], []byte(`,"`+name+`":`+id.Raw), record[end:])
 }

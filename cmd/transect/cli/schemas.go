@@ -182,11 +182,10 @@ func (a *App) Schemas() ([]reference.File, error) {
 
 const schemaPage = `# JSON Schemas
 
-What programs read of transect, as [JSON Schema](https://json-schema.org) 2020-12, generated from the types that are
-encoded by ` + "`go generate ./runtime/reference`" + `. The number at the end of each ` + "`$id`" + ` is the version: it is raised
-when a field is removed or means something else. A release may add fields; the schemas list those of this one. Commands
-that list print one object per line, and the schema is that of a line. Records may have more fields than listed: the
-platform's own.
+What programs read of transect, as [JSON Schema](https://json-schema.org) 2020-12, generated from the encoded types by
+go generate. The number at the end of each $id is the version: it is raised when a field is removed or means something
+else. A release may add fields; the schemas list those of this one. Commands that list print one object per line, and
+the schema is that of a line. Records may have more fields than listed: the platform's own.
 
 | schema | of |
 | --- | --- |
@@ -235,7 +234,8 @@ func (s schemas) addCommands(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		s.addCommands(c)
 	}
-	flag, name := cmd.Flags().Lookup("json"), strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "transect "), " ", "-")
+	flag, path := cmd.Flags().Lookup("json"), strings.TrimPrefix(cmd.CommandPath(), "transect ")
+	name := strings.ReplaceAll(path, " ", "-")
 	_, listed := s[name]
 	if flag == nil || listed || name == "doc" { // which prints pages of the reference
 		return
@@ -293,7 +293,8 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	}
 	if t == reflect.TypeFor[message]() { // which a line of another kind is not
 		s.AdditionalProperties = nil
-		s.Not = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Required: []string{"exit_code"}}, {Required: []string{"exchange"}}}}
+		s.Not = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Required: []string{"exit_code"}},
+			{Required: []string{"exchange"}}}}
 	}
 	optional(t, s)
 	return s, nil
