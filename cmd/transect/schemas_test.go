@@ -22,7 +22,7 @@ import (
 	"transect/stdlib"
 )
 
-const reference = "../../docs/reference"
+const referenceFolder = "../../docs/reference"
 
 // The committed schemas are those of the types that are encoded, and the script tests hold each against real output.
 func TestSchemas(t *testing.T) {
@@ -51,7 +51,7 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("no output is held against %s: a script test needs a line schema %s FILE", f.Path, name)
 		}
 	}
-	committed, err := filepath.Glob(filepath.Join(reference, "schemas", "*"))
+	committed, err := filepath.Glob(filepath.Join(referenceFolder, "schemas", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestExitCodes(t *testing.T) {
 
 // resolved reads a committed schema.
 func resolved(fatalf func(string, ...any), name string) *jsonschema.Resolved {
-	text, err := os.ReadFile(filepath.Join(reference, "schemas", name+".json"))
+	text, err := os.ReadFile(filepath.Join(referenceFolder, "schemas", name+".json"))
 	if err != nil {
 		fatalf("%v", err)
 	}
@@ -126,7 +126,7 @@ func hold(fatalf func(string, ...any), name, text string) {
 		}
 		n++
 		if err := valid.Validate(v); err != nil {
-			fatalf("value %d does not conform to %s.json: %v\n%s", n, name, err, text)
+			fatalf("value %d does not conform to %s.json: %v\n%v", n, name, err, v)
 		}
 		sameIDs(fatalf, name, v)
 	}

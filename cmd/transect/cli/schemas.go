@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/preflight"
 	"transect/client/verdict"
@@ -156,8 +157,9 @@ func (a *App) Schemas() ([]reference.File, error) {
 	s.add("report", "File of `transect run --report`", "A run of a script, written when it ends.",
 		reflect.TypeFor[history.Summary]())
 	s.add("log", "Line of `--log-format json`, on standard error", "An error that ended the run, a state of a display of "+
-		"progress, an exchange of --trace, or a message with fields of its own.", reflect.TypeFor[runtime.ErrorLine](),
-		reflect.TypeFor[meter.Line](), reflect.TypeFor[runtime.ExchangeLine](), reflect.TypeFor[message]())
+		"progress, the sum of an ingest, an exchange of --trace, or a message with fields of its own.",
+		reflect.TypeFor[runtime.ErrorLine](), reflect.TypeFor[meter.Line](), reflect.TypeFor[ingest.Line](),
+		reflect.TypeFor[runtime.ExchangeLine](), reflect.TypeFor[message]())
 	s.addCodes()
 	s.add("plan", "Line of `transect plan --json`, and of a saved plan", "The head comes first, the digest last.",
 		plan.Lines()...)
