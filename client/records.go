@@ -276,15 +276,12 @@ type History struct {
 	DeletionUser     string `json:"deletion_user" type:"id" doc:"user who deleted it"`
 }
 
-// WithBothIDs returns a record as it is printed: with its identifier as _id, as the platform names it, and as id, as
-// scripts do.
+// WithBothIDs returns a record as it is printed: its identifier is _id, as on the platform, and id, as in scripts.
 func WithBothIDs(record []byte) []byte {
-	id, name := gjson.GetBytes(record, "_id"), "id"
-	if other := gjson.GetBytes(record, "id"); id.Exists() == other.Exists() {
+	id := gjson.GetBytes(record, "_id")
+	if !id.Exists() || gjson.GetBytes(record, "id").Exists() {
 		return record
-	} else if other.Exists() {
-		id, name = other, "_id"
 	}
 	end := id.Index + len(id.Raw)
-	return slices.Concat(record[:end], []byte(`,"`+name+`":`+id.Raw), record[end:])
+	return slices.Concat(record[:end], []byte(`,"id":`+id.Raw), record[end:])
 }

@@ -138,10 +138,7 @@ func (r *ErrorReport) line(now time.Time, exit int) string {
 	if len(r.Stack) > 0 {
 		fields.File, fields.Line, fields.Source = r.Stack[0].File, r.Stack[0].Line, r.Stack[0].Text
 	}
-	line, err := json.Marshal(fields)
-	if err != nil {
-		return r.text(colours{}) // strings and numbers always marshal
-	}
+	line, _ := json.Marshal(fields) // cannot fail: texts and numbers
 	return string(line) + "\n"
 }
 

@@ -151,30 +151,21 @@ func (f figures) percent() (int64, bool) {
 
 // Line is a state of a display in JSON, such as a line of --log-format json.
 type Line struct {
-	Type        string   `json:"type" jsonschema:"progress"`
-	Label       string   `json:"label"`
-	Files       int64    `json:"files"`
-	Bytes       int64    `json:"bytes"`
-	Failed      int64    `json:"failed" jsonschema:"files"`
-	Retries     int64    `json:"retries"`
+	Type  string `json:"type" jsonschema:"progress"`
+	Label string `json:"label"`
+	Reading
 	Rate        int64    `json:"bytes_per_second"`
 	Seconds     float64  `json:"seconds" jsonschema:"since the start of the display"`
 	Finished    bool     `json:"finished" jsonschema:"this is the last line of the display"`
-	TotalFiles  int64    `json:"total_files,omitempty" jsonschema:"absent while unknown"`
-	TotalBytes  int64    `json:"total_bytes,omitempty" jsonschema:"absent while unknown"`
-	FoundFiles  int64    `json:"found_files,omitempty" jsonschema:"so far, while the total is unknown"`
-	Unread      int64    `json:"unread_files,omitempty" jsonschema:"sent, which the platform has yet to read"`
 	SecondsLeft *float64 `json:"seconds_left,omitempty" jsonschema:"absent while unknown"`
 	RetryAfter  float64  `json:"retry_after_seconds,omitempty" jsonschema:"wait that the platform asks for"`
-	Limiter     string   `json:"limiter,omitempty" jsonschema:"what slows the work down: disk, cpu, network, server or limit"`
 	Text        string   `json:"text,omitempty" jsonschema:"as on terminals"`
 }
 
 // line returns the figures for JSON.
 func (f figures) line(label string) Line {
-	line := Line{Type: "progress", Label: label, Files: f.Files, Bytes: f.Bytes, Failed: f.Failed, Retries: f.Retries,
-		Rate: int64(f.rate), Seconds: f.elapsed.Seconds(), Finished: f.last, TotalFiles: f.TotalFiles,
-		TotalBytes: f.TotalBytes, FoundFiles: f.FoundFiles, Unread: f.Unread, Limiter: f.Limiter}
+	line := Line{Type: "progress", Label: label, Reading: f.Reading, Rate: int64(f.rate), Seconds: f.elapsed.Seconds(),
+		Finished: f.last}
 	if f.left >= 0 {
 		line.SecondsLeft = new(f.left.Seconds())
 	}
@@ -185,9 +176,6 @@ func (f figures) line(label string) Line {
 }
 
 func (f figures) json(label string) string {
-	data, err := json.Marshal(f.line(label))
-	if err != nil { // a rate that is not a number
-		return "{}"
-	}
+	data, _ := json.Marshal(f.line(label)) // cannot fail: texts and finite numbers
 	return string(data)
 }

@@ -81,8 +81,8 @@ func (p *Plan) Write(out io.Writer, key []byte) error {
 
 // Lines lists the types of the lines of a file.
 func Lines() []reflect.Type {
-	return []reflect.Type{reflect.TypeFor[Head](), reflect.TypeFor[Code](), reflect.TypeFor[File](), reflect.TypeFor[Read](),
-		reflect.TypeFor[Effect](), reflect.TypeFor[Write](), reflect.TypeFor[trailer]()}
+	return []reflect.Type{reflect.TypeFor[Head](), reflect.TypeFor[Code](), reflect.TypeFor[File](),
+		reflect.TypeFor[Read](), reflect.TypeFor[Effect](), reflect.TypeFor[Write](), reflect.TypeFor[trailer]()}
 }
 
 type trailer struct {
