@@ -279,9 +279,8 @@ type History struct {
 // WithBothIDs returns a record as it is printed: its identifier is _id, as on the platform, and id, as in scripts.
 func WithBothIDs(record []byte) []byte {
 	id := gjson.GetBytes(record, "_id")
-	if !id.Exists() || gjson.GetBytes(record, "id").Exists() {
-		return record
+	if end := id.Index + len(id.Raw); id.Exists() && !gjson.GetBytes(record, "id").Exists() {
+		return slices.Concat(record[:end], []byte(`,"id":`+id.Raw), record[end:])
 	}
-	end := id.Index + len(id.Raw)
-	return slices.Concat(record[:end], []byte(`,"id":`+id.Raw), record[end:])
+	return record
 }
