@@ -71,8 +71,8 @@ func (r *resource) ResourceID() string {
 // LuaValue returns the resource itself: in a converted table it stays whole.
 func (r *resource) LuaValue() any { return r }
 
-// MarshalJSON returns the record as the platform sent it.
-func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
+// MarshalJSON returns the record as the platform sent it, with its identifier as both _id and id.
+func (r *resource) MarshalJSON() ([]byte, error) { return client.WithBothIDs(r.raw), nil }
 
 // String formats the resource in one line: its kind, name and id.
 func (r *resource) String() string {

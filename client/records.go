@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -273,4 +274,13 @@ type History struct {
 	ModificationUser string `json:"modification_user" type:"id" doc:"user who changed it last"`
 	DeletionDate     string `json:"deletion_date" type:"date" doc:"when it was deleted; searches leave out what is deleted unless they filter by it"`
 	DeletionUser     string `json:"deletion_user" type:"id" doc:"user who deleted it"`
+}
+
+// WithBothIDs returns a record as it is printed: its identifier is _id, as on the platform, and id, as in scripts.
+func WithBothIDs(record []byte) []byte {
+	id := gjson.GetBytes(record, "_id")
+	if end := id.Index + len(id.Raw); id.Exists() && !gjson.GetBytes(record, "id").Exists() {
+		return slices.Concat(record[:end], []byte(`,"id":`+id.Raw), record[end:])
+	}
+	return record
 }

@@ -294,20 +294,21 @@ func useLocal(s *client.Settings, login client.Settings) {
 	s.User, s.Password, s.ClientID, s.ClientSecret = login.User, login.Password, login.ClientID, login.ClientSecret
 }
 
+// ExchangeLine is the line of --log-format json for a request that --trace shows.
+type ExchangeLine struct {
+	Time     time.Time             `json:"time"`
+	Level    string                `json:"level" jsonschema:"TRACE"`
+	Message  string                `json:"msg"`
+	Exchange transport.TraceRecord `json:"exchange"`
+}
+
 // tracer prints exchanges, for people or as JSON lines.
 func tracer(out io.Writer, asJSON bool) func(transport.TraceRecord) {
 	if !asJSON {
 		return transport.TraceWriter(out)
 	}
 	return func(r transport.TraceRecord) {
-		line, err := json.Marshal(struct {
-			Time     time.Time             `json:"time"`
-			Level    string                `json:"level"`
-			Message  string                `json:"msg"`
-			Exchange transport.TraceRecord `json:"exchange"`
-		}{r.Time, "TRACE", r.Method + " " + r.URL, r})
-		if err == nil {
-			_, _ = out.Write(append(line, '\n')) // a trace that cannot be written does not stop the run
-		}
+		line, _ := json.Marshal(ExchangeLine{r.Time, "TRACE", r.Method + " " + r.URL, r})
+		_, _ = out.Write(append(line, '\n')) // a trace that cannot be written does not stop the run
 	}
 }

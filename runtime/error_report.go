@@ -113,32 +113,32 @@ func indented(text string) string {
 	return strings.ReplaceAll(human.Visible(strings.TrimSpace(text)), "\n", "\n    ")
 }
 
+// ErrorLine is the line of --log-format json for the error that ended a run or a command.
+type ErrorLine struct {
+	Time      time.Time `json:"time"`
+	Level     string    `json:"level" jsonschema:"ERROR"`
+	Message   string    `json:"msg"`
+	Error     string    `json:"error" jsonschema:"name of the error, such as ParameterError"`
+	Operation string    `json:"operation,omitempty"`
+	Status    int       `json:"status,omitempty" jsonschema:"of the platform's response"`
+	Service   string    `json:"service,omitempty"`
+	Code      string    `json:"code,omitempty"`
+	File      string    `json:"file,omitempty"`
+	Line      int       `json:"line,omitempty"`
+	Source    string    `json:"source,omitempty" jsonschema:"text of that line"`
+	Cause     string    `json:"cause,omitempty"`
+	Hint      string    `json:"hint,omitempty" jsonschema:"what to do"`
+	Exit      int       `json:"exit_code"`
+}
+
 // line formats the report as a line of the JSON log.
 func (r *ErrorReport) line(now time.Time, exit int) string {
-	fields := struct {
-		Time      time.Time `json:"time"`
-		Level     string    `json:"level"`
-		Message   string    `json:"msg"`
-		Error     string    `json:"error"`
-		Operation string    `json:"operation,omitempty"`
-		Status    int       `json:"status,omitempty"`
-		Service   string    `json:"service,omitempty"`
-		Code      string    `json:"code,omitempty"`
-		File      string    `json:"file,omitempty"`
-		Line      int       `json:"line,omitempty"`
-		Source    string    `json:"source,omitempty"`
-		Cause     string    `json:"cause,omitempty"`
-		Hint      string    `json:"hint,omitempty"`
-		Exit      int       `json:"exit_code"`
-	}{Time: now, Level: "ERROR", Message: r.Message, Error: r.Name, Operation: r.Operation,
+	fields := ErrorLine{Time: now, Level: "ERROR", Message: r.Message, Error: r.Name, Operation: r.Operation,
 		Status: r.Status, Service: r.Service, Code: r.Code, Cause: r.Cause, Hint: r.Hint, Exit: exit}
 	if len(r.Stack) > 0 {
 		fields.File, fields.Line, fields.Source = r.Stack[0].File, r.Stack[0].Line, r.Stack[0].Text
 	}
-	line, err := json.Marshal(fields)
-	if err != nil {
-		return r.text(colours{}) // strings and numbers always marshal
-	}
+	line, _ := json.Marshal(fields) // cannot fail: texts and numbers
 	return string(line) + "\n"
 }
 

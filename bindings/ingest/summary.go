@@ -210,6 +210,26 @@ func hintOf(o ingest.Outcome) string {
 	return fault.WithoutAttempts(o.Hint)
 }
 
+// Line is the line of --log-format json that sums up an ingest.
+type Line struct {
+	Type     string `json:"type" jsonschema:"ingest"`
+	Ingest   string `json:"ingest" jsonschema:"id of the ingest"`
+	Platform string `json:"platform"`
+	Project  string `json:"project,omitempty"`
+	Mission  string `json:"mission,omitempty"`
+	verdict.Counts
+	Check      string           `json:"check,omitempty"` // of Checked files
+	Checked    int              `json:"checked,omitempty"`
+	Decoded    int              `json:"decoded,omitempty"`
+	NotReached int64            `json:"not_reached,omitempty"`
+	Pending    int64            `json:"pending,omitempty"`
+	Seconds    float64          `json:"seconds"`
+	DryRun     bool             `json:"dry_run,omitempty"`
+	Stopped    bool             `json:"stopped,omitempty"`
+	Failures   []ingest.Outcome `json:"failures,omitempty"`
+	Command    string           `json:"command,omitempty"`
+}
+
 // json formats the summary as one JSON line.
 func (s summary) json() string {
 	var (
@@ -219,25 +239,8 @@ func (s summary) json() string {
 	if p := s.Preflight; p != nil && p.Checked > 0 {
 		check, checked, decoded = p.Depth(), p.Checked, p.Decoded
 	}
-	data, err := json.Marshal(struct {
-		Type     string `json:"type"`
-		Ingest   string `json:"ingest"`
-		Platform string `json:"platform"`
-		Project  string `json:"project,omitempty"`
-		Mission  string `json:"mission,omitempty"`
-		verdict.Counts
-		Check      string           `json:"check,omitempty"` // of Checked files
-		Checked    int              `json:"checked,omitempty"`
-		Decoded    int              `json:"decoded,omitempty"`
-		NotReached int64            `json:"not_reached,omitempty"`
-		Pending    int64            `json:"pending,omitempty"`
-		Seconds    float64          `json:"seconds"`
-		DryRun     bool             `json:"dry_run,omitempty"`
-		Stopped    bool             `json:"stopped,omitempty"`
-		Failures   []ingest.Outcome `json:"failures,omitempty"`
-		Command    string           `json:"command,omitempty"`
-	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts,
-		check, checked, decoded, s.NotReached, s.Pending, s.Seconds,
+	data, err := json.Marshal(Line{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project),
+		cmp.Or(s.Mission, s.Target.Mission), s.Counts, check, checked, decoded, s.NotReached, s.Pending, s.Seconds,
 		s.dryRun, s.stopped, s.Failures[:min(len(s.Failures), maxListed)], s.command})
 	if err != nil {
 		return ""

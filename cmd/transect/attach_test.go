@@ -89,6 +89,7 @@ func TestAttach(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &view); err != nil || len(view.Tasks) != 4 || view.PID != run.cmd.Process.Pid {
 		t.Errorf("%v, %s", err, text)
 	}
+	conforms(t, "runs-attach", text)
 	sockets := func() []string {
 		runs := filepath.Join(dir, ".local/state/transect/runs")
 		found, _ := fs.Glob(os.DirFS(runs), "*.sock") // the pattern is valid

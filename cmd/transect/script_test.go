@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FLIGHT", flight)
 			return os.Mkdir(home, 0o700)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "lossy": lossy, "page": runPage},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "lossy": lossy, "page": runPage, "schema": schema},
 	})
 }
 

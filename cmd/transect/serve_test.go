@@ -20,7 +20,9 @@ func TestServe(t *testing.T) {
 		ClientID                     string `json:"client_id"`
 		ClientSecret                 string `json:"client_secret"`
 	}
-	if err := json.Unmarshal([]byte(server.line()), &at); err != nil || at.Company == "" {
+	line := server.line()
+	conforms(t, "platform-serve", line)
+	if err := json.Unmarshal([]byte(line), &at); err != nil || at.Company == "" {
 		t.Fatalf("%v in %+v", err, at)
 	}
 	config, err := json.Marshal(map[string]any{

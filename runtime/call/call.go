@@ -85,11 +85,10 @@ func (p *jsonPrinter) value(ctx context.Context, v declare.Value, total bool) er
 	case declare.ShapeGo:
 		return p.encode(marshalable(v.Go))
 	}
-	return p.print(v.JSON)
+	return p.print(client.WithBothIDs(v.JSON))
 }
 
-// marshalable turns several results into a list, and records into the JSON the
-// platform sent.
+// marshalable turns several results into a list, and records into their JSON.
 func marshalable(v any) any {
 	switch v := v.(type) {
 	case interface{ Values() []any }:
@@ -99,13 +98,20 @@ func marshalable(v any) any {
 		}
 		return list
 	case interface{ JSON() []byte }:
-		return json.RawMessage(v.JSON())
+		return json.RawMessage(client.WithBothIDs(v.JSON()))
 	}
 	return v
 }
 
 func array(items [][]byte) []byte {
-	return append(append([]byte("["), bytes.Join(items, []byte(","))...), ']')
+	list := []byte("[")
+	for i, record := range items {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, client.WithBothIDs(record)...)
+	}
+	return append(list, ']')
 }
 
 // lines prints records as they come, one per line also on a terminal.
@@ -117,7 +123,7 @@ func (p *jsonPrinter) lines(ctx context.Context, stream *declare.Stream) error {
 		if err != nil || !ok {
 			return err
 		}
-		if err := lines.print(record); err != nil {
+		if err := lines.print(client.WithBothIDs(record)); err != nil {
 			return err
 		}
 	}

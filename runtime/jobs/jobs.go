@@ -35,24 +35,27 @@ type Job struct {
 // MarshalJSON writes a job as in transect jobs --json.
 func (j Job) MarshalJSON() ([]byte, error) { return json.Marshal(j.Facts()) }
 
+// Facts is a job in JSON.
+type Facts struct {
+	ID        int64      `json:"id"`
+	State     State      `json:"state"`
+	Waiting   string     `json:"waiting_for,omitempty"`
+	Run       string     `json:"run" jsonschema:"ID of its run, for transect runs show"`
+	Spec      Spec       `json:"job" jsonschema:"what was submitted"`
+	Attempts  int64      `json:"epoch" jsonschema:"of its newest attempt, 0 before the first"`
+	Tries     int        `json:"tries" jsonschema:"attempts that count against retries"`
+	ExitCode  *int       `json:"exit_code" jsonschema:"of the last finished attempt"`
+	Message   string     `json:"message,omitempty" jsonschema:"of its last failure"`
+	Submitted *time.Time `json:"submitted"`
+	Due       *time.Time `json:"due" jsonschema:"not before"`
+	Started   *time.Time `json:"started" jsonschema:"start of the newest attempt"`
+	Ended     *time.Time `json:"ended"`
+	Worker    string     `json:"worker,omitempty" jsonschema:"of the newest attempt"`
+	Cancelled bool       `json:"cancel_requested,omitempty"`
+}
+
 // Facts returns the value that MarshalJSON writes.
-func (j Job) Facts() any {
-	return struct {
-		ID        int64      `json:"id"`
-		State     State      `json:"state"`
-		Waiting   string     `json:"waiting_for,omitempty"`
-		Run       string     `json:"run"`
-		Spec      Spec       `json:"job"`
-		Attempts  int64      `json:"epoch"`
-		Tries     int        `json:"tries"`
-		ExitCode  *int       `json:"exit_code"`
-		Message   string     `json:"message,omitempty"`
-		Submitted *time.Time `json:"submitted"`
-		Due       *time.Time `json:"due"`
-		Started   *time.Time `json:"started"`
-		Ended     *time.Time `json:"ended"`
-		Worker    string     `json:"worker,omitempty"`
-		Cancelled bool       `json:"cancel_requested,omitempty"`
-	}{j.ID, j.State, j.Waiting, RunID(j.ID), j.Spec, j.Epoch, j.Tries, j.ExitCode, j.Message,
+func (j Job) Facts() Facts {
+	return Facts{j.ID, j.State, j.Waiting, RunID(j.ID), j.Spec, j.Epoch, j.Tries, j.ExitCode, j.Message,
 		Stamp(j.Submitted), Stamp(j.Due), Stamp(j.Started), Stamp(j.Ended), j.Worker, j.Cancelled}
 }

@@ -149,35 +149,33 @@ func (f figures) percent() (int64, bool) {
 	return 0, false
 }
 
-// fields returns the figures for JSON.
-func (f figures) fields(label string) map[string]any {
-	line := map[string]any{"type": "progress", "label": label, "files": f.Files, "bytes": f.Bytes, "failed": f.Failed,
-		"retries": f.Retries, "bytes_per_second": int64(f.rate), "seconds": f.elapsed.Seconds(), "finished": f.last}
-	for name, n := range map[string]int64{"total_files": f.TotalFiles, "total_bytes": f.TotalBytes,
-		"found_files": f.FoundFiles} {
-		if n > 0 {
-			line[name] = n
-		}
-	}
-	if f.Unread > 0 {
-		line["unread_files"] = f.Unread
-	}
+// Line is a state of a display in JSON, such as a line of --log-format json.
+type Line struct {
+	Type  string `json:"type" jsonschema:"progress"`
+	Label string `json:"label"`
+	Reading
+	Rate        int64    `json:"bytes_per_second"`
+	Seconds     float64  `json:"seconds" jsonschema:"since the start of the display"`
+	Finished    bool     `json:"finished" jsonschema:"this is the last line of the display"`
+	SecondsLeft *float64 `json:"seconds_left,omitempty" jsonschema:"absent while unknown"`
+	RetryAfter  float64  `json:"retry_after_seconds,omitempty" jsonschema:"wait that the platform asks for"`
+	Text        string   `json:"text,omitempty" jsonschema:"as on terminals"`
+}
+
+// line returns the figures for JSON.
+func (f figures) line(label string) Line {
+	line := Line{Type: "progress", Label: label, Reading: f.Reading, Rate: int64(f.rate), Seconds: f.elapsed.Seconds(),
+		Finished: f.last}
 	if f.left >= 0 {
-		line["seconds_left"] = f.left.Seconds()
+		line.SecondsLeft = new(f.left.Seconds())
 	}
 	if f.RetryAfter > 0 && !f.last {
-		line["retry_after_seconds"] = f.RetryAfter.Seconds()
-	}
-	if f.Limiter != "" {
-		line["limiter"] = f.Limiter
+		line.RetryAfter = f.RetryAfter.Seconds()
 	}
 	return line
 }
 
 func (f figures) json(label string) string {
-	data, err := json.Marshal(f.fields(label))
-	if err != nil { // a rate that is not a number
-		return "{}"
-	}
+	data, _ := json.Marshal(f.line(label)) // cannot fail: texts and finite numbers
 	return string(data)
 }

@@ -21,15 +21,17 @@ const (
 
 // Reading is the progress of work.
 type Reading struct {
-	Files, Bytes           int64 // done, by earlier runs as well
-	TotalFiles, TotalBytes int64 // of all the work; 0 when not known
-	FoundFiles             int64 // while the total is not known
-	Transferred            int64 // bytes moved by this run, for the rate
-	Failed, Retries        int64
-	Unread                 int64  // files sent that the platform has yet to read; work waits only for them
-	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
-	// delay requested by the platform (Retry-After); 0 for none
-	RetryAfter time.Duration
+	Files       int64         `json:"files"` // done, by earlier runs as well
+	Bytes       int64         `json:"bytes"`
+	TotalFiles  int64         `json:"total_files,omitempty"` // of all the work; 0 when not known
+	TotalBytes  int64         `json:"total_bytes,omitempty"`
+	FoundFiles  int64         `json:"found_files,omitempty"` // while the total is not known
+	Transferred int64         `json:"-"`                     // bytes moved by this run, for the rate
+	Failed      int64         `json:"failed"`
+	Retries     int64         `json:"retries"`
+	Unread      int64         `json:"unread_files,omitempty"` // sent, and not yet read by the platform; work waits only for them
+	Limiter     string        `json:"limiter,omitempty"`      // what work waits for most: disk, cpu, network, server; "" when not known
+	RetryAfter  time.Duration `json:"-"`                      // requested by the platform; 0 for none
 }
 
 // Options describe a display.
@@ -81,9 +83,9 @@ func Start(in *vm.Interp, o Options) *Meter {
 	m.chooseMode(opt.Log.JSON)
 	m.remove = in.AddDisplay(func() any {
 		f := m.figures(false)
-		fields := f.fields(m.label)
-		fields["text"] = f.text()
-		return fields
+		line := f.line(m.label)
+		line.Text = f.text()
+		return line
 	})
 	go m.show(in.Context())
 	return m

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/tidwall/gjson"
 
@@ -76,6 +77,12 @@ func (p *Plan) Write(out io.Writer, key []byte) error {
 	p.Sum = hex.EncodeToString(sum[:])
 	_, err := out.Write(text.Bytes())
 	return err
+}
+
+// Lines lists the types of the lines of a file.
+func Lines() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[Head](), reflect.TypeFor[Code](), reflect.TypeFor[File](),
+		reflect.TypeFor[Read](), reflect.TypeFor[Effect](), reflect.TypeFor[Write](), reflect.TypeFor[trailer]()}
 }
 
 type trailer struct {

@@ -24,6 +24,9 @@ func TestReferenceIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
+		if e.IsDir() { // schemas, which a test of the commands compares
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(generated, e.Name()))
 		if err != nil {
 			t.Fatal(err)

@@ -51,7 +51,7 @@ Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 	}
 	cmd.Flags().StringArrayVar(&path, "path", nil, "additional `DIR` for require to search; TRANSECT_PATH lists others")
 	cmd.Flags().StringSliceVar(&allowed, "allow", nil, "`RULE` that is not applied; may be repeated")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of the problems")
+	JSONFlag[[]lint.Problem](cmd, &asJSON, "print a JSON list of the problems")
 	return cmd
 }
 

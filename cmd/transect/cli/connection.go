@@ -91,6 +91,13 @@ system's keyring. Other settings in the file are kept.`,
 	return cmd
 }
 
+// inForce is what transect config prints with --json.
+type inForce struct {
+	Files    []account.Setting `json:"files"`
+	Profiles []string          `json:"profiles"`
+	Settings []account.Setting `json:"settings"`
+}
+
 func (a *App) config() *cobra.Command {
 	var job, other runtime.Job
 	var options unattended.Options
@@ -124,8 +131,7 @@ printed. Naming no platform at all is reported, but is not a failure.`,
 			settings = append(settings, a.fromEnvironment(run)...)
 			profiles := client.Profiles(job.Connection.Config)
 			if asJSON {
-				if err := a.PrintJSON(map[string]any{"settings": settings, "files": files, "profiles": profiles},
-					"  "); err != nil {
+				if err := a.PrintJSON(inForce{files, profiles, settings}, "  "); err != nil {
 					return err
 				}
 				return unready
@@ -151,7 +157,7 @@ printed. Naming no platform at all is reported, but is not a failure.`,
 	}
 	a.CallFlags(cmd.Flags(), &job)
 	optionsOf(cmd.Flags(), func(f *pflag.Flag, v *OptionValue) { f.Hidden = !v.Resolved }) // of the connection
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag[inForce](cmd, &asJSON, "print JSON")
 	return cmd
 }
 

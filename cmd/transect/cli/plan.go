@@ -262,6 +262,17 @@ func toAgreed(to *unattended.Agreed) func(string) error {
 	}
 }
 
+// shownPlan is a plan as --json prints it.
+type shownPlan struct {
+	Own bool `json:"own"`
+	plan.Head
+	Code    []plan.Code   `json:"code"`
+	Files   []plan.File   `json:"files"`
+	Reads   []*plan.Read  `json:"reads"`
+	Effects []plan.Effect `json:"effects"`
+	Writes  []*plan.Write `json:"writes"`
+}
+
 func (a *App) showPlan() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -282,18 +293,10 @@ contacted. For a plan that is not yours, what it would send is printed as well.`
 				printPlan(a.Stdout, p)
 				return nil
 			}
-			return a.PrintJSON(struct {
-				Own bool `json:"own"`
-				plan.Head
-				Code    []plan.Code   `json:"code"`
-				Files   []plan.File   `json:"files"`
-				Reads   []*plan.Read  `json:"reads"`
-				Effects []plan.Effect `json:"effects"`
-				Writes  []*plan.Write `json:"writes"`
-			}{p.Own, p.Head, p.Code, p.Files, p.Reads, p.Effects, p.Writes}, "  ")
+			return a.PrintJSON(shownPlan{p.Own, p.Head, p.Code, p.Files, p.Reads, p.Effects, p.Writes}, "  ")
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	JSONFlag[shownPlan](cmd, &asJSON, "print a JSON object")
 	return cmd
 }
 

@@ -109,6 +109,6 @@ func (a *App) cronList() *cobra.Command {
 			return a.PrintPlanned(list, asJSON, "no cron jobs; add one with transect cron add")
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per job")
+	JSONFlag[Planned](cmd, &asJSON, "print one JSON object per job")
 	return cmd
 }

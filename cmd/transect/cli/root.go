@@ -13,22 +13,17 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/unattended/history"
 )
 
-const exitCodes = `Exit codes:
-  0    success
-  1    the script raised an error
-  2    usage, configuration or syntax error
-  3    finished, but some items failed
-  4    credentials refused
-  5    temporary failure: try again later
-  6    another run holds the lock
-  7    the outcome of a write is unknown, and needs a decision
-  8    planned only, and something would be written
-  9    the plan no longer holds: nothing was sent
-  10   time limit reached
-  130  interrupted
-  143  terminated`
+// exitCodes lists the exit codes in help.
+var exitCodes = func() string {
+	text := "Exit codes:"
+	for _, c := range history.Codes {
+		text += fmt.Sprintf("\n  %-4d %s", c.Number, c.Meaning)
+	}
+	return text
+}()
 
 // Root returns the command that a command line begins with, or all of them: declaring all takes as long as
 // everything else before a script starts.
@@ -188,7 +183,7 @@ func (a *App) version() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	JSONFlag[build](cmd, &asJSON, "print a JSON object")
 	return cmd
 }
 

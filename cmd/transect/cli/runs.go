@@ -61,7 +61,7 @@ keeps none.`,
 			return runs.Print(a, list, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
+	JSONFlag[history.Summary](cmd, &asJSON, "print one JSON object per run")
 	AddOptions(cmd.Flags(), Option{Name: "limit", Kind: "N", Value: "20", Doc: "show N runs; 0 for all",
 		Parse: ToCount(&limit)})
 	cmd.Flags().StringVar(&job, "job", "", "show the runs of the job `NAME` of cron")
@@ -116,6 +116,13 @@ func itemCount(e *history.End) string {
 	return ""
 }
 
+// shownRun is a run with its output, as --json prints it. writes is nil when it has no ledger.
+type shownRun struct {
+	history.Summary
+	*writes
+	Log []string `json:"log"`
+}
+
 func (a *App) runsShow() *cobra.Command {
 	var asJSON bool
 	var archive func() (Archive, error)
@@ -142,11 +149,7 @@ end of a run's ID, last, or job-N for the run of job N.`,
 				return err
 			}
 			if asJSON {
-				return a.PrintJSON(struct {
-					*history.Summary
-					*writes
-					Log []string `json:"log"`
-				}{run, written, strings.Split(strings.TrimSuffix(output, "\n"), "\n")}, "")
+				return a.PrintJSON(shownRun{*run, written, strings.Split(strings.TrimSuffix(output, "\n"), "\n")}, "")
 			}
 			a.printRun(run)
 			if written != nil {
@@ -156,7 +159,7 @@ end of a run's ID, last, or job-N for the run of job N.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	JSONFlag[shownRun](cmd, &asJSON, "print a JSON object")
 	archive = a.archive(cmd)
 	return cmd
 }
@@ -189,7 +192,7 @@ start. The prompt does the same: :attach RUN.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	JSONFlag[unattended.View](cmd, &asJSON, "print a JSON object")
 	return cmd
 }
 

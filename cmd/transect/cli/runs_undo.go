@@ -107,7 +107,7 @@ func (a *App) overWrites(name, short, long, example string,
 	}
 	a.CallFlags(cmd.Flags(), &job)
 	archive = a.archive(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
+	JSONFlag[undo.Finding](cmd, &asJSON, "print one JSON object per thing")
 	if name == "undo" {
 		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	}

@@ -40,9 +40,17 @@ read it or to change it.`,
 			return a.listScripts(asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per script")
+	JSONFlag[listedScript](cmd, &asJSON, "print one JSON object per script")
 	cmd.AddCommand(a.copyScript())
 	return cmd
+}
+
+// listedScript is a built-in script as --json prints it.
+type listedScript struct {
+	Command bool   `json:"command"` // not only of transect run
+	Does    string `json:"does"`
+	Name    string `json:"name"`
+	Run     string `json:"run"`
 }
 
 func (a *App) listScripts(asJSON bool) error {
@@ -56,7 +64,7 @@ func (a *App) listScripts(asJSON bool) error {
 		Header: tabular.Row{"name", "run", "does"},
 		Row:    func(s scripts.Script) tabular.Row { return tabular.Row{s.Name, s.Program(), does(s)} },
 		Object: func(s scripts.Script) any {
-			return map[string]any{"name": s.Name, "run": s.Program(), "does": does(s), "command": s.Command}
+			return listedScript{s.Command, does(s), s.Name, s.Program()}
 		},
 	}.Print(a, scripts.List(), asJSON)
 }

@@ -81,7 +81,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 				return err
 			}},
 		cli.Option{Name: "limit", Kind: "N", Value: "20", Doc: "show N jobs; 0 for all", Parse: cli.ToCount(&filter.Limit)})
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per job")
+	cli.JSONFlag[jobs.Facts](cmd, &asJSON, "print one JSON object per job")
 	cmd.AddCommand(a.jobsShow(), a.jobsLogs(), a.jobsCancel(), a.jobsRetry(), a.jobsRemove(), a.jobsStats(), a.jobsRoles())
 	return cmd
 }

@@ -96,7 +96,7 @@ others leaves its slot to them: 6 of 6, 1 waiting.`,
 		return a.workerListing().Print(a.App, list, asJSON)
 	})
 	cmd.Flags().BoolVar(&all, "all", false, "also show those that died or stopped in the last day")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per worker")
+	cli.JSONFlag[jobs.Worker](cmd, &asJSON, "print one JSON object per worker")
 	return cmd
 }
 

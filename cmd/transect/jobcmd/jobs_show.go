@@ -19,6 +19,13 @@ import (
 	"transect/runtime/jobs"
 )
 
+// shownJob is a job as --json prints it.
+type shownJob struct {
+	Job      jobs.Facts      `json:"job"`
+	Attempts []jobs.Attempt  `json:"attempts"`
+	Result   json.RawMessage `json:"result"`
+}
+
 func (a commands) jobsShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -46,11 +53,7 @@ func (a commands) jobsShow() *cobra.Command {
 			return err
 		}
 		if asJSON {
-			return a.PrintJSON(struct {
-				Job      *jobs.Job       `json:"job"`
-				Attempts []jobs.Attempt  `json:"attempts"`
-				Result   json.RawMessage `json:"result"`
-			}{job, attempts, result}, "  ")
+			return a.PrintJSON(shownJob{job.Facts(), attempts, result}, "  ")
 		}
 		a.printJob(job, attempts, result)
 		if job.State == jobs.Waiting && job.Waiting == "" {
@@ -62,7 +65,7 @@ func (a commands) jobsShow() *cobra.Command {
 		}
 		return err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	cli.JSONFlag[shownJob](cmd, &asJSON, "print a JSON object")
 	return cmd
 }
 

@@ -40,7 +40,7 @@ func (a commands) jobsStats() *cobra.Command {
 	})
 	cli.AddOptions(cmd.Flags(), cli.Option{Name: "within", Kind: "duration", Value: "24h",
 		Doc: "look at the jobs that ended within `DURATION`", Parse: cli.ToDuration(&within)})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	cli.JSONFlag[jobs.Stats](cmd, &asJSON, "print a JSON object")
 	return cmd
 }
 

@@ -159,7 +159,7 @@ skipped because a job was running, replaced by a later one.`,
 	})
 	cli.AddOptions(cmd.Flags(), cli.Option{Name: "limit", Kind: "N", Value: "20", Doc: "show N slots",
 		Parse: cli.ToCount(&limit)})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per slot")
+	cli.JSONFlag[firedJSON](cmd, &asJSON, "print one JSON object per slot")
 	return cmd
 }
 

@@ -45,7 +45,7 @@ and no worker has fired it.`,
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each")
+	cli.JSONFlag[cli.Planned](cmd, &asJSON, "print one JSON object for each")
 	return cmd
 }
 

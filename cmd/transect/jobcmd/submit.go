@@ -106,7 +106,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 	cmd.Flags().BoolVar(&trust, "trust", false, "with --plan: also one that was not made by you on this machine")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the job as a JSON object")
+	cli.JSONFlag[jobs.Facts](cmd, &asJSON, "print the job as a JSON object")
 	cmd.MarkFlagsMutuallyExclusive("at", "in")
 	return cmd
 }

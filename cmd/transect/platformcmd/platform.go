@@ -140,9 +140,16 @@ address opens one browser.`,
 			"168h, a week, if left out)", Parse: cli.ToDuration(&keep)})
 	cli.AddOptions(cmd.Flags(), cli.Option{Name: "latency", Kind: "duration",
 		Doc: "delay each response by `DURATION`, to simulate a remote platform", Parse: cli.ToDuration(&latency)})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
+	cli.JSONFlag[ready](cmd, &asJSON, "print the line as JSON")
 	pagecmd.PageFlags(cmd, &page)
 	return cmd
+}
+
+// ready is the line that is printed when the platform is ready.
+type ready struct {
+	URL string `json:"url"`
+	platform.Credentials
+	Page string `json:"page,omitempty"`
 }
 
 func (a command) serve(ctx context.Context, address string, options platform.Options, o pagecmd.PageOptions,
@@ -160,11 +167,7 @@ func (a command) serve(ctx context.Context, address string, options platform.Opt
 		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address",
 			listener.Addr().String())
 	}
-	ready := struct {
-		URL string `json:"url"`
-		platform.Credentials
-		Page string `json:"page,omitempty"`
-	}{URL: "http://" + listener.Addr().String(), Credentials: p.Credentials()}
+	ready := ready{URL: "http://" + listener.Addr().String(), Credentials: p.Credentials()}
 	handler := p.Handler()
 	if page, err := a.platformPage(ctx, p, listener, o); err != nil {
 		options.Logger.Warn("the platform is served without its page", "reason", err)

@@ -91,42 +91,49 @@ type Local struct {
 	Value string `json:"value"`
 }
 
-// outcomes maps exit codes to words.
-var outcomes = map[int]string{0: "success", 2: "usage", 3: "partial", 4: "credentials", 5: "temporary", 6: "locked",
-	7: "decision", 10: "timeout", 130: "interrupted", 143: "terminated"}
+// Code is an exit code with its meaning. docs/surviving.md has the same table.
+type Code struct {
+	Number  int
+	Outcome string // in one word
+	Meaning string
+	Next    string // what to do next
+}
+
+// Codes lists the exit codes in order; the others are a script's own.
+var Codes = []Code{
+	{0, "success", "success", ""},
+	{1, "failed", "the script raised an error", "read the error: it names the line, the cause and a hint"},
+	{2, "usage", "usage, configuration or syntax error; nothing was run",
+		"correct the command, or check the script with transect check"},
+	{3, "partial", "finished, but some items failed", "see which and why, then resume it: transect run --resume"},
+	{4, "credentials", "credentials refused", "check user, password or client"},
+	{5, "temporary", "temporary failure, such as network, overloaded platform or full disk",
+		"resume it later: transect run --resume"},
+	{6, "locked", "another run held the lock", "nothing, unless the other run hangs"},
+	{7, "decision", "the outcome of a write is unknown, and needs a decision",
+		"check what the message names, then decide: transect runs settle"},
+	{8, "planned", "planned only, and something would be written", "carry the plan out: transect apply"},
+	{9, "drift", "the plan no longer holds: nothing was sent", "plan again: transect apply --refresh"},
+	{10, "timeout", "the time limit was reached", "resume it with a longer time: transect run --resume --timeout"},
+	{130, "interrupted", "interrupted", "resume it: transect run --resume"},
+	{143, "terminated", "terminated, as at a shutdown", "resume it: transect run --resume"},
+}
+
+// codeOf returns the entry of an exit code.
+func codeOf(number int) Code {
+	if i := slices.IndexFunc(Codes, func(c Code) bool { return c.Number == number }); i >= 0 {
+		return Codes[i]
+	}
+	return Code{number, "failed", "a code of the script's own", "see the script and its log"}
+}
 
 // Outcome returns the word for an exit code.
-func Outcome(code int) string {
-	if word, ok := outcomes[code]; ok {
-		return word
-	}
-	return "failed"
-}
-
-// meanings maps exit codes to explanations and advice, like docs/surviving.md.
-var meanings = map[int][2]string{
-	0: {"success", ""},
-	1: {"the script raised an error", "read the error: it names the line, the cause and a hint"},
-	2: {"usage, configuration or syntax error; nothing was run",
-		"correct the command, or check the script with transect check"},
-	3: {"finished, but some items failed", "see which and why, then resume it: transect run --resume"},
-	4: {"credentials refused", "check user, password or client"},
-	5: {"temporary failure, such as network, overloaded platform or full disk",
-		"resume it later: transect run --resume"},
-	6: {"another run held the lock", "nothing, unless the other run hangs"},
-	7: {"the outcome of a write is unknown, and needs a decision",
-		"check what the message names, then decide: transect runs settle"},
-	10:  {"the time limit was reached", "resume it with a longer time: transect run --resume --timeout"},
-	130: {"interrupted", "resume it: transect run --resume"},
-	143: {"terminated, as at a shutdown", "resume it: transect run --resume"},
-}
+func Outcome(code int) string { return codeOf(code).Outcome }
 
 // Meaning explains an exit code, and returns advice, if any.
 func Meaning(code int) (meaning, next string) {
-	if m, ok := meanings[code]; ok {
-		return m[0], m[1]
-	}
-	return "a code of the script's own", "see the script and its log"
+	c := codeOf(code)
+	return c.Meaning, c.Next
 }
 
 // Outcome returns the word for how the run ended, or its state.
