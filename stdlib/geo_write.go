@@ -41,9 +41,9 @@ var geoPackageFunc = module.Func{
 	Doc: "Begins a GeoPackage: tables of features in longitude and latitude, which GDAL and QGIS open. Heights of " +
 		"geometries are left out.",
 	Params: []module.Param{pathParam("the file, written by close"),
-		{Name: "tables", Type: "table", Doc: "a list of { name, geometry, columns }: geometry is Point, LineString, Polygon, " +
-			"another type of GeoJSON, Geometry for any, or nothing; columns is a list of { name, type }, where type is " +
-			"string, integer, number, boolean or time (text in ISO 8601)"}},
+		{Name: "tables", Type: "table", Doc: "a list of { name, geometry, columns }: geometry is Point, LineString, " +
+			"Polygon, another type of GeoJSON, Geometry for any, or nothing; columns is a list of { name, type }, where " +
+			"type is string, integer, number, boolean or time (text in ISO 8601)"}},
 	Returns: "a geopackage",
 	Call:    func(c *module.Call) (any, error) { return createGeoPackage(c) },
 }

@@ -125,7 +125,7 @@ func Fn[In, Out any](name, doc, returns string, f func(ctx context.Context, in I
 	if err != nil {
 		panic(err) // a wrong tag, found by any use of the struct
 	}
-	return module.Func{Name: name, Doc: doc, Params: params, Returns: returns, Call: func(c *module.Call) (result any, err error) {
+	call := func(c *module.Call) (result any, err error) {
 		var in In
 		c.Fill(&in)
 		err = c.Blocking(func(ctx context.Context) error {
@@ -136,7 +136,8 @@ func Fn[In, Out any](name, doc, returns string, f func(ctx context.Context, in I
 			return nil, err
 		}
 		return result, nil
-	}}
+	}
+	return module.Func{Name: name, Doc: doc, Params: params, Returns: returns, Call: call}
 }
 
 // Close ends the runtime and what still runs in it.

@@ -187,7 +187,8 @@ func blanked(code []byte) []byte {
 func whole(line []byte, tokens []compile.Token) bool {
 	for _, t := range tokens {
 		text := string(line[t.From:t.To])
-		if t.Kind == compile.Comment || t.Kind == compile.Text && (len(text) < 2 || text[0] == '[' || text[len(text)-1] != text[0]) {
+		open := t.Kind == compile.Text && (len(text) < 2 || text[0] == '[' || text[len(text)-1] != text[0])
+		if open || t.Kind == compile.Comment {
 			return false
 		}
 	}

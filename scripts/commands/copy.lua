@@ -4,7 +4,7 @@
 -- run finds it, completes what was begun and copies nothing twice.
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
 local fs, path, task, progress = require("fs"), require("path"), require("task"), require("progress")
-local find, show = require("lib.find"), require("lib.show")
+local find, show, export = require("lib.find"), require("lib.show"), require("lib.export")
 
 local args = script.args({
   "from",
@@ -58,26 +58,6 @@ end
 if target.url == sdk.url and owner.id == project.id and not (to_mission and to_mission ~= mission.name) then
   script.usage_error("source and target of the copy are the same", "name another project or another mission")
 end
-
--- What a copy keeps, by the names of the wire.
-local kept = {
-  categories = "categories",
-  hidden = "hidden",
-  published = "published",
-  horizontal_srs_wkt = "horizontal_srs_wkt",
-  vertical_srs_wkt = "vertical_srs_wkt",
-  format = "dataset_format",
-  geometry = "geometry",
-  acquisition_date = "acquisition_date",
-  width = "width",
-  height = "height",
-  sensor = "sensor",
-  lens = "lens",
-  camera_parameters = "camera_parameters",
-  reflectance_calibration_panel = "reflectance_calibration_panel",
-  bands = "bands",
-  offset = "offset",
-}
 
 local counts, kinds = {}, { "dataset", "annotation", "tag", "comment" }
 for _, kind in ipairs(kinds) do
@@ -188,7 +168,7 @@ local function copy_datasets(from, to)
           mission = to and to.id,
           flight = dataset.flight and to and to.flights and to.flights[1],
         }
-        for wire, field in pairs(kept) do
+        for wire, field in pairs(export.kept) do
           item.new[wire] = dataset[field]
         end
         fresh[#fresh + 1] = item

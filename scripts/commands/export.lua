@@ -57,8 +57,8 @@ if args.json then
 else
   local names = {}
   for name, n in pairs(counts) do
-    if n > 0 or name == "failed" then
-      names[#names + 1] = n .. " " .. name:gsub("_", " ")
+    if n > 0 then
+      names[#names + 1] = name == "failed" and n .. " failed" or show.count(n, (name:gsub("_", " "):gsub("s$", "")))
     end
   end
   table.sort(names)

@@ -32,6 +32,7 @@ transect get 'North quarry' quarry --only deliverables --analytic flight_report]
   },
   replace = { "boolean", doc = "replace files of DIR that differ from the platform's" },
   all = { "boolean", doc = "deliverables of every product, not only of the newest of each analytic and mission" },
+  metadata = { "boolean", doc = "write what the platform knows of each file beside it, to FILE.metadata.json" },
   json = { "boolean", doc = "print one JSON object per file" },
 })
 
@@ -202,8 +203,15 @@ local different = {
   name = "DownloadError",
   message = "another file is there, and was kept; --replace replaces it",
 }
+-- describe writes the record of a file's dataset beside it.
+local function describe(file)
+  if args.metadata and not script.rehearsal() then
+    fs.write(file.target .. ".metadata.json", json.pretty(file.dataset))
+  end
+end
 local _, stopped = try(task.map, files, function(file)
   if present(file) then
+    describe(file)
     there = there + 1
     bar:add({ files = 1, bytes = file.component.size })
     return verdict(file, "already_there")
@@ -232,6 +240,7 @@ local _, stopped = try(task.map, files, function(file)
     bar:add({ failed = 1 })
     return verdict(file, "failed", err.message)
   end
+  describe(file)
   fetched = fetched + 1
   bar:add({ files = 1 })
   verdict(file, script.rehearsal() and "would_be_downloaded" or "downloaded")

@@ -4,6 +4,26 @@ local sdk, query, geo, json = require("sdk"), require("query"), require("geo"), 
 local csv, fs, path = require("csv"), require("fs"), require("path")
 local export = {}
 
+-- kept is what a copy of a dataset keeps, by the names of the wire.
+export.kept = {
+  categories = "categories",
+  hidden = "hidden",
+  published = "published",
+  horizontal_srs_wkt = "horizontal_srs_wkt",
+  vertical_srs_wkt = "vertical_srs_wkt",
+  format = "dataset_format",
+  geometry = "geometry",
+  acquisition_date = "acquisition_date",
+  width = "width",
+  height = "height",
+  sensor = "sensor",
+  lens = "lens",
+  camera_parameters = "camera_parameters",
+  reflectance_calibration_panel = "reflectance_calibration_panel",
+  bands = "bands",
+  offset = "offset",
+}
+
 -- The layers, and their columns, in the order of the table.
 local layers = {
   {
@@ -113,12 +133,16 @@ local function position(d)
 end
 
 local function outline(d)
-  return shape(d.footprint) or shape(d.real_bbox) or shape(d.geometry)
+  return shape(d.footprint) or shape(d.geometry)
 end
 
 -- each calls a function for each dataset of a target, mission by mission, with the mission; nil for those in none.
-local function each(target, visit)
+-- begin, when given, is called with each mission before.
+local function each(target, visit, begin)
   local function search(filter, mission)
+    if begin and mission then
+      begin(mission)
+    end
     for d in sdk.datasets.search_generator({ filter = filter }) do
       visit(d, mission)
     end
@@ -530,11 +554,9 @@ local function to_stac(target, dir, options)
     current.file:write(json.encode(link("parent", "../catalog.json")))
     counts.collections = (counts.collections or 0) + 1
   end
-  local before
   each(target, function(d, mission)
-    if not current or before ~= mission then
-      begin(mission)
-      before = mission
+    if not mission and (not current or current.id ~= "without-mission") then
+      begin(nil)
     end
     local function place(dataset, c)
       local name = path.join("files", dataset.id, plain(c.filename or c.name))
@@ -549,10 +571,12 @@ local function to_stac(target, dir, options)
     end
     local it, box, time = item(d, current.id, place)
     widened(current.extent, box, time)
-    fs.write(path.join(dir, current.id, d.id .. ".json"), json.encode(it))
+    local file = assert(io.open(path.join(dir, current.id, d.id .. ".json"), "w")) -- a run that is cut off has no catalog.json
+    file:write(json.encode(it), "\n")
+    file:close()
     current.file:write(",\n", json.encode(link("item", "./" .. d.id .. ".json", "application/geo+json", d.name)))
     counts.items = (counts.items or 0) + 1
-  end)
+  end, begin)
   finish()
   local links = { link("root", "./catalog.json") }
   for _, child in ipairs(children) do

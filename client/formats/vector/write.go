@@ -19,8 +19,8 @@ import (
 // Column is an attribute of the features of a table: Type is TEXT, INTEGER, REAL, BOOLEAN or DATETIME.
 type Column struct{ Name, Type string }
 
-// Package is a GeoPackage being written (OGC 12-128, version 1.3): tables of features in longitude and latitude, WGS 84,
-// without heights. Nothing is readable before Close.
+// Package is a GeoPackage being written (OGC 12-128, version 1.3): tables of features in longitude and latitude,
+// WGS 84, without heights. Nothing is readable before Close.
 type Package struct {
 	db     *sql.DB
 	tx     *sql.Tx

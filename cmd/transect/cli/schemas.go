@@ -111,6 +111,25 @@ type (
 		Failures  []sentFile       `json:"failures"`
 		Preflight preflight.Report `json:"preflight" jsonschema:"what the check of the files found"`
 	}
+	exported struct {
+		Collections int64 `json:"collections,omitempty" jsonschema:"of STAC: missions"`
+		Items       int64 `json:"items,omitempty" jsonschema:"of STAC: datasets"`
+		Files       int64 `json:"files,omitempty"`
+		Failed      int64 `json:"failed,omitempty" jsonschema:"files: exit code 3"`
+		Photos      int64 `json:"photos,omitempty"`
+		Footprints  int64 `json:"footprints,omitempty"`
+		FlightLines int64 `json:"flight_lines,omitempty"`
+		Datasets    int64 `json:"datasets,omitempty" jsonschema:"all but photos"`
+		Annotations int64 `json:"annotations,omitempty"`
+		Features    int64 `json:"features,omitempty"`
+		TileLayers  int64 `json:"tile_layers,omitempty" jsonschema:"of the project of QGIS"`
+	}
+	imported struct {
+		Item    string `json:"item" jsonschema:"its id in the catalogue"`
+		Name    string `json:"name"`
+		Verdict string `json:"verdict" jsonschema:"imported, already_there, left_out or failed"`
+		Cause   string `json:"cause,omitempty"`
+	}
 	finding struct {
 		Name    string `json:"name"`
 		Verdict string `json:"verdict"`
@@ -139,7 +158,7 @@ type (
 
 // everydayTypes lists what each command that is a script prints with --json, besides the records everydayRecords.
 var everydayTypes = map[string]reflect.Type{
-	"copy": reflect.TypeFor[copied](), "get": reflect.TypeFor[gotFile](), "logs": reflect.TypeFor[logged](),
+	"copy": reflect.TypeFor[copied](), "export": reflect.TypeFor[exported](), "import": reflect.TypeFor[imported](), "get": reflect.TypeFor[gotFile](), "logs": reflect.TypeFor[logged](),
 	"put": reflect.TypeFor[ingested](), "restore": reflect.TypeFor[wouldRestore](), "rm": reflect.TypeFor[removed](),
 	"verify": reflect.TypeFor[verified](), "wait": reflect.TypeFor[awaited](),
 }
