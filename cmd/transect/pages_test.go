@@ -215,7 +215,7 @@ var pageLink = regexp.MustCompile(`\]\(([^)\s#]*)(?:#([^)\s]*))?\)`)
 // anchors returns the names of the parts of a page, as GitHub makes them of headings.
 func anchors(page string) (all []string) {
 	seen := map[string]int{}
-	other := regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	other := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
 		name := strings.ReplaceAll(other.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
 		if seen[name]++; seen[name] > 1 {

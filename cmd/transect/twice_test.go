@@ -39,9 +39,11 @@ type twice struct {
 var readyArguments = map[string][]string{
 	"bulk_ingest":        {"flight", "--project", "Harbour"},
 	"copy":               {"North quarry/May survey", "Harbour", "--create"},
+	"export":             {"North quarry/May survey", "exported", "--format", "gpkg"},
 	"export_annotations": {"North quarry"},
 	"find":               {"FLIGHT"},
 	"get":                {"North quarry/May survey", "got"},
+	"import":             {"catalogue", "Harbour"},
 	"import_season":      {"Harbour", "season.csv"},
 	"logs":               {"North quarry/May survey/flight_report"},
 	"ls":                 {"North quarry/May survey"},
@@ -125,6 +127,7 @@ func TestTheSameTwice(t *testing.T) {
 	from.must("run", "setting.lua")
 	from.must("put", "deleted.txt", "North quarry")
 	from.must("rm", "--yes", "North quarry/deleted.txt")
+	from.must("export", "North quarry", "catalogue", "--format", "stac", "--files")
 	var ran, guessed, idle atomic.Int32
 	const step = 20
 	first := rand.IntN(step)

@@ -7,9 +7,9 @@ local args = script.args({
   "dir",
   _doc = [[
 Write what the platform knows of a project, or of one mission, to a new or empty folder. stac is a static catalogue
-(STAC 1.1) with a collection for each mission and an item for each dataset; geojson and csv are a file for each of photos,
-footprints, flight_lines, datasets, annotations and features; gpkg is one GeoPackage with these layers; qgis is that and
-a project file, project.qgs. Memory does not grow with the number of datasets.]],
+(STAC 1.1) with a collection for each mission and an item for each dataset. geojson and csv are a file for each of
+photos, footprints, flight_lines, datasets, annotations and features; gpkg is one GeoPackage with these layers; qgis is
+that and a project file, project.qgs. Memory does not grow with the number of datasets.]],
   _example = [[
 transect export 'North quarry' catalogue --format stac --files
 transect export 'North quarry/May survey' may --format gpkg
@@ -62,6 +62,7 @@ else
     end
   end
   table.sort(names)
-  show.note("wrote to " .. args.dir .. ": " .. (#names > 0 and table.concat(names, ", ") or "nothing, the project is empty"))
+  local what = #names > 0 and table.concat(names, ", ") or "nothing, the project is empty"
+  show.note("wrote to " .. args.dir .. ": " .. what)
 end
 script.fail_items(counts.failed or 0)

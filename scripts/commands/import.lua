@@ -3,7 +3,8 @@
 -- Each dataset says in properties.stac which item it comes from, so that a second run finds it,
 -- completes what was begun and creates nothing twice.
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
-local fs, path, task, progress, hash = require("fs"), require("path"), require("task"), require("progress"), require("hash")
+local fs, path, hash = require("fs"), require("path"), require("hash")
+local task, progress = require("task"), require("progress")
 local find, show, export = require("lib.find"), require("lib.show"), require("lib.export")
 
 local args = script.args({
@@ -29,7 +30,8 @@ end
 local function object(file, kind)
   local o = json.read(file)
   if type(o) ~= "table" or o.type ~= kind then
-    script.usage_error(file .. " is not a STAC " .. kind:lower():gsub("feature", "item"), "import takes a folder with catalog.json")
+    local what = kind:lower():gsub("feature", "item")
+    script.usage_error(file .. " is not a STAC " .. what, "import takes a folder with catalog.json")
   end
   return o
 end
@@ -189,11 +191,13 @@ for file in linked(catalogue, root, "child") do
   for at in linked(file, collection, "item") do
     local item = object(at, "Feature")
     local new = dataset(item)
-    if #new.components == 0 then
-      verdict({ id = item.id, name = new.name }, "left_out", "it has no files")
-    end
     new.project, new.mission = project.id, mission and mission.id
-    batch[#batch + 1] = #new.components > 0 and { id = item.id, name = new.name, file = at, assets = item.assets or {}, new = new, dataset = known[item.id] } or nil
+    local one = { id = item.id, name = new.name, file = at, assets = item.assets, new = new, dataset = known[item.id] }
+    if #new.components == 0 then
+      verdict(one, "left_out", "it has no files")
+    else
+      batch[#batch + 1] = one
+    end
     if #batch == 100 then
       flush(batch)
       batch = {}

@@ -51,7 +51,13 @@ local layers = {
   {
     name = "flight_lines",
     geometry = "LineString",
-    columns = { { "mission", "string" }, { "flight", "string" }, { "photos", "integer" }, { "began", "time" }, { "ended", "time" } },
+    columns = {
+      { "mission", "string" },
+      { "flight", "string" },
+      { "photos", "integer" },
+      { "began", "time" },
+      { "ended", "time" },
+    },
   },
   {
     name = "datasets",
@@ -355,7 +361,10 @@ local function to_qgis(target, dir, options)
     )
     table.insert(
       maps,
-      ('<maplayer type="%s"><id>%s</id><datasource>%s</datasource><layername>%s</layername>%s<provider>%s</provider></maplayer>'):format(
+      (
+        '<maplayer type="%s"><id>%s</id><datasource>%s</datasource><layername>%s</layername>%s'
+        .. "<provider>%s</provider></maplayer>"
+      ):format(
         kind,
         xml(id),
         xml(source),
@@ -411,7 +420,12 @@ end
 -- STAC 1.1: a catalogue with a collection for each mission, and an item for each dataset.
 local stac = "1.1.0"
 local file_extension = "https://stac-extensions.github.io/file/v2.1.0/schema.json"
-local media = { jpeg = "image/jpeg", png = "image/png", tiff = "image/tiff; application=geotiff", geojson = "application/geo+json" }
+local media = {
+  jpeg = "image/jpeg",
+  png = "image/png",
+  tiff = "image/tiff; application=geotiff",
+  geojson = "application/geo+json",
+}
 
 -- plain is one name of a folder, whatever the platform calls it.
 local function plain(name)
@@ -504,7 +518,11 @@ local function fetch(wanted)
     local done, err = pcall(function()
       if not (fs.is_file(f.path) and f.md5 and hash.md5_file(f.path) == f.md5) then
         fs.mkdir(path.dir(f.path))
-        sdk.datasets.download_component(f.dataset, { component = f.component, target_path = path.dir(f.path), target_name = path.base(f.path) })
+        sdk.datasets.download_component(f.dataset, {
+          component = f.component,
+          target_path = path.dir(f.path),
+          target_name = path.base(f.path),
+        })
       end
     end)
     if not done then
@@ -571,7 +589,8 @@ local function to_stac(target, dir, options)
     end
     local it, box, time = item(d, current.id, place)
     widened(current.extent, box, time)
-    local file = assert(io.open(path.join(dir, current.id, d.id .. ".json"), "w")) -- a run that is cut off has no catalog.json
+    -- Not flushed to the disk, as that takes longer than all else: a run that is cut off has no catalog.json.
+    local file = assert(io.open(path.join(dir, current.id, d.id .. ".json"), "w"))
     file:write(json.encode(it), "\n")
     file:close()
     current.file:write(",\n", json.encode(link("item", "./" .. d.id .. ".json", "application/geo+json", d.name)))
@@ -603,8 +622,8 @@ end
 local formats = { stac = to_stac, geojson = to_geojson, gpkg = to_gpkg, csv = to_csv, qgis = to_qgis }
 
 -- run writes a project, or one mission of it, to a folder that is made or empty. target is { project, mission }, both
--- records; options are format, links (relative or absolute), files (fetch them, too) and share_days. It returns how many of
--- each kind were written.
+-- records; options are format, links (relative or absolute), files (fetch them, too) and share_days. It returns how
+-- many of each kind were written.
 function export.run(target, dir, options)
   fs.mkdir(dir)
   return assert(formats[options.format], "there is no such format")(target, dir, options)

@@ -158,7 +158,8 @@ type (
 
 // everydayTypes lists what each command that is a script prints with --json, besides the records everydayRecords.
 var everydayTypes = map[string]reflect.Type{
-	"copy": reflect.TypeFor[copied](), "export": reflect.TypeFor[exported](), "import": reflect.TypeFor[imported](), "get": reflect.TypeFor[gotFile](), "logs": reflect.TypeFor[logged](),
+	"copy": reflect.TypeFor[copied](), "export": reflect.TypeFor[exported](), "get": reflect.TypeFor[gotFile](),
+	"import": reflect.TypeFor[imported](), "logs": reflect.TypeFor[logged](),
 	"put": reflect.TypeFor[ingested](), "restore": reflect.TypeFor[wouldRestore](), "rm": reflect.TypeFor[removed](),
 	"verify": reflect.TypeFor[verified](), "wait": reflect.TypeFor[awaited](),
 }
