@@ -3,8 +3,11 @@ package web
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"transect/client"
@@ -36,7 +39,33 @@ type mapView struct {
 	Target   target
 	Projects []client.Project
 	Missions []client.Mission
-	Report   string // address of the flight report
+	Groups   []missionGroup // the missions by project
+	Cut      string         // says that there are more missions, "" when there are not
+	Report   string         // address of the flight report
+}
+
+// missionGroup is the missions of one project.
+type missionGroup struct {
+	Project  string // its name
+	Missions []client.Mission
+}
+
+// grouped sorts missions into their projects, in the order of these.
+func grouped(missions []client.Mission, projects []client.Project) (groups []missionGroup) {
+	byProject := map[string][]client.Mission{}
+	for _, m := range missions {
+		byProject[m.Project] = append(byProject[m.Project], m)
+	}
+	for _, p := range projects {
+		if len(byProject[p.ID]) > 0 {
+			groups = append(groups, missionGroup{cmp.Or(p.Name, p.ID), byProject[p.ID]})
+			delete(byProject, p.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(byProject)) {
+		groups = append(groups, missionGroup{id, byProject[id]})
+	}
+	return groups
 }
 
 func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
@@ -61,6 +90,10 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 	if v.Missions, err = s.missionsOf(ctx, target{Project: v.Target.Project}); err != nil {
 		return err
 	}
+	v.Groups = grouped(v.Missions, v.Projects)
+	if len(v.Missions) == maxMapMissions {
+		v.Cut = "The first " + human.Number(maxMapMissions) + " missions: choose a project to see all of its own."
+	}
 	if t != (target{}) {
 		v.Report = "/report" + t.query()
 	}
@@ -84,7 +117,14 @@ func (s *Server) mapData(w http.ResponseWriter, r *http.Request, _ *client.Clien
 }
 
 func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) error {
-	if err := s.shapesOf(ctx, t, send); err != nil {
+	var cut []string
+	if err := s.shapesOf(ctx, t, func(v any) error {
+		if c, ok := v.(cutOff); ok {
+			cut = append(cut, string(c))
+			return nil
+		}
+		return send(v)
+	}); err != nil {
 		return err
 	}
 	result, more, err := s.photosOf(ctx, t.filter(), send)
@@ -96,7 +136,10 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 		result.Text = human.Count(result.images(), "photo")
 	}
 	if more {
-		result.Text = "the first " + human.Number(maxPhotos) + " photos: choose a project or a mission · " + result.Text
+		cut = append(cut, human.Number(maxPhotos)+" photos")
+	}
+	if len(cut) > 0 {
+		result.Text = "the first " + strings.Join(cut, ", ") + ": choose a project or a mission · " + result.Text
 	}
 	return send(result)
 }

@@ -40,7 +40,7 @@ type shape struct {
 // Limits of the shapes of each kind on a map.
 const (
 	maxMapProjects = 500
-	maxMapMissions = 1000
+	maxMapMissions = 10_000
 	maxMapDatasets = 2000
 	maxDrawings    = 5000
 )
@@ -82,6 +82,17 @@ func (t target) query() string {
 	return "?" + t.values().Encode()
 }
 
+// cutOff is sent in place of the rest of a layer that is too long; it names what is shown.
+type cutOff string
+
+// cutAt returns what is cut off when a list has the most records that are shown.
+func cutAt(n, most int, what string) []cutOff {
+	if n < most {
+		return nil
+	}
+	return []cutOff{cutOff(human.Number(most) + " " + what)}
+}
+
 // shapesOf sends everything except the photos.
 func (s *Server) shapesOf(ctx context.Context, t target, send func(any) error) error {
 	for _, part := range []func(context.Context, target, func(any) error) error{s.missionShapes, s.datasetShapes,
@@ -121,6 +132,12 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 	missions, err := s.missionsOf(ctx, t)
 	if err != nil {
 		return err
+	}
+	for _, cut := range append(cutAt(len(projects), maxMapProjects, "projects"),
+		cutAt(len(missions), maxMapMissions, "missions")...) {
+		if err := send(cut); err != nil {
+			return err
+		}
 	}
 	for _, m := range missions {
 		geometry := firstGeometry(m.Geometry, m.RealBbox)
@@ -169,7 +186,7 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 			return err
 		}
 		if n++; n > maxMapDatasets {
-			return nil
+			return send(cutOff(human.Number(maxMapDatasets) + " rasters, vectors, clouds and meshes"))
 		}
 		id := url.PathEscape(d.ID)
 		one := shape{Kind: "shape", Of: d.Type, ID: d.ID, Name: cmp.Or(d.Name, d.ID), Geometry: d.Geometry,
@@ -254,6 +271,11 @@ func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) 
 		client.AnnotationQuery{Query: client.Query{Filter: filter}}), maxDrawings)
 	if err != nil {
 		return err
+	}
+	for _, cut := range cutAt(len(annotations), maxDrawings, "annotations") {
+		if err := send(cut); err != nil {
+			return err
+		}
 	}
 	for _, a := range annotations {
 		if a.Type != "" && a.Type != "2d" || firstGeometry(a.Geometry) == nil {

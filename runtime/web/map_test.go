@@ -186,3 +186,34 @@ func TestTilesComeThroughTheServer(t *testing.T) {
 		}
 	}
 }
+
+// The missions to choose from are all there, under the names of their projects, which tell those of one name apart.
+func TestMapListsAllMissionsByProject(t *testing.T) {
+	t.Parallel()
+	const each = 700
+	var c *client.Client
+	_, at, browser := page(t, func(o *web.Options) { c = o.Client })
+	for _, name := range []string{"North", "South"} {
+		p, err := c.Projects.FindOrCreate(t.Context(), client.FindOrCreateProject{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range each {
+			if _, err := c.Missions.CreateMission(t.Context(), client.CreateMission{Project: client.ID(p.Resource.ID),
+				SurveyDate: "2026-05-31", Name: fmt.Sprintf("M%03d", i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, text := get(t, browser, at+"/map")
+	list := text[strings.Index(text, `<select name="mission"`):]
+	list = list[:strings.Index(list, "</select>")]
+	if n := strings.Count(list, ">M699</option>"); n != 2 || strings.Count(list, "<option") != 2*each+1 {
+		t.Errorf("%d options, M699 %d times", strings.Count(list, "<option"), n)
+	}
+	for _, name := range []string{"North", "South"} {
+		if !strings.Contains(list, `<optgroup label="`+name+`">`) {
+			t.Errorf("the project %s is not named", name)
+		}
+	}
+}
