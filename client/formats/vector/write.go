@@ -20,7 +20,8 @@ import (
 type Column struct{ Name, Type string }
 
 // Package is a GeoPackage being written (OGC 12-128, version 1.3): tables of features in longitude and latitude,
-// WGS 84, without heights. Nothing is readable before Close.
+// WGS 84, without heights. Nothing is readable before Close. It is written by hand, as Go packages for GeoPackages need
+// cgo.
 type Package struct {
 	db     *sql.DB
 	tx     *sql.Tx
