@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"transect/runtime"
+	"transect/runtime/reference"
 	"transect/runtime/unattended/history"
 	"transect/scripts"
 	"transect/stdlib"
@@ -24,11 +26,21 @@ import (
 
 const referenceFolder = "../../docs/reference"
 
+var writeSchemas = flag.Bool("write", false, "TestSchemas writes the schemas, as go generate does")
+
 // The committed schemas are those of the types that are encoded, and the script tests hold each against real output.
 func TestSchemas(t *testing.T) {
-	files, err := newCommandLine(equip(&runtime.Process{Env: func(string) (string, bool) { return "", false }})).Schemas()
+	files, err := schemasOf(newCommandLine(equip(&runtime.Process{Env: func(string) (string, bool) { return "", false }})))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *writeSchemas {
+		if err := reference.Replace(filepath.Join(referenceFolder, "schemas"), nil, ".json", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := reference.Write(referenceFolder, files); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checked, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(checked) == 0 {

@@ -10,6 +10,7 @@ import (
 )
 
 //go:generate go run transect/cmd/transect doc --markdown ../../docs/reference
+//go:generate go test -count=1 -vet=off -run ^TestSchemas$ transect/cmd/transect -write
 
 // File is a file to be written; its path has slashes.
 type File struct {

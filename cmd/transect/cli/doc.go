@@ -49,12 +49,7 @@ them searches can filter and sort by.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c := reference.New(a.library()...)
 			if markdown != "" {
-				schemas, err := a.Schemas()
-				if err != nil {
-					return err
-				}
-				files := append(c.Markdown(), schemas...)
-				return cannotWrite(reference.Replace(markdown, files, ".md", ""))
+				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
 			if search {
 				found, err := c.Search(args)

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"encoding/json"
@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"transect/bindings/ingest"
 	"transect/client"
 	"transect/client/preflight"
 	"transect/client/verdict"
+	"transect/cmd/transect/cli"
 	"transect/runtime"
 	"transect/runtime/meter"
 	"transect/runtime/plan"
@@ -24,25 +24,15 @@ import (
 	"transect/scripts"
 )
 
+// The JSON Schemas of what programs read are made here, in the tests, as the program has no use for them: go generate
+// runs TestSchemas with -write.
+
 // schemaVersion is the version of all schemas. A field that is added is none; one that is removed or means something
 // else makes the next.
 const schemaVersion = 1
 
 // schemaFolder is the folder of the schemas within that of the reference.
 const schemaFolder = "schemas/"
-
-// JSONFlag declares --json of a command that prints values of T: one, or one per line.
-func JSONFlag[T any](cmd *cobra.Command, to *bool, doc string) {
-	cmd.Flags().BoolVar(to, "json", false, doc)
-	flag := cmd.Flags().Lookup("json")
-	flag.Value = printing{flag.Value, reflect.TypeFor[T]()}
-}
-
-// printing is a flag that knows what the command prints with it.
-type printing struct {
-	pflag.Value
-	prints reflect.Type
-}
 
 // What scripts print with --json: each line is one of these, or a record.
 type (
@@ -70,7 +60,7 @@ type (
 	wouldRestore struct {
 		ID string `json:"id" jsonschema:"of the dataset, in a dry run"`
 	}
-	copied struct {
+	copiedOne struct {
 		Kind    string `json:"kind" jsonschema:"dataset, annotation, tag or comment"`
 		ID      string `json:"id"`
 		Name    string `json:"name,omitempty"`
@@ -158,7 +148,7 @@ type (
 
 // everydayTypes lists what each command that is a script prints with --json, besides the records everydayRecords.
 var everydayTypes = map[string]reflect.Type{
-	"copy": reflect.TypeFor[copied](), "export": reflect.TypeFor[exported](), "get": reflect.TypeFor[gotFile](),
+	"copy": reflect.TypeFor[copiedOne](), "export": reflect.TypeFor[exported](), "get": reflect.TypeFor[gotFile](),
 	"import": reflect.TypeFor[imported](), "logs": reflect.TypeFor[logged](),
 	"put": reflect.TypeFor[ingested](), "restore": reflect.TypeFor[wouldRestore](), "rm": reflect.TypeFor[removed](),
 	"verify": reflect.TypeFor[verified](), "wait": reflect.TypeFor[awaited](),
@@ -171,15 +161,15 @@ var everydayRecords = map[string][]string{
 	"show": {"projects", "missions", "datasets", "products", "analytics"}, "wait": {"products"},
 }
 
-// Schemas returns the schemas of what programs read, and a page that lists them.
-func (a *App) Schemas() ([]reference.File, error) {
+// schemasOf returns the schemas of what programs read, and a page that lists them.
+func schemasOf(a *cli.App) ([]reference.File, error) {
 	s := schemas{}
 	s.add("report", "File of `transect run --report`", "A run of a script, written when it ends.",
 		reflect.TypeFor[history.Summary]())
 	s.add("log", "Line of `--log-format json`, on standard error", "An error that ended the run, a state of a display of "+
 		"progress, the sum of an ingest, an exchange of --trace, or a message with fields of its own.",
 		reflect.TypeFor[runtime.ErrorLine](), reflect.TypeFor[meter.Line](), reflect.TypeFor[ingest.Line](),
-		reflect.TypeFor[runtime.ExchangeLine](), reflect.TypeFor[message]())
+		reflect.TypeFor[runtime.ExchangeLine](), reflect.TypeFor[logMessage]())
 	s.addCodes()
 	s.add("plan", "Line of `transect plan --json`, and of a saved plan", "The head comes first, the digest last.",
 		plan.Lines()...)
@@ -213,25 +203,25 @@ the schema is that of a line. Records may have more fields than listed: the plat
 | --- | --- |
 `
 
-// message is a line of the log that a script or the program wrote. It has fields of its own.
-type message struct {
+// logMessage is a line of the log that a script or the program wrote. It has fields of its own.
+type logMessage struct {
 	Time    string `json:"time"`
 	Level   string `json:"level" jsonschema:"DEBUG, INFO, WARN or ERROR"`
 	Message string `json:"msg"`
 }
 
-// schema is one of several alternatives.
-type schema struct {
+// described is one of several alternatives.
+type described struct {
 	title, doc string
 	types      []reflect.Type
 	records    []string // by manager
 	whole      *jsonschema.Schema
 }
 
-type schemas map[string]*schema
+type schemas map[string]*described
 
 func (s schemas) add(name, title, doc string, types ...reflect.Type) {
-	s[name] = &schema{title: title, doc: doc, types: types}
+	s[name] = &described{title: title, doc: doc, types: types}
 }
 
 // addCodes adds the exit codes as an enumeration with meanings.
@@ -248,7 +238,7 @@ func (s schemas) addCodes() {
 	own, _ := history.Meaning(-1)
 	whole.AnyOf = append(whole.AnyOf, &jsonschema.Schema{Minimum: jsonschema.Ptr(0.0), Maximum: jsonschema.Ptr(255.0),
 		Title: history.Outcome(-1), Description: own})
-	s["exit-codes"] = &schema{title: "Exit code of `transect run`, and of all commands", whole: whole}
+	s["exit-codes"] = &described{title: "Exit code of `transect run`, and of all commands", whole: whole}
 }
 
 // addCommands adds what the commands below one print with --json.
@@ -262,9 +252,9 @@ func (s schemas) addCommands(cmd *cobra.Command) {
 	if flag == nil || listed || name == "doc" { // which prints pages of the reference
 		return
 	}
-	of := &schema{title: "Output of `" + cmd.CommandPath() + " --json`", doc: cmd.Short + "."}
-	if v, ok := flag.Value.(printing); ok {
-		of.types = append(of.types, v.prints)
+	of := &described{title: "Output of `" + cmd.CommandPath() + " --json`", doc: cmd.Short + "."}
+	if v, ok := flag.Value.(interface{ Prints() reflect.Type }); ok {
+		of.types = append(of.types, v.Prints())
 	}
 	if _, ok := scripts.Find(name); ok {
 		of.records = everydayRecords[name]
@@ -276,7 +266,7 @@ func (s schemas) addCommands(cmd *cobra.Command) {
 }
 
 // text formats the schema as its file.
-func (s *schema) text(name string) (string, error) {
+func (s *described) text(name string) (string, error) {
 	whole := s.whole
 	if whole == nil {
 		var all []*jsonschema.Schema
@@ -313,7 +303,7 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t == reflect.TypeFor[message]() { // which a line of another kind is not
+	if t == reflect.TypeFor[logMessage]() { // which a line of another kind is not
 		s.AdditionalProperties = nil
 		s.Not = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Required: []string{"exit_code"}},
 			{Required: []string{"exchange"}}}}
