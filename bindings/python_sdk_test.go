@@ -245,7 +245,7 @@ func (s *sdkSide) normal(call int, a sdkAnswer) any {
 		case map[string]any:
 			made := map[string]any{}
 			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if v[k] != nil {
+				if v[k] != nil && !(k == "id" && v[k] == v["_id"]) { // ours write the identifier under both names
 					made[walk(k).(string)] = walk(v[k])
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/formats/vector"
+	"transect/client/formats"
 	"transect/client/geojson"
 	"transect/client/schema"
 	"transect/client/suggest"
@@ -23,8 +23,8 @@ import (
 type geoPackage struct {
 	name    string
 	file    *atomicfile.File
-	data    *vector.Package
-	columns map[string][]vector.Column // of each table
+	data    *formats.Package
+	columns map[string][]formats.Column // of each table
 	closed  bool
 }
 
@@ -70,7 +70,7 @@ var geoPackageType = &module.Type{
 }
 
 func createGeoPackage(c *module.Call) (any, error) {
-	p := &geoPackage{name: c.String("path"), file: changeAt(c, c.In.Create), columns: map[string][]vector.Column{}}
+	p := &geoPackage{name: c.String("path"), file: changeAt(c, c.In.Create), columns: map[string][]formats.Column{}}
 	complete := false
 	defer func() {
 		if !complete {
@@ -78,7 +78,7 @@ func createGeoPackage(c *module.Call) (any, error) {
 		}
 	}()
 	var err error
-	if p.data, err = vector.Create(context.WithoutCancel(c.Context()), p.file.Name()); err != nil {
+	if p.data, err = formats.CreatePackage(context.WithoutCancel(c.Context()), p.file.Name()); err != nil {
 		return nil, err
 	}
 	list := c.Table("tables")
@@ -117,14 +117,14 @@ func (p *geoPackage) table(c *module.Call, v lua.LValue) error {
 		}
 		geometry = strings.ToUpper(kind.String())
 	}
-	columns := make([]vector.Column, table.Length(list))
+	columns := make([]formats.Column, table.Length(list))
 	for i := range columns {
 		pair, ok := table.Element(list, i+1).(*lua.LTable)
 		if !ok {
 			return fault.Of(&fault.ParameterError{}, "table %s: column %d must be { name, type }", name, i+1)
 		}
 		kind := table.Element(pair, 2).String()
-		columns[i] = vector.Column{Name: table.Element(pair, 1).String(), Type: columnTypes[kind]}
+		columns[i] = formats.Column{Name: table.Element(pair, 1).String(), Type: columnTypes[kind]}
 		if columns[i].Type == "" {
 			types := schema.SortedKeys(columnTypes)
 			return fault.Of(&fault.ParameterError{}, "table %s, column %s: there is no type %s%s", name, columns[i].Name, kind,
@@ -197,7 +197,7 @@ func (p *geoPackage) unknown(name string, row *lua.LTable, known int) (err error
 }
 
 // columnValue converts a value for its column.
-func columnValue(column vector.Column, v lua.LValue) (any, error) {
+func columnValue(column formats.Column, v lua.LValue) (any, error) {
 	switch v := v.(type) {
 	case *lua.LNilType:
 		return nil, nil

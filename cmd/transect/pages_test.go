@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ type block struct {
 	mark, lang, text string // mark is the text of the HTML comment before the block
 }
 
-var comment = regexp.MustCompile(`^<!-- (.*) -->$`)
+var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<!-- (.*) -->$`) })
 
 // blocksOf returns the fenced and the indented blocks of a page.
 func blocksOf(page string) (all []block) {
@@ -43,7 +44,7 @@ func blocksOf(page string) (all []block) {
 	mark := ""
 	for i := 0; i < len(lines); i++ {
 		b := block{line: i + 1, mark: mark}
-		switch m := comment.FindStringSubmatch(lines[i]); {
+		switch m := comment().FindStringSubmatch(lines[i]); {
 		case m != nil:
 			mark = m[1]
 			continue
@@ -69,10 +70,12 @@ func blocksOf(page string) (all []block) {
 }
 
 // serves finds commands that run until they are interrupted: a reader starts them in a terminal of their own.
-var serves = regexp.MustCompile(`(?m)^(transect (?:worker|ui|platform serve)(?: +[^# \n]+)*)(?: +#.*)?$`)
+var serves = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(transect (?:worker|ui|platform serve)(?: +[^# \n]+)*)(?: +#.*)?$`)
+})
 
 // fails finds commands whose comment names the exit code that they end with.
-var fails = regexp.MustCompile(`(?m)^(transect .*# .*exit code )(\d+)$`)
+var fails = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(transect .*# .*exit code )(\d+)$`) })
 
 // pageStart makes a shell do as a reader does: it stops at the first command that fails. Exit code 8 says that there
 // is something to do. A server runs in the background, and is waited for until it has printed something.
@@ -130,7 +133,7 @@ func runPage(ts *testscript.TestScript, neg bool, args []string) {
 			wanted[printed] = b
 		case b.mark == "" && (b.lang == "" || b.lang == "sh"):
 			printed = ts.MkAbs(fmt.Sprintf(".block%d", i))
-			commands := fails.ReplaceAllString(serves.ReplaceAllString(b.text, "serve $1"), "fails $2 $1$2")
+			commands := fails().ReplaceAllString(serves().ReplaceAllString(b.text, "serve $1"), "fails $2 $1$2")
 			script += fmt.Sprintf("begin '%s'\n%s", printed, commands)
 		default:
 			ts.Fatalf("%s:%d: a block of %q, marked %q: nothing says what to do with it", args[0], b.line, b.lang, b.mark)
@@ -210,7 +213,7 @@ func TestPagesRun(t *testing.T) {
 }
 
 // pageLink finds links: a file and a part of it.
-var pageLink = regexp.MustCompile(`\]\(([^)\s#]*)(?:#([^)\s]*))?\)`)
+var pageLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^)\s#]*)(?:#([^)\s]*))?\)`) })
 
 // anchors returns the names of the parts of a page, as GitHub makes them of headings.
 func anchors(page string) (all []string) {
@@ -228,7 +231,7 @@ func anchors(page string) (all []string) {
 
 // brokenLinks returns the links of a page that lead nowhere; read returns a file of the checkout.
 func brokenLinks(name, page string, read func(name string) (string, bool)) (broken []string) {
-	for _, m := range pageLink.FindAllStringSubmatch(page, -1) {
+	for _, m := range pageLink().FindAllStringSubmatch(page, -1) {
 		if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 			continue
 		}
@@ -316,9 +319,11 @@ func TestReadmeLeadsToEveryPage(t *testing.T) {
 }
 
 var (
-	span    = regexp.MustCompile("`([^`\n]+)`")
-	flagged = regexp.MustCompile(`(?:^|[\s\[(|])--([a-z][a-z0-9-]*)`)
-	table   = regexp.MustCompile("(?m)^\\| flags?(?: of `([a-z ]+)`)? \\|.*\n\\|[-:| ]+\\|\n((?:\\|.*\n)+)")
+	span    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
+	flagged = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s\[(|])--([a-z][a-z0-9-]*)`) })
+	table   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?m)^\\| flags?(?: of `([a-z ]+)`)? \\|.*\n\\|[-:| ]+\\|\n((?:\\|.*\n)+)")
+	})
 )
 
 // commandLine is a command of this program with what follows it.
@@ -336,7 +341,7 @@ func commandLines(page string, known func(name string) bool) (all []commandLine)
 			code = append(code, strings.Split(b.text, "\n")...)
 		}
 	}
-	for _, m := range span.FindAllStringSubmatch(page, -1) {
+	for _, m := range span().FindAllStringSubmatch(page, -1) {
 		code = append(code, strings.ReplaceAll(m[1], `\|`, "|"))
 	}
 	for _, line := range code {
@@ -429,7 +434,7 @@ func (f *flagsOfCommands) unknown(line commandLine) (faults []string) {
 		if script == "" && (strings.HasSuffix(word, ".lua") || strings.HasPrefix(word, "@") || word == "SCRIPT") {
 			script = strings.TrimPrefix(strings.TrimSuffix(word, ".lua"), "@")
 		}
-		for _, m := range flagged.FindAllStringSubmatch(word, -1) {
+		for _, m := range flagged().FindAllStringSubmatch(word, -1) {
 			own, ready := f.scripts[script]
 			switch name := m[1]; {
 			case strings.HasSuffix(name, "-"): // --max-…
@@ -453,14 +458,14 @@ func TestFlagsOfPages(t *testing.T) {
 	f := newFlagsOfCommands(t)
 	check := func(page string) (faults []string, seen int) {
 		lines := commandLines(page, f.command)
-		for _, m := range table.FindAllStringSubmatch(page, -1) {
+		for _, m := range table().FindAllStringSubmatch(page, -1) {
 			command := "run"
 			if m[1] != "" {
 				command = m[1]
 			}
 			for row := range strings.Lines(m[2]) {
 				cell := strings.Split(strings.ReplaceAll(row, `\|`, "/"), "|")[1]
-				for _, code := range span.FindAllStringSubmatch(cell, -1) {
+				for _, code := range span().FindAllStringSubmatch(cell, -1) {
 					lines = append(lines, commandLine{words: append(strings.Fields(command), strings.Fields(code[1])...)})
 				}
 			}

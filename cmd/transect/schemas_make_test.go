@@ -147,18 +147,22 @@ type (
 )
 
 // everydayTypes lists what each command that is a script prints with --json, besides the records everydayRecords.
-var everydayTypes = map[string]reflect.Type{
-	"copy": reflect.TypeFor[copiedOne](), "export": reflect.TypeFor[exported](), "get": reflect.TypeFor[gotFile](),
-	"import": reflect.TypeFor[imported](), "logs": reflect.TypeFor[logged](),
-	"put": reflect.TypeFor[ingested](), "restore": reflect.TypeFor[wouldRestore](), "rm": reflect.TypeFor[removed](),
-	"verify": reflect.TypeFor[verified](), "wait": reflect.TypeFor[awaited](),
+func everydayTypes() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"copy": reflect.TypeFor[copiedOne](), "export": reflect.TypeFor[exported](), "get": reflect.TypeFor[gotFile](),
+		"import": reflect.TypeFor[imported](), "logs": reflect.TypeFor[logged](),
+		"put": reflect.TypeFor[ingested](), "restore": reflect.TypeFor[wouldRestore](), "rm": reflect.TypeFor[removed](),
+		"verify": reflect.TypeFor[verified](), "wait": reflect.TypeFor[awaited](),
+	}
 }
 
 // everydayRecords lists the records that commands print, by manager.
-var everydayRecords = map[string][]string{
-	"find": {"projects", "missions", "datasets", "products"}, "order": {"products"}, "restore": {"datasets"},
-	"ls":   {"projects", "missions", "datasets", "products", "analytics"},
-	"show": {"projects", "missions", "datasets", "products", "analytics"}, "wait": {"products"},
+func everydayRecords() map[string][]string {
+	return map[string][]string{
+		"find": {"projects", "missions", "datasets", "products"}, "order": {"products"}, "restore": {"datasets"},
+		"ls":   {"projects", "missions", "datasets", "products", "analytics"},
+		"show": {"projects", "missions", "datasets", "products", "analytics"}, "wait": {"products"},
+	}
 }
 
 // schemasOf returns the schemas of what programs read, and a page that lists them.
@@ -257,8 +261,8 @@ func (s schemas) addCommands(cmd *cobra.Command) {
 		of.types = append(of.types, v.Prints())
 	}
 	if _, ok := scripts.Find(name); ok {
-		of.records = everydayRecords[name]
-		if t := everydayTypes[name]; t != nil {
+		of.records = everydayRecords()[name]
+		if t := everydayTypes()[name]; t != nil {
 			of.types = append(of.types, t)
 		}
 	}
@@ -340,8 +344,10 @@ func recordSchema(r *client.RecordType) *jsonschema.Schema {
 }
 
 // jsonTypes maps types of fields to those of JSON Schema. Others can be anything.
-var jsonTypes = map[string]string{"string": "string", "date": "string", "id": "string", "number": "number",
-	"integer": "integer", "boolean": "boolean", "table": "object", "geometry": "object"}
+func jsonTypes() map[string]string {
+	return map[string]string{"string": "string", "date": "string", "id": "string", "number": "number",
+		"integer": "integer", "boolean": "boolean", "table": "object", "geometry": "object"}
+}
 
 func fieldsSchema(fields []client.RecordField) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
@@ -354,7 +360,7 @@ func fieldsSchema(fields []client.RecordField) *jsonschema.Schema {
 		if f.Fields != nil {
 			one = fieldsSchema(f.Fields)
 			one.Types, one.Type = []string{"null", "object"}, ""
-		} else if t := jsonTypes[strings.TrimSuffix(kind, "s")]; t != "" {
+		} else if t := jsonTypes()[strings.TrimSuffix(kind, "s")]; t != "" {
 			one.Types = []string{"null", t}
 		}
 		if list {
