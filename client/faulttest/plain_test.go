@@ -225,6 +225,22 @@ func TestPlainRetried(t *testing.T) {
 	matrix(t, 25, noSeed, plainly(3))
 }
 
+// TestPlainLate has each request arrive once more after the run has ended, when nothing of the run can find it: what
+// is there twice is told, also where the run has deleted its own.
+func TestPlainLate(t *testing.T) {
+	t.Parallel()
+	s := &suite{t: t, seed: noSeed, run: plainly(3), record: newRecord(t)}
+	s.want = s.play("no fault", nil)
+	for _, k := range kinds {
+		if k.name != "504 after the end" {
+			continue
+		}
+		for n := range s.want.requests {
+			s.try(strikeAt{k, n})
+		}
+	}
+}
+
 // asks reports whether a run cannot go on because nobody can know whether one of
 // its writes was done, as documented of the operation.
 func asks(err error) bool {

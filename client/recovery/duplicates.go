@@ -65,8 +65,9 @@ func (s *WriteStats) Duplicates(ctx context.Context) (all []Duplicate, err error
 		switch deleted := a.findDeleted(); {
 		case len(own) == 0:
 			open++ // its answer had no id: one of them is its own
-		case !slices.ContainsFunc(own, func(id string) bool { return !deleted[id] }):
-			continue // the run has deleted its own, and uses another
+		case a.spec.Siblings().Op("find_or_create") != nil &&
+			!slices.ContainsFunc(own, func(id string) bool { return !deleted[id] }):
+			continue // of twins the run has deleted its own, and uses another
 		}
 		if len(others) <= open {
 			continue
