@@ -4,11 +4,7 @@ import re
 import sys
 from types import SimpleNamespace
 
-try:
-    import yaml
-except ImportError:
-    print("no yaml")
-    sys.exit()
+import yaml
 
 with open(sys.argv[1], encoding="utf-8") as page:
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", page.read(), re.M | re.S)
