@@ -15,7 +15,7 @@ local find, outcome = require("lib.find"), require("lib.outcome")
 local args = script.args({ "project", "file", _doc = "Import fields, crops, trials and planned missions from CSV.",
   project = { "string", doc = "project, by name or id" },
   file = { "string", doc = "CSV file with the columns field, crop, trial, mission, start_date, end_date, "
-    .. "perhaps season, description; dates such as 2026-04-01" },
+      .. "perhaps season, description; dates such as 2026-04-01" },
   separator = { "string", default = ",", choices = { ",", ";", "\t" }, doc = "field separator" },
   check = { "boolean", doc = "check the file only" } })
 outcome.check_files({ args.file })

@@ -58,8 +58,12 @@ local project = sdk.projects.create{ name = arg[2], company = sdk.users.describe
 local m = sdk.missions.create_mission{ name = '"May" <&>', project = project, survey_date = "2024-05-14T00:00:00.000Z" }
 require("ingest").run{ source = arg[1], project = project, mission = m, progress = false }
 sdk.missions.create_mission{ name = "empty", project = project, survey_date = "2024-05-15T00:00:00.000Z" }
-for _, name in ipairs{ "../../../escape.txt", "a,\"b\"\n<c>.txt", "plain.txt" } do
-  local d = sdk.datasets.create_file_dataset{ name = name, project = project }
+for i, name in ipairs{ "../../../escape.txt", "a,\"b\"\n<c>.txt", "plain.txt", "first.txt", "second.txt" } do
+  local twice -- two missions of one name
+  if i > 3 then
+    twice = sdk.missions.create_mission{ name = "twice", project = project, survey_date = "2024-05-0" .. 9 - i .. "T00:00:00.000Z" }
+  end
+  local d = sdk.datasets.create_file_dataset{ name = name, project = project, mission = twice }
   fs.write("some.txt", name)
   sdk.datasets.upload_file(d, { component = "file", file_path = "some.txt" })
 end
@@ -83,10 +87,10 @@ sdk.datasets.create_vector_dataset{ name = "trees", project = project, collectio
 		return out
 	}
 	run("run", "make.lua", flight, project)
-	const photos, others = 8, 4
+	const missions, photos, others = 4, 8, 6
 
 	run("export", project, "stac", "--format", "stac", "--files")
-	checkSTAC(t, filepath.Join(dir, "stac"), 3, photos+others)
+	checkSTAC(t, filepath.Join(dir, "stac"), missions+1, photos+others)
 	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "escape.txt")); err == nil {
 		t.Error("a file was written outside of the folder")
 	}
@@ -96,6 +100,9 @@ sdk.datasets.create_vector_dataset{ name = "trees", project = project, collectio
 	before, after := fields(t, run("ls", "datasets", project, "--json")), fields(t, run("ls", "datasets", "Back", "--json"))
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("imported again (-before +after)\n%s", diff)
+	}
+	if lines := run("ls", "missions", "Back", "--json"); strings.Count(lines, "\n") != missions {
+		t.Errorf("imported %d missions as\n%s", missions, lines)
 	}
 	if out := run("import", "stac", "Back", "--json"); strings.Count(out, `"already_there"`) != len(before) {
 		t.Errorf("a second import: %s", out)

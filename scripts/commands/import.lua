@@ -162,13 +162,20 @@ local function flush(batch)
   end, { workers = 8 })
 end
 
+-- Missions by name, in the order in which they were created: collections of one name take one each.
+local there = {}
+for mission in sdk.missions.search_generator({ filter = query.eq("project", project.id) }) do
+  there[mission.name] = there[mission.name] or {}
+  table.insert(there[mission.name], mission)
+end
+
 for file in linked(catalogue, root, "child") do
   local collection = object(file, "Collection")
   local mission
   if collection.id ~= "without-mission" then
     local record = collection["transect:record"] or {}
     local name = value(collection.title) or collection.id
-    mission = sdk.missions.search({ filter = query.all(query.eq("project", project.id), query.eq("name", name)) })[1]
+    mission = table.remove(there[name] or {}, 1)
     if not mission then
       local interval = ((collection.extent or {}).temporal or {}).interval or { {} }
       mission = sdk.missions.create_mission({
