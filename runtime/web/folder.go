@@ -45,6 +45,12 @@ type folderRow struct {
 	rank    int
 }
 
+// manyProblems is the first problem of a kind, and how many others there are.
+type manyProblems struct {
+	finding
+	Others int
+}
+
 // folderView is the data of the folder's page.
 type folderView struct {
 	Folder  string
@@ -59,7 +65,7 @@ type folderView struct {
 	Labels  []*labelCount
 	Survey  []preflight.Problem // of the survey as a whole
 	Gaps    []finding
-	More    []string // problems beyond the listed ones
+	Many    []manyProblems // kinds of which not all are in the table
 	Rows    []folderRow
 	Page    int
 	Pages   int
@@ -126,9 +132,11 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	for _, label := range slices.Sorted(maps.Keys(counts)) {
 		v.Labels = append(v.Labels, counts[label])
 	}
-	listed := map[string]int{}
+	listed, first := map[string]int{}, map[string]finding{}
 	for _, p := range state.Result.Problems {
-		listed[p.Code]++
+		if listed[p.Code]++; listed[p.Code] == 1 {
+			first[p.Code] = p
+		}
 		switch {
 		case p.Code == "gap":
 			v.Gaps = append(v.Gaps, p)
@@ -137,8 +145,8 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 		}
 	}
 	for _, c := range state.Result.counts {
-		if more := c.Count - listed[c.Code]; more > 0 {
-			v.More = append(v.More, human.Number(more)+" more problems of the kind "+c.Code)
+		if p, listed := first[c.Code], listed[c.Code]; p.Name != "" && c.Count > listed {
+			v.Many = append(v.Many, manyProblems{p, c.Count - 1})
 		}
 	}
 	return v

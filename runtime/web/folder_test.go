@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -78,6 +79,30 @@ func TestFolderBeforeAnythingIsSent(t *testing.T) {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report lacks %s", want)
 		}
+	}
+}
+
+// Of many problems of one kind the page names the first.
+func TestFolderNamesTheFirstOfMany(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	names, _ := filepath.Glob("../../testdata/flight/*.JPG")
+	content, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("cut%d.JPG", i)), content[:len(content)/2-i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, at, browser := page(t, func(o *web.Options) { o.Client, o.Folder = nil, dir })
+	_, _ = get(t, browser, at+"/api/folder")
+	_, html := get(t, browser, at+"/folder")
+	_, findings, _ := strings.Cut(html, `<div id="findings">`)
+	findings, _, _ = strings.Cut(findings, "</div>")
+	if !strings.Contains(findings, "cut0.JPG: ") || !strings.Contains(findings, "and 29 more problems of this kind") {
+		t.Errorf("the findings are\n%s", findings)
 	}
 }
 

@@ -40,8 +40,11 @@ type mapView struct {
 	Projects []client.Project
 	Missions []client.Mission
 	Groups   []missionGroup // the missions by project
-	Cut      string         // says that there are more missions, "" when there are not
-	Report   string         // address of the flight report
+	Choices  []missionChoice
+	Find     string // the mission shown, or the text that was searched
+	Unknown  string // says that no mission is meant by it, "" when one is
+	Cut      string // says that there are more missions, "" when there are not
+	Report   string // address of the flight report
 }
 
 // missionGroup is the missions of one project.
@@ -68,6 +71,49 @@ func grouped(missions []client.Mission, projects []client.Project) (groups []mis
 	return groups
 }
 
+// missionChoice is a mission with a text that no other has.
+type missionChoice struct{ Text, ID string }
+
+// choices names the missions: by project where there are several, by day and id where names are the same.
+func choices(groups []missionGroup) (all []missionChoice) {
+	seen := map[string]int{}
+	text := func(g missionGroup, m client.Mission) string {
+		if len(groups) > 1 {
+			return g.Project + "/" + cmp.Or(m.Name, m.ID)
+		}
+		return cmp.Or(m.Name, m.ID)
+	}
+	for _, g := range groups {
+		for _, m := range g.Missions {
+			seen[text(g, m)]++
+		}
+	}
+	for _, g := range groups {
+		for _, m := range g.Missions {
+			c := missionChoice{text(g, m), m.ID}
+			if seen[c.Text] > 1 {
+				c.Text += " (" + strings.TrimPrefix(day(m.SurveyDate)+", ", ", ") + m.ID + ")"
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// meant returns the mission of a text, or of a part of one when no other has it, and how many it fits.
+func meant(all []missionChoice, text string) (id string, fits int) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	for _, c := range all {
+		switch name := strings.ToLower(c.Text); {
+		case name == text:
+			return c.ID, 1
+		case strings.Contains(name, text):
+			id, fits = c.ID, fits+1
+		}
+	}
+	return id, fits
+}
+
 func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Client) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
 	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text",
@@ -91,8 +137,28 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 		return err
 	}
 	v.Groups = grouped(v.Missions, v.Projects)
+	v.Choices = choices(v.Groups)
+	if v.Find = r.URL.Query().Get("find"); v.Find != "" {
+		id, fits := meant(v.Choices, v.Find)
+		if fits == 1 {
+			http.Redirect(w, r, "/map?mission="+url.QueryEscape(id), http.StatusSeeOther)
+			return nil
+		}
+		v.Unknown = "No mission here has “" + v.Find + "” in its name."
+		if fits > 1 {
+			v.Unknown = human.Count(fits, "mission") + " have “" + v.Find + "” in their names: choose one."
+		}
+	}
+	for _, c := range v.Choices {
+		if c.ID == t.Mission {
+			v.Find = c.Text
+		}
+	}
+	if len(v.Projects) == maxMapProjects {
+		v.Cut = "The first " + human.Number(maxMapProjects) + " projects: others open from the search. "
+	}
 	if len(v.Missions) == maxMapMissions {
-		v.Cut = "The first " + human.Number(maxMapMissions) + " missions: choose a project to see all of its own."
+		v.Cut += "The first " + human.Number(maxMapMissions) + " missions: choose a project to see all of its own."
 	}
 	if t != (target{}) {
 		v.Report = "/report" + t.query()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -206,14 +207,21 @@ func TestMapListsAllMissionsByProject(t *testing.T) {
 		}
 	}
 	_, text := get(t, browser, at+"/map")
-	list := text[strings.Index(text, `<select name="mission"`):]
-	list = list[:strings.Index(list, "</select>")]
-	if n := strings.Count(list, ">M699</option>"); n != 2 || strings.Count(list, "<option") != 2*each+1 {
+	_, list, _ := strings.Cut(text, "<datalist")
+	list, _, _ = strings.Cut(list, "</datalist>")
+	if n := strings.Count(list, "/M699\""); n != 2 || strings.Count(list, "<option") != 2*each {
 		t.Errorf("%d options, M699 %d times", strings.Count(list, "<option"), n)
 	}
-	for _, name := range []string{"North", "South"} {
-		if !strings.Contains(list, `<optgroup label="`+name+`">`) {
-			t.Errorf("the project %s is not named", name)
+	for _, name := range []string{"North/M000", "South/M000"} {
+		if !strings.Contains(list, `value="`+name+`"`) {
+			t.Errorf("%s is not in the list", name)
+		}
+	}
+	for find, want := range map[string]string{
+		"North/M007": `value="M007"`, "th/m008": "2 missions have “th/m008” in their names", "North/M69": "10 missions have",
+		"outh/m009": `value="M009"`, "M999": "No mission here has “M999” in its name."} {
+		if _, text := get(t, browser, at+"/map?find="+url.QueryEscape(find)); !strings.Contains(text, want) {
+			t.Errorf("searching %s does not lead to %s", find, want)
 		}
 	}
 }

@@ -27,6 +27,39 @@ func module[T any](p *tab, name, expression string) T {
 	return eval[T](p, fmt.Sprintf(`import("/static/map/%s.js").then(m => %s)`, name, expression))
 }
 
+// The first view fits what was flown, though a drawing spans a country; each layer can be zoomed to.
+func TestMapFitsItsLayers(t *testing.T) {
+	needsBrowser(t)
+	s := newSite(t)
+	s.run("run", "--local", filepath.Join(s.root, "scripts", "survey.lua"), filepath.Join(s.root, "testdata", "flight"))
+	s.run("run", "--local", s.write("draw.lua", `local sdk, geo = require("sdk"), require("geo")
+local project = sdk.projects.search{}[1]
+sdk.annotations.create{ project = project, type = "2d", geometry = geo.polygon{ { 0, 45 }, { 9, 45 }, { 9, 54 } }, name = "country" }`))
+	address, _ := s.ui("--local")
+	p := open(t, address)
+	p.visit("/map")
+	p.until(loadedMap + `?.dataset.loaded === "8"`)
+	zoom := func() float64 { return eval[float64](p, `document.querySelector("#map").map.view.zoom`) }
+	if z := zoom(); z < 14 {
+		t.Errorf("the first view of a flight has the zoom %v", z)
+	}
+	p.click(".map-layers summary")
+	p.click(`[aria-label="Zoom to annotations"]`)
+	if z := zoom(); z > 8 {
+		t.Errorf("zoomed to the drawing: %v", z)
+	}
+	p.click(`[aria-label="Zoom to flight lines"]`)
+	if z := zoom(); z < 14 {
+		t.Errorf("zoomed to the flight lines: %v", z)
+	}
+	p.click(`[aria-label="Zoom to gaps"]`)
+	p.reads("[data-part=summary]", "There are no gaps here.")
+	p.click(`[aria-label="Show everything"]`)
+	if z := zoom(); z > 8 {
+		t.Errorf("everything: %v", z)
+	}
+}
+
 func TestMapOfAFlight(t *testing.T) {
 	needsBrowser(t)
 	s := newSite(t)

@@ -78,7 +78,7 @@ function start(root) {
   }
   for (const b of root.querySelectorAll('[data-do]')) {
     b.addEventListener('click', () => {
-      if (b.dataset.do === 'fit') map.fitAll();
+      if (b.dataset.do === 'fit') map.fit('all');
       else map.key(b.dataset.do === 'in' ? '+' : '-');
     });
   }
@@ -90,6 +90,16 @@ function start(root) {
     };
     box.addEventListener('change', set);
     set();
+    const name = box.parentElement.textContent.trim().toLowerCase();
+    if (!map.boxesOf(layer)) continue;
+    const zoom = document.createElement('button');
+    zoom.type = 'button';
+    zoom.textContent = 'Zoom to';
+    zoom.setAttribute('aria-label', 'Zoom to ' + name);
+    zoom.addEventListener('click', () => {
+      if (!map.fitBoxes(map.boxesOf(layer))) summary.textContent = 'There are no ' + name + ' here.';
+    });
+    box.parentElement.after(zoom);
   }
 
   let wanted = address.read(location.hash), placed = false;
@@ -101,7 +111,7 @@ function start(root) {
   // place shows what the address says, else everything.
   function place(anew) {
     if (wanted && (anew || !placed)) map.view.go(wanted.lon, wanted.lat, wanted.zoom);
-    else if (!placed || map.fitted) map.fitAll();
+    else if (!placed || map.fitting) map.fit(map.fitting || 'own');
     placed ||= map.photos.n > 0 || map.shapes.all.length > 0;
     if (wanted?.selected) {
       const what = known(wanted.selected);
@@ -194,7 +204,7 @@ function start(root) {
 
   const choice = find('choice');
   choice?.addEventListener('change', (event) => {
-    if (event.target.name === 'project') choice.elements.mission.value = '';
+    if (event.target.name === 'project') choice.elements.find.value = '';
     choice.requestSubmit();
   });
 
@@ -209,11 +219,11 @@ function start(root) {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const missions = intro.find((node) => node.dataset?.part === 'missions');
     missions?.replaceChildren(...page.querySelector('[data-part=missions]').childNodes);
-    for (const name of ['project', 'mission']) {
-      const list = choice.elements[name], chosen = list.value;
-      list.replaceChildren(...page.querySelector('select[name=' + name + ']').childNodes);
-      list.value = chosen;
+    const projects = choice.elements.project, chosen = projects.value;
+    for (const list of ['select[name=project]', 'datalist']) {
+      choice.querySelector(list).replaceChildren(...page.querySelector(list).childNodes);
     }
+    projects.value = chosen;
   }
 
   if (root.dataset.topic) {

@@ -4,7 +4,7 @@ import * as address from './address.js';
 import { sortPoints } from './cluster.js';
 import { drawGraticule, scaleBar } from './graticule.js';
 import { listen } from './input.js';
-import { toLat, toLon } from './mercator.js';
+import { toLat, toLon, toX, toY } from './mercator.js';
 import { Measure } from './measure.js';
 import { drawFootprints, drawGaps, drawLines, drawPhotos, drawRing, drawShapes, Groups } from './paint.js';
 import { boundsOf, Photos } from './photos.js';
@@ -16,6 +16,15 @@ import { View } from './view.js';
 
 const reach = 12; // pixels around a photo in which a click means it
 const drawnAsArea = new Set(['mission', 'raster', 'pcl', 'mesh', 'vector', 'feature', 'annotation', 'project']);
+
+function layerOf(shape) {
+  switch (shape.of) {
+    case 'raster': return 'rasters';
+    case 'vector': case 'feature': return 'vectors';
+    case 'annotation': return 'annotations';
+    default: return 'outlines';
+  }
+}
 
 export class SurveyMap {
   // elements: canvas, scale, coordinates, measured. on: select(kind, what), hover(photo), moved().
@@ -34,6 +43,7 @@ export class SurveyMap {
     this.lines = [];
     this.gaps = [];
     this.background = '';
+    this.fitting = null; // what is shown whole, see fit
     this.selected = null; // {photo} or {shape}
     this.hovered = -1;
     this.pointer = null;
@@ -80,15 +90,7 @@ export class SurveyMap {
     });
   }
 
-  shown = (shape) => {
-    if (shape.quiet && shape !== this.selected?.shape) return false;
-    switch (shape.of) {
-      case 'raster': return this.layers.rasters;
-      case 'vector': case 'feature': return this.layers.vectors;
-      case 'annotation': return this.layers.annotations;
-      default: return this.layers.outlines;
-    }
-  };
+  shown = (shape) => !(shape.quiet && shape !== this.selected?.shape) && this.layers[layerOf(shape)];
 
   draw() {
     const { view, theme, photos, layers } = this, g = this.context;
@@ -124,7 +126,7 @@ export class SurveyMap {
 
   // moved is called when another part of the world is shown.
   moved() {
-    this.fitted = null;
+    this.fitted = this.fitting = null;
     this.changed();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -138,20 +140,36 @@ export class SurveyMap {
     history.replaceState(null, '', location.pathname + location.search + address.write(this.view, toLon(this.view.x), toLat(this.view.y), id));
   }
 
-  // fitAll shows everything there is.
-  fitAll() {
-    const boxes = this.shapes.all.filter((s) => drawnAsArea.has(s.of)).map((s) => s.box), photos = this.photos.bounds();
-    if (photos) boxes.push(photos);
-    this.fitBoxes(boxes);
+  // fit shows everything there is ('all'), or what was flown and made of it ('own'): vectors and
+  // annotations may be of a whole country.
+  fit(what) {
+    const boxes = this.shapes.all.filter((s) => drawnAsArea.has(s.of)), own = this.boxesOf('photos');
+    own.push(...boxes.filter((s) => ['outlines', 'rasters'].includes(layerOf(s))).map((s) => s.box));
+    if (!this.fitBoxes(what === 'own' && own.length ? own : [...own, ...boxes.map((s) => s.box)])) return;
+    this.fitting = what;
   }
 
+  // boxesOf is where the things of a layer are, null for layers that are everywhere.
+  boxesOf(layer) {
+    const photos = (of) => [this.photos.bounds(of)].filter(Boolean);
+    switch (layer) {
+      case 'photos': case 'footprints': return photos();
+      case 'lines': return photos(this.lines.flat());
+      case 'gaps': return this.gaps.map(({ at }) => boundsOf([toX(at[0]), toX(at[2])], [toY(at[1]), toY(at[3])]));
+      case 'graticule': case 'background': return null;
+      default: return this.shapes.all.filter((s) => layerOf(s) === layer).map((s) => s.box);
+    }
+  }
+
+  // fitBoxes shows boxes, and reports whether there are any.
   fitBoxes(boxes) {
     const xs = boxes.flatMap((b) => [b[0], b[2]]), ys = boxes.flatMap((b) => [b[1], b[3]]);
     const box = boundsOf(xs, ys);
-    if (!box) return;
+    if (!box) return false;
     this.view.fit(box);
     this.moved();
     this.fitted = box;
+    return true;
   }
 
   inView() {
@@ -284,7 +302,7 @@ export class SurveyMap {
     else if (key === '+' || key === '=') view.zoomTo(view.zoom + 0.5);
     else if (key === '-' || key === '_') view.zoomTo(view.zoom - 0.5);
     else if (key === '0' || key === 'Home') {
-      this.fitAll();
+      this.fit('all');
       return true;
     } else if (key === 'n' || key === 'p') {
       this.step(key === 'n' ? 1 : -1);
