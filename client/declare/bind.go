@@ -110,13 +110,12 @@ func (m *Manager) bind(v reflect.Value, e *Engine, revise func(*Manager, []*Spec
 		})
 	}
 	for i := 0; i < v.NumField(); i++ {
-		switch field := v.Field(i).Addr().Interface().(type) {
-		case pair:
-			page, cursor := field.both()
-			add(i, page)
-			add(i, cursor)
-		case operation:
-			add(i, field)
+		switch field := v.Field(i); {
+		case instance(field.Type(), "Search"):
+			add(i, operation{field.Field(0)})
+			add(i, operation{field.Field(1)})
+		case instance(field.Type(), "Op"):
+			add(i, operation{field})
 		}
 	}
 	m.prepare = sync.OnceFunc(func() {

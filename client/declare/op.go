@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"reflect"
+	"strings"
 
 	"transect/client/schema"
 )
@@ -25,7 +26,7 @@ type Search[In, T any] struct {
 }
 
 // All iterates over all matches. An error ends the loop.
-func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
+func (s *Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		cursor, err := s.Cursor(ctx, in)
 		if err != nil {
@@ -49,49 +50,64 @@ func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	}
 }
 
-// operation is a field that Bind can complete. Its methods are instantiated for each operation, in
-// each package that mentions the client; so their common code is below, in functions without type
-// parameters.
-type operation interface {
-	types() (in, out reflect.Type)
-	// method returns the assigned Go method, or nil.
-	method() func(ctx context.Context, in any) (any, error)
-	// complete makes the operation call a spec.
-	complete(spec func() *Spec)
+// Op, Search, Some, Page and Cursor have as few methods as callers need: each package that mentions the client compiles
+// the methods of all their instances anew. What belongs to the types themselves is found by reflection.
+
+// instance reports whether a type is an instance of a generic type of this package.
+func instance(t reflect.Type, of string) bool {
+	return t.PkgPath() == reflect.TypeFor[None]().PkgPath() && strings.HasPrefix(t.Name(), of+"[")
 }
 
-func (op *Op[In, Out]) types() (in, out reflect.Type) {
-	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
+func isCursor(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && instance(t.Elem(), "Cursor")
 }
 
-func (op *Op[In, Out]) method() func(context.Context, any) (any, error) {
-	own := *op
-	if own == nil {
+// operation is a field that Bind completes, an Op.
+type operation struct{ reflect.Value }
+
+func (op operation) types() (in, out reflect.Type) { return op.Type().In(1), op.Type().Out(0) }
+
+// method returns the assigned Go method, or nil.
+func (op operation) method() func(ctx context.Context, in any) (any, error) {
+	if op.IsNil() {
 		return nil
 	}
-	return func(ctx context.Context, in any) (any, error) { return own(ctx, in.(In)) }
+	own := reflect.ValueOf(op.Interface())
+	return func(ctx context.Context, in any) (any, error) {
+		out := own.Call([]reflect.Value{reflect.ValueOf(&ctx).Elem(), reflect.ValueOf(in)})
+		err, _ := out[1].Interface().(error)
+		return out[0].Interface(), err
+	}
 }
 
-func (op *Op[In, Out]) complete(spec func() *Spec) {
-	*op = func(ctx context.Context, in In) (out Out, err error) {
-		err = spec().call(ctx, in, &out)
-		return out, err
-	}
+// complete makes the operation call a spec.
+func (op operation) complete(spec func() *Spec) {
+	_, result := op.types()
+	op.Set(reflect.MakeFunc(op.Type(), func(args []reflect.Value) []reflect.Value {
+		ctx, _ := args[0].Interface().(context.Context)
+		out, failed := reflect.New(result), reflect.New(reflect.TypeFor[error]()).Elem()
+		if err := spec().call(ctx, args[1].Interface(), out.Interface()); err != nil {
+			failed.Set(reflect.ValueOf(err))
+		}
+		return []reflect.Value{out.Elem(), failed}
+	}))
 }
 
 var recordType = reflect.TypeFor[rawRecord]()
 
 // shapeOf returns the shape of a result type.
 func shapeOf(out reflect.Type) Shape {
-	switch o := reflect.Zero(out).Interface().(type) {
-	case None:
-		return ShapeNone
-	case interface{ shape() Shape }:
-		return o.shape()
-	case rawRecord:
-		return ShapeResource
-	}
 	switch {
+	case out == reflect.TypeFor[None]():
+		return ShapeNone
+	case instance(out, "Some"):
+		return ShapeSome
+	case instance(out, "Page"):
+		return ShapePage
+	case isCursor(out):
+		return ShapeIterator
+	case out.Implements(recordType):
+		return ShapeResource
 	case out.Kind() == reflect.Slice && out.Elem().Implements(recordType):
 		return ShapeResources
 	case out == reflect.TypeFor[schema.Object](), out.Kind() == reflect.Struct:
@@ -99,16 +115,6 @@ func shapeOf(out reflect.Type) Shape {
 	}
 	return ShapeGo
 }
-
-func (Some[T]) shape() Shape    { return ShapeSome }
-func (Page[T]) shape() Shape    { return ShapePage }
-func (*Cursor[T]) shape() Shape { return ShapeIterator }
-
-// over makes a cursor from an operation's result.
-func (*Cursor[T]) over(s *Stream) any { return &Cursor[T]{s} }
-
-// records reports whether the cursor iterates over resources.
-func (*Cursor[T]) records() bool { return reflect.TypeFor[T]().Implements(recordType) }
 
 // arguments reads a filled input struct.
 func (s *Spec) arguments(in any) Args {
@@ -142,8 +148,8 @@ func (op *bound) bind(e *Engine, s *Spec) {
 	if s.paged {
 		last = e.iterate
 	}
-	if c, ok := reflect.Zero(out).Interface().(interface{ records() bool }); ok {
-		s.Records = c.records()
+	if isCursor(out) {
+		s.Records = out.Elem().Field(0).Type.Elem().Implements(recordType)
 	}
 	if reflect.PointerTo(out).Implements(reflect.TypeFor[Decoder]()) {
 		s.Shape = ShapeGo
@@ -195,10 +201,3 @@ func Proceed[Out any](ctx context.Context, s *Spec, a Args) (out Out, err error)
 	}
 	return out, err
 }
-
-// pair is a field of two operations that are declared together.
-type pair interface {
-	both() (page, cursor operation)
-}
-
-func (s *Search[In, T]) both() (page, cursor operation) { return &s.Page, &s.Cursor }

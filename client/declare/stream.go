@@ -82,7 +82,10 @@ func (s *Stream) Close() {
 }
 
 // Cursor is a stream of typed records.
-type Cursor[T any] struct{ Stream *Stream }
+type Cursor[T any] struct {
+	_      [0]T // tells reflection the type of a record
+	Stream *Stream
+}
 
 // Next returns the next record; ok is false at the end.
 func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
@@ -95,5 +98,3 @@ func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
 
 // Close frees the cursor's resources. It may be called more than once.
 func (c *Cursor[T]) Close() { c.Stream.Close() }
-
-func (c *Cursor[T]) stream() *Stream { return c.Stream }

@@ -85,23 +85,6 @@ func DecodeRecord(raw []byte, into any) error {
 // Decoder is implemented by results that decode an answer themselves.
 type Decoder interface{ Decode(Value) error }
 
-type decoder interface{ decode(Value) error }
-
-func (None) decode(Value) error { return nil }
-
-func (s *Some[T]) decode(v Value) error {
-	if v.Shape == ShapeResource {
-		*s = make(Some[T], 1)
-		return DecodeRecord(v.JSON, &(*s)[0])
-	}
-	return decodeItems(v.Items, reflect.ValueOf(s).Elem())
-}
-
-func (p *Page[T]) decode(v Value) error {
-	p.Total = v.Total
-	return decodeItems(v.Items, reflect.ValueOf(&p.Results).Elem())
-}
-
 // decodeItems decodes items into a list.
 func decodeItems(items [][]byte, into reflect.Value) error {
 	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
@@ -120,20 +103,23 @@ func decodeInto(v Value, out any) error {
 		into.Set(reflect.ValueOf(v.Go))
 		return nil
 	}
-	switch d := out.(type) {
-	case decoder:
-		return d.decode(v)
-	case Decoder:
+	if d, ok := out.(Decoder); ok {
 		return d.Decode(v)
 	}
-	if c, ok := into.Interface().(interface{ over(*Stream) any }); ok {
-		into.Set(reflect.ValueOf(c.over(v.Stream)))
+	switch t := into.Type(); {
+	case isCursor(t):
+		into.Set(reflect.New(t.Elem()))
+		into.Elem().FieldByName("Stream").Set(reflect.ValueOf(v.Stream))
 		return nil
-	}
-	if v.Items != nil {
+	case instance(t, "Page"):
+		into.FieldByName("Total").SetInt(v.Total)
+		return decodeItems(v.Items, into.FieldByName("Results"))
+	case instance(t, "Some") && v.Shape == ShapeResource:
+		into.Set(reflect.MakeSlice(t, 1, 1))
+		return DecodeRecord(v.JSON, into.Index(0).Addr().Interface())
+	case instance(t, "Some"), v.Items != nil:
 		return decodeItems(v.Items, into)
-	}
-	if len(v.JSON) == 0 {
+	case t == reflect.TypeFor[None](), len(v.JSON) == 0:
 		return nil
 	}
 	return DecodeRecord(v.JSON, out)
@@ -144,13 +130,15 @@ func wrap(s *Spec, a Args, out any) Value {
 	switch o := out.(type) {
 	case None:
 		return Value{Shape: ShapeNone, Go: out}
-	case interface{ stream() *Stream }:
-		return Value{Shape: ShapeIterator, Stream: o.stream(), Go: out}
 	case rawRecord:
 		if len(o.JSON()) == 0 { // not a record
 			return Value{Shape: ShapeNone, Go: out}
 		}
 		return Value{Shape: ShapeResource, JSON: o.JSON(), Go: out}
+	}
+	if isCursor(reflect.TypeOf(out)) {
+		stream, _ := reflect.ValueOf(out).Elem().FieldByName("Stream").Interface().(*Stream)
+		return Value{Shape: ShapeIterator, Stream: stream, Go: out}
 	}
 	if s.Shape == ShapeResources || s.Shape == ShapeSome {
 		list := reflect.ValueOf(out)
