@@ -16,8 +16,7 @@ import (
 
 // BenchmarkIngest stands for the races "ingest": images of 200 kB by ingest.run and by
 // task.map, beside the way of the platform's Python SDK: create, init, PUT, complete, one
-// after the other. The
-// server keeps nothing and runs in the process of the benchmark; the client's
+// after the other; and beside a bare program of the same libraries. The server keeps nothing and runs in the process of the benchmark; the client's
 // processor time is that of its own process, with its start and everything.
 // The figures that count are those of 1000 files.
 func BenchmarkIngest(b *testing.B) {
@@ -34,7 +33,7 @@ func BenchmarkIngest(b *testing.B) {
 			s := floor.Serve(b, c.latency)
 			h.file("ingest.lua", c.script)
 			h.settings = []string{"TRANSECT_URL=" + s.URL, "TRANSECT_ACCESS_TOKEN=token"}
-			var slow, fast, processor time.Duration
+			var slow, fast, bare, processor time.Duration
 			some := files
 			if c.latency > 0 {
 				some = min(files, 100) // the time of one does not depend on their number
@@ -43,11 +42,13 @@ func BenchmarkIngest(b *testing.B) {
 				began := time.Now()
 				s.IngestNaively(b, filepath.Join(h.dir, "flight"), some)
 				slow += time.Since(began) / time.Duration(some)
+				s.Span()
+				s.IngestBarely(b, filepath.Join(h.dir, "flight"), files)
+				bare += s.Span() / time.Duration(files)
 				cmd := h.command("run", "ingest.lua", "flight", fmt.Sprint("fast ", i))
 				cmd.Stderr = os.Stderr
-				began = time.Now()
 				out, err := cmd.Output()
-				fast += time.Since(began) / time.Duration(files)
+				fast += s.Span() / time.Duration(files)
 				processor += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / time.Duration(files)
 				var a ingestAnswer
 				if err := errors.Join(err, json.Unmarshal(out, &a)); err != nil || a.Uploaded != files {
@@ -55,6 +56,7 @@ func BenchmarkIngest(b *testing.B) {
 				}
 			}
 			b.ReportMetric(slow.Seconds()/fast.Seconds(), "times-faster")
+			b.ReportMetric(bare.Seconds()/fast.Seconds(), "of-bare")
 			b.ReportMetric(processor.Seconds()*1000/float64(b.N), "client-cpu-ms/file")
 			b.ReportMetric(slow.Seconds()*1000/float64(b.N), "naive-ms/file")
 			b.ReportMetric(fast.Seconds()*1000/float64(b.N), "ingest-ms/file")

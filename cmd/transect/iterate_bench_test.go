@@ -17,8 +17,8 @@ import (
 
 // BenchmarkIterate stands for the races "iterate": a fresh process reads the name of
 // each dataset of a search. It is compared with the way of the platform's Python SDK
-// in Go, one page after the other, decoded whole. The server takes the time, so that
-// start and login are outside. TRANSECT_BENCH_RECORDS is the number of records on
+// in Go, one page after the other, decoded whole, and with a bare program of the same
+// libraries. The server takes the time, so that start and login are outside. TRANSECT_BENCH_RECORDS is the number of records on
 // loopback, a tenth with latency; the time of the last tenth is compared with that of
 // the second.
 func BenchmarkIterate(b *testing.B) {
@@ -46,12 +46,14 @@ func BenchmarkIterate(b *testing.B) {
 			size, _ := strconv.Atoi(c.limit)
 			size = max(size, 50)
 			some := min(s.Records, 10_000) // the time of one does not depend on their number
-			var slow, fast time.Duration
+			var slow, fast, bare time.Duration
 			var later, peak float64
 			for b.Loop() {
 				s.Span()
 				s.SearchNaively(b, size, some)
 				slow += s.Span() / time.Duration(some/size)
+				s.SearchBarely(b, size, s.Records)
+				bare += s.Span() / time.Duration(s.Records/size)
 				cmd := h.command("run", "iterate.lua")
 				out, err := cmd.Output()
 				fast += s.Span() / time.Duration(s.Records/size)
@@ -65,6 +67,7 @@ func BenchmarkIterate(b *testing.B) {
 				peak = max(peak, float64(peaktest.Of(cmd.ProcessState))/(1<<20))
 			}
 			b.ReportMetric(slow.Seconds()/fast.Seconds(), "times-sdk-way")
+			b.ReportMetric(bare.Seconds()/fast.Seconds(), "of-bare")
 			b.ReportMetric(later/float64(b.N), "last/second-tenth")
 			b.ReportMetric(peak, "peak-MiB")
 		})

@@ -140,6 +140,18 @@ local function touches(record)
   return at ~= nil and at[1] >= box[1] and at[1] <= box[3] and at[2] >= box[2] and at[2] <= box[4]
 end
 
+-- in_box is the filter of --box, nil without it: the platform leaves out points that are elsewhere, such as
+-- images; where anything else lies is seen in the record.
+local in_box
+if box then
+  local lon, lat = "geometry.coordinates.0", "geometry.coordinates.1"
+  local across = box[1] > box[3] and query.any(query.gte(lon, box[1]), query.lte(lon, box[3]))
+  in_box = query.any(
+    query.ne("geometry.type", "Point"),
+    query.all(across or query.between(lon, box[1], box[3]), query.between(lat, box[2], box[4]))
+  )
+end
+
 local types = { image = true, raster = true, vector = true, mesh = true, pcl = true, file = true }
 local dates = { project = "created", mission = "survey_date", dataset = "creation_date", product = "creation_date" }
 
@@ -191,6 +203,7 @@ local function search(kind)
     add(query.eq("type", args.kind))
   end
   add(in_time(kind))
+  add(in_box)
   if mission then
     if kind == "project" or kind == "mission" then
       return
