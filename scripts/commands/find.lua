@@ -130,26 +130,39 @@ local function named(record)
   return not glob or tostring(record.name):lower():find(glob) ~= nil
 end
 
+-- A box across the date line is two boxes.
+local boxes = box and { box }
+if box and box[1] > box[3] then
+  boxes = { { box[1], box[2], 180, box[4] }, { -180, box[2], box[3], box[4] } }
+end
+
 local function touches(record)
   local shape = record.geometry or record.real_bbox
-  if shape then
-    local b = try(geo.bbox, shape)
-    return b ~= nil and geo.bbox_intersects(#b == 6 and { b[1], b[2], b[4], b[5] } or b, box)
+  local bounds = shape and try(geo.bbox, shape)
+  if bounds and #bounds == 6 then
+    bounds = { bounds[1], bounds[2], bounds[4], bounds[5] }
+  elseif not shape and record.location then
+    local at = record.location
+    bounds = { at[1], at[2], at[1], at[2] }
   end
-  local at = record.location
-  return at ~= nil and at[1] >= box[1] and at[1] <= box[3] and at[2] >= box[2] and at[2] <= box[4]
+  for _, b in ipairs(bounds and boxes or {}) do
+    if geo.bbox_intersects(bounds, b) then
+      return true
+    end
+  end
+  return false
 end
 
 -- in_box is the filter of --box, nil without it: the platform leaves out points that are elsewhere, such as
 -- images; where anything else lies is seen in the record.
 local in_box
 if box then
-  local lon, lat = "geometry.coordinates.0", "geometry.coordinates.1"
-  local across = box[1] > box[3] and query.any(query.gte(lon, box[1]), query.lte(lon, box[3]))
-  in_box = query.any(
-    query.ne("geometry.type", "Point"),
-    query.all(across or query.between(lon, box[1], box[3]), query.between(lat, box[2], box[4]))
-  )
+  local places = { query.ne("geometry.type", "Point") }
+  for _, b in ipairs(boxes) do
+    local lon, lat = "geometry.coordinates.0", "geometry.coordinates.1"
+    table.insert(places, query.all(query.between(lon, b[1], b[3]), query.between(lat, b[2], b[4])))
+  end
+  in_box = query.any(unpack(places))
 end
 
 local types = { image = true, raster = true, vector = true, mesh = true, pcl = true, file = true }

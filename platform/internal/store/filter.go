@@ -126,6 +126,7 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 		return "", &QueryError{Key: at, Message: "must be a value or an object of operators, such as {\"$eq\": ...}"}
 	}
 	var all []string
+	others := Doc{} // tests that no column has
 	for _, operator := range sortedKeys(operators) {
 		if !strings.HasPrefix(operator, "$") {
 			return "", &QueryError{Key: at, Message: fmt.Sprintf(
@@ -138,16 +139,20 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 		if c.tests++; c.tests > maxTests {
 			return "", c.tooMany(at)
 		}
-		sql, args, ok := columnTest(key, operator, value)
-		if !ok {
-			text, err := encode(value)
-			if err != nil {
-				return "", err
-			}
-			sql, args = "passes(body, ?, ?, ?)", []any{key, operator, string(text)}
+		if sql, args, ok := columnTest(key, operator, value); ok {
+			all = append(all, sql)
+			c.args = append(c.args, args...)
+		} else {
+			others[operator] = value
 		}
-		all = append(all, sql)
-		c.args = append(c.args, args...)
+	}
+	if len(others) > 0 {
+		text, err := encode(others)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, "passes(body, ?, ?)")
+		c.args = append(c.args, key, string(text))
 	}
 	return strings.Join(all, " AND "), nil
 }

@@ -11,14 +11,18 @@ import (
 )
 
 func init() {
-	// passes(body, key, operator, value) tests a document; value is JSON.
-	sqlite.MustRegisterDeterministicScalarFunction("passes", 4,
+	// passes(body, key, tests) tests a document; tests is a JSON object of operators and values.
+	sqlite.MustRegisterDeterministicScalarFunction("passes", 3,
 		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 			body, _ := args[0].(string)
 			key, _ := args[1].(string)
-			operator, _ := args[2].(string)
-			value, _ := args[3].(string)
-			return passes(gjson.Parse(body), strings.Split(key, "."), operator, gjson.Parse(value)), nil
+			tests, _ := args[2].(string)
+			doc, path, all := gjson.Parse(body), strings.Split(key, "."), true
+			gjson.Parse(tests).ForEach(func(operator, value gjson.Result) bool {
+				all = passes(doc, path, operator.Str, value)
+				return all
+			})
+			return all, nil
 		})
 	// SQLite's own lower() supports only ASCII.
 	sqlite.MustRegisterDeterministicScalarFunction("contains_fold", 2,
@@ -80,11 +84,12 @@ func reach(v gjson.Result, path []string, visit func(gjson.Result) bool) (exists
 		next := v.Get(gjson.Escape(path[0]))
 		return next.Exists() && reach(next, path[1:], visit)
 	}
-	list := v.Array()
-	if i, err := strconv.ParseUint(path[0], 10, 30); err == nil && int(i) < len(list) && reach(list[i], path[1:], visit) {
-		return true
+	if i, err := strconv.ParseUint(path[0], 10, 30); err == nil && v.IsArray() {
+		if element := v.Get(strconv.FormatUint(i, 10)); element.Exists() && reach(element, path[1:], visit) {
+			return true
+		}
 	}
-	for _, element := range list {
+	for _, element := range v.Array() {
 		if element.IsObject() {
 			exists = reach(element, path, visit) || exists
 		}
