@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Projection selects the keys that a search returns. The zero value selects all.
@@ -23,16 +25,42 @@ func (p Projection) Apply(doc Doc) Doc {
 	return doc
 }
 
-// applyTo is like Apply for a stored document.
+// applyTo is like Apply for a stored document, of which it decodes only what has parts selected.
 func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
 	if p.Include == nil && p.Exclude == nil {
 		return body, nil
 	}
-	doc, err := read(body)
-	if err != nil {
-		return nil, err
+	if p.Include == nil || !gjson.ParseBytes(body).IsObject() {
+		doc, err := read(body)
+		if err != nil {
+			return nil, err
+		}
+		return encode(p.Apply(doc))
 	}
-	return encode(p.Apply(doc))
+	chosen, keys := []byte{'{'}, tree(append([]string{"_id"}, p.Include...))
+	var err error
+	gjson.ParseBytes(body).ForEach(func(key, inner gjson.Result) bool {
+		parts, named := keys[key.Str]
+		if !named {
+			return true
+		}
+		text := []byte(inner.Raw)
+		if len(parts) > 0 {
+			v := include(value(inner), parts)
+			if v == nil && inner.Type != gjson.Null {
+				return true
+			}
+			if text, err = encode(v); err != nil {
+				return false
+			}
+		}
+		if len(chosen) > 1 {
+			chosen = append(chosen, ',')
+		}
+		chosen = append(append(append(chosen, key.Raw...), ':'), text...)
+		return true
+	})
+	return append(chosen, '}'), err
 }
 
 // branch is a set of dotted keys as a tree; an empty branch is a whole key.
