@@ -27,9 +27,9 @@ var columnOrder = []string{
 
 // All documents live in one table: a new kind of resource needs no change of layout, and opening a folder
 // parses few statements. The indexes hold deletion_date and end in id, because lists are read in that order, and
-// counting one or going to a later page then reads the index alone; that of all documents also holds the type, which
-// is often asked for, and that of names gives their order. Company, type and status are not selective: an index of
-// their own would cost each write and save no search.
+// counting one or going to a later page then reads the index alone. Those of whole lists, of projects and of
+// missions hold the type, which is often asked for; that of names gives their order. Company, type and status are
+// not selective: an index of their own would cost each write and save no search.
 const tables = `
 CREATE TABLE docs (
 	collection TEXT NOT NULL,
@@ -41,8 +41,8 @@ CREATE TABLE docs (
 CREATE UNIQUE INDEX docs_id ON docs(collection, id);
 CREATE INDEX docs_alive ON docs(collection, deletion_date, id, type);
 CREATE INDEX docs_name ON docs(collection, deletion_date, name, id);
-CREATE INDEX docs_project ON docs(collection, project, deletion_date, id) WHERE project IS NOT NULL;
-CREATE INDEX docs_mission ON docs(collection, mission, deletion_date, id) WHERE mission IS NOT NULL;
+CREATE INDEX docs_project ON docs(collection, project, deletion_date, id, type) WHERE project IS NOT NULL;
+CREATE INDEX docs_mission ON docs(collection, mission, deletion_date, id, type) WHERE mission IS NOT NULL;
 CREATE INDEX docs_flight ON docs(collection, flight, deletion_date, id) WHERE flight IS NOT NULL;
 CREATE INDEX docs_created ON docs(collection, creation_date, id);
 `
