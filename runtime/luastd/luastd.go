@@ -86,16 +86,14 @@ func (t *text) write(piece string) {
 	}
 }
 
-// removeUnsafe removes what is not part of Lua 5.1: channels, which wait with the lock held, and a debugging
-// aid. A restricted script also loses the functions of debug that reach into other functions.
+// removeUnsafe removes what is not part of Lua 5.1, a debugging aid. A restricted script also loses the functions of debug that reach into other functions.
 func (l *library) removeUnsafe(L *lua.LState) {
 	remove := func(table lua.LValue, names ...string) {
 		for _, name := range names {
 			table.(*lua.LTable).RawSetString(name, lua.LNil)
 		}
 	}
-	remove(L.G.Global, "channel", "_printregs")
-	remove(L.GetField(L.GetGlobal("package"), "loaded"), "channel")
+	remove(L.G.Global, "_printregs")
 	if l.Restricted() {
 		remove(L.GetGlobal("debug"),
 			"getfenv", "setfenv", "getlocal", "setlocal", "getmetatable", "setmetatable", "getupvalue", "setupvalue")

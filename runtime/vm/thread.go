@@ -28,10 +28,29 @@ var shallow = lua.Options{
 	MinimizeStackMemory: true,
 }
 
+// newMainThread makes a thread with the libraries of gopher-lua, those that package luastd replaces as a whole empty.
 func newMainThread(small bool) *lua.LState {
-	L := lua.NewState(map[bool]lua.Options{false: deep, true: shallow}[small])
+	options := map[bool]lua.Options{false: deep, true: shallow}[small]
+	options.SkipOpenLibs = true
+	L := lua.NewState(options)
 	L.Options = shallow // further threads copy these
+	for _, lib := range libraries {
+		L.Push(L.NewFunction(lib.open))
+		L.Push(lua.LString(lib.name))
+		L.Call(1, 0)
+	}
+	L.RegisterModule(lua.IoLibName, nil)
+	L.RegisterModule(lua.OsLibName, nil)
 	return L
+}
+
+var libraries = [...]struct {
+	name string
+	open lua.LGFunction
+}{
+	{lua.LoadLibName, lua.OpenPackage}, {lua.BaseLibName, lua.OpenBase}, {lua.TabLibName, lua.OpenTable},
+	{lua.StringLibName, lua.OpenString}, {lua.MathLibName, lua.OpenMath}, {lua.DebugLibName, lua.OpenDebug},
+	{lua.CoroutineLibName, lua.OpenCoroutine},
 }
 
 // bare runs f while L has no context. Threads made meanwhile get none either,
