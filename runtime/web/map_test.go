@@ -113,6 +113,24 @@ func TestMapStreamsPhotosLinesGapsAndDrawings(t *testing.T) {
 	}
 }
 
+// What is in no mission is on the map of its project.
+func TestMapShowsDatasetsInNoMission(t *testing.T) {
+	t.Parallel()
+	var s site
+	_, at, browser := page(t, func(o *web.Options) { s = newSite(t, o.Client) })
+	if _, err := s.c.Datasets.CreateDatasets(t.Context(), client.CreateDatasets{Datasets: []client.Object{{"name": "lone.jpg", "type": "image",
+		"project": s.project, "components": []any{map[string]any{"name": "image"}},
+		"geometry": map[string]any{"type": "Point", "coordinates": []any{4.9, 50.7}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []string{"", "?project=" + s.project} {
+		_, body := get(t, browser, at+"/api/map"+of)
+		if photos := lines(t, body)["photos"]; len(photos) != 1 || fmt.Sprint(photos[0]["name"]) != "[lone.jpg]" {
+			t.Errorf("%s: %s", of, body)
+		}
+	}
+}
+
 func TestMapOfNothing(t *testing.T) {
 	t.Parallel()
 	_, at, browser := page(t, func(o *web.Options) { o.Tiles = "https://tiles.example/{z}/{x}/{y}.png" })
