@@ -86,7 +86,8 @@ func (t *text) write(piece string) {
 	}
 }
 
-// removeUnsafe removes what is not part of Lua 5.1, a debugging aid. A restricted script also loses the functions of debug that reach into other functions.
+// removeUnsafe removes what is not part of Lua 5.1, a debugging aid. A restricted script also loses the functions
+// of debug that reach into other functions.
 func (l *library) removeUnsafe(L *lua.LState) {
 	remove := func(table lua.LValue, names ...string) {
 		for _, name := range names {
