@@ -229,6 +229,7 @@ func zipped(w io.Writer, folder string, all []file, at time.Time) error {
 func installable(w io.Writer, format, arch, version string, all []file, at time.Time) error {
 	info := nfpm.WithDefaults(&nfpm.Info{Name: "transect", Arch: arch, Version: version, Section: "utils", Priority: "optional",
 		Maintainer: "The Transect authors", Description: "Lua workflows for a geospatial data platform", License: "MIT", MTime: at})
+	info.RPM.BuildHost = "localhost" // the same wherever it is built
 	for _, f := range all {
 		if f.installed != "" {
 			info.Contents = append(info.Contents, &files.Content{Source: f.source, Destination: f.installed,
