@@ -87,6 +87,7 @@ sdk.datasets.create_vector_dataset{ name = "trees", project = project, collectio
 		return out
 	}
 	run("run", "make.lua", flight, project)
+	run("wait", project) // until every file has been read
 	const missions, photos, others = 4, 8, 6
 
 	run("export", project, "stac", "--format", "stac", "--files")
@@ -97,6 +98,7 @@ sdk.datasets.create_vector_dataset{ name = "trees", project = project, collectio
 
 	// Imported into an empty project, each dataset with files is as it was; a second time nothing is created.
 	run("import", "stac", "Back", "--create")
+	run("wait", "Back")
 	before, after := fields(t, run("ls", "datasets", project, "--json")), fields(t, run("ls", "datasets", "Back", "--json"))
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("imported again (-before +after)\n%s", diff)

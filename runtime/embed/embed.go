@@ -41,7 +41,7 @@ type Options struct {
 	Limits         Limits            // of each run; none when zero. A context limits its time
 }
 
-// Limits are those of each run; see the fields.
+// Limits are those of each run: Instructions, Memory in bytes and the others of vm.Limits.
 type Limits = vm.Limits
 
 // Program is a compiled script. It does not change, and any number of runtimes may run it at once.

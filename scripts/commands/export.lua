@@ -8,8 +8,8 @@ local args = script.args({
   _doc = [[
 Write what the platform knows of a project, or of one mission, to a new or empty folder. stac is a static catalogue
 (STAC 1.1) with a collection for each mission and an item for each dataset. geojson and csv are a file for each of
-photos, footprints, flight_lines, datasets, annotations and features; gpkg is one GeoPackage with these layers; qgis is
-that and a project file, project.qgs. Memory does not grow with the number of datasets.]],
+photos, footprints, flight_lines, datasets, annotations and features, in csv with shapes as WKT; gpkg is one GeoPackage
+with these layers; qgis is that and a project file, project.qgs. transect import takes a catalogue with --files.]],
   _example = [[
 transect export 'North quarry' catalogue --format stac --files
 transect export 'North quarry/May survey' may --format gpkg
@@ -38,14 +38,18 @@ transect export 'North quarry' quarry --format qgis --share-days 30]],
   json = { "boolean", doc = "print the numbers as JSON" },
 })
 
-if args.share_days and args.format ~= "qgis" then
+if args.share_days and args.share_days < 1 then
+  script.usage_error("--share-days must be 1 or more")
+elseif args.share_days and args.format ~= "qgis" then
   script.usage_error("--share-days goes with --format qgis")
 elseif args.files and args.format ~= "stac" then
   script.usage_error("--files goes with --format stac", "transect get fetches the files alone")
 end
 local project, mission = find.target(args.target)
-if fs.exists(args.dir) and (fs.is_file(args.dir) or #fs.list(args.dir) > 0) then
-  script.usage_error(args.dir .. " is not an empty folder", "name a new one")
+if fs.is_file(args.dir) then
+  script.usage_error(args.dir .. " is a file", "name a folder")
+elseif fs.exists(args.dir) and #fs.list(args.dir) > 0 then
+  script.usage_error(args.dir .. " is not empty: it has " .. fs.list(args.dir)[1], "name a new folder")
 end
 local counts = export.run(
   { project = project, mission = mission },
@@ -63,6 +67,6 @@ else
   end
   table.sort(names)
   local what = #names > 0 and table.concat(names, ", ") or "nothing, the project is empty"
-  show.note("wrote to " .. args.dir .. ": " .. what)
+  show.note((script.rehearsal() and "would write to " or "wrote to ") .. args.dir .. ": " .. what)
 end
 script.fail_items(counts.failed or 0)

@@ -12,9 +12,9 @@ local args = script.args({
   "project",
   _doc = [[
 Bring a static STAC catalogue from a folder on the platform: each collection becomes a mission, each item a dataset with
-the files of its assets, which are verified by size and checksum. What transect export wrote comes back as it was; of
-other catalogues, names, places, times and files are taken. Safe to run again: what is there is not created twice, and
-what was begun is completed.]],
+the files of its assets, which are verified by size and checksum. Datasets that transect export wrote with --files come
+back as they were, in missions without flights and shapes; of other catalogues, names, places, times and files are
+taken. Safe to run again: what is there is not created twice, and what was begun is completed.]],
   _example = "transect import catalogue 'North quarry' --create",
   dir = { "string", value = "DIR", complete = "folders", doc = "folder of the catalogue, with catalog.json" },
   project = { "string", value = "PROJECT", complete = "names", doc = "project to import to, by name or id" },
@@ -106,6 +106,27 @@ if not fs.is_file(catalogue) then
   script.usage_error("there is no " .. catalogue, "name the folder of a static STAC catalogue")
 end
 local root = object(catalogue, "Catalog")
+-- any_file reports whether a file of the first item is there, or cannot be by its address; nothing is created yet.
+local function any_file()
+  for file in linked(catalogue, root, "child") do
+    for at in linked(file, object(file, "Collection"), "item") do
+      local assets = object(at, "Feature").assets or {}
+      for _, asset in pairs(assets) do
+        local name = inside(at, asset.href)
+        if not name or fs.is_file(name) then
+          return true
+        end
+      end
+      if next(assets) then
+        return false
+      end
+    end
+  end
+  return true
+end
+if not any_file() then
+  script.usage_error(args.dir .. " has no files of its items", "transect export writes them with --files")
+end
 local project = find.project_or_new(args.project, args.create)
 local counts = { imported = 0, already_there = 0, left_out = 0, failed = 0 }
 local function verdict(item, what, cause)
@@ -215,8 +236,9 @@ end
 bar:finish()
 if not args.json then
   show.note(
-    ("%s imported, %d already there, %d left out, %d failed"):format(
+    ("%s%s imported, %d already there, %d left out, %d failed"):format(
       show.count(counts.imported, "item"),
+      script.rehearsal() and " would be" or "",
       counts.already_there,
       counts.left_out,
       counts.failed

@@ -62,8 +62,9 @@ local function named(manager, id)
 end
 
 row("kind", kind)
+local all, keys = json.decode(json.encode(record)), {}
 for _, key in ipairs({ "name", "id", "version", "type" }) do
-  row(key, record[key])
+  row(key, all[key])
 end
 local shown = {
   _id = true,
@@ -76,12 +77,11 @@ local shown = {
   missions = true,
 }
 for _, ref in ipairs({ "project", "mission", "analytic" }) do
-  if kind ~= ref and record[ref] then
-    row(ref, named(ref .. "s", record[ref]))
+  if kind ~= ref and all[ref] then
+    row(ref, named(ref .. "s", all[ref]))
   end
   shown[ref] = true
 end
-local all, keys = json.decode(json.encode(record)), {}
 for key in pairs(all) do
   if not shown[key] then
     keys[#keys + 1] = key

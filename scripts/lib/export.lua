@@ -280,8 +280,8 @@ local function rows(target, add)
   return counts
 end
 
--- csv writes one file for each layer that has rows; geometries are columns with longitude and latitude for points,
--- and left out otherwise.
+-- csv writes one file for each layer; geometries are columns with longitude and latitude for points, and one with WKT
+-- otherwise.
 local function to_csv(target, dir)
   local files = {}
   local columns = {}
@@ -293,14 +293,18 @@ local function to_csv(target, dir)
     if layer.geometry == "Point" then
       table.insert(columns[layer.name], "longitude")
       table.insert(columns[layer.name], "latitude")
+    else
+      table.insert(columns[layer.name], "wkt")
     end
+    files[layer.name] = csv.writer(path.join(dir, layer.name .. ".csv"), { header = columns[layer.name] })
   end
   local counts = rows(target, function(layer, row)
-    files[layer] = files[layer] or csv.writer(path.join(dir, layer .. ".csv"), { header = columns[layer] })
     local g = row.geometry
     row.geometry = nil
     if g and g.type == "Point" and layer == "photos" then
       row.longitude, row.latitude = g.coordinates[1], g.coordinates[2]
+    elseif g then
+      row.wkt = try(geo.to_wkt, g)
     end
     files[layer]:write(row)
   end)

@@ -1,7 +1,7 @@
 import transect
 
 result, report = transect.run("project.lua", "North quarry", flags=["--local"])
-print(result["name"], result["new"], report["end"]["outcome"], report["end"]["writes"]["sent"])
+print(result["name"], result["new"], report["end"]["outcome"], report["end"].get("writes", {}).get("sent", 0))
 try:
     transect.run("project.lua", flags=["--local"])
 except transect.TransectError as error:
