@@ -10,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/client/schema"
+	"transect/client/suggest"
 	"transect/runtime/vm"
 	"transect/runtime/vm/mistake"
 )
@@ -117,13 +118,16 @@ func (c *Call) check(f *Func, self *Type) error {
 }
 
 // TakesNames reports whether a table with some keys, given alone, names the arguments of a function, as operations of
-// managers take them: the first parameter takes no table, and a key is the name of a parameter.
+// managers take them: the first parameter takes no table, and a key is the name of a parameter, or may be meant as one.
 func TakesNames(params []Param, keys []string) bool {
 	if len(params) == 0 || params[0].Fields != nil || params[0].Type.Kinds()&schema.Table != 0 ||
 		schema.Find(params, "...") != nil {
 		return false
 	}
-	return slices.ContainsFunc(keys, func(key string) bool { return schema.Find(params, key) != nil })
+	names := schema.Names(params)
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return slices.Contains(names, key) || suggest.Nearest(key, names) != ""
+	})
 }
 
 // alone returns the only argument of a call if it is a plain table.
