@@ -34,23 +34,14 @@ func newMainThread(small bool) *lua.LState {
 	options.SkipOpenLibs = true
 	L := lua.NewState(options)
 	L.Options = shallow // further threads copy these
-	for _, lib := range libraries {
-		L.Push(L.NewFunction(lib.open))
-		L.Push(lua.LString(lib.name))
-		L.Call(1, 0)
+	for _, open := range []lua.LGFunction{lua.OpenPackage, lua.OpenBase, lua.OpenTable, lua.OpenString, lua.OpenMath,
+		lua.OpenDebug, lua.OpenCoroutine} {
+		L.Push(L.NewFunction(open))
+		L.Call(0, 0)
 	}
 	L.RegisterModule(lua.IoLibName, nil)
 	L.RegisterModule(lua.OsLibName, nil)
 	return L
-}
-
-var libraries = [...]struct {
-	name string
-	open lua.LGFunction
-}{
-	{lua.LoadLibName, lua.OpenPackage}, {lua.BaseLibName, lua.OpenBase}, {lua.TabLibName, lua.OpenTable},
-	{lua.StringLibName, lua.OpenString}, {lua.MathLibName, lua.OpenMath}, {lua.DebugLibName, lua.OpenDebug},
-	{lua.CoroutineLibName, lua.OpenCoroutine},
 }
 
 // bare runs f while L has no context. Threads made meanwhile get none either,
