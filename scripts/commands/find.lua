@@ -89,10 +89,18 @@ if args.box then
   for number in args.box:gmatch("[^,%s]+") do
     box[#box + 1] = tonumber(number)
   end
-  if #box ~= 4 or box[2] > box[4] then
+  local wrong = #box ~= 4 and "is not a box"
+  for i, degrees in ipairs(box) do
+    local most = i % 2 == 1 and 180 or 90
+    if not (math.abs(degrees) <= most) then
+      wrong = wrong or ("has a %s beyond %d degrees"):format(i % 2 == 1 and "longitude" or "latitude", most)
+    end
+  end
+  wrong = wrong or box[2] > box[4] and "has its south north of its north"
+  if wrong then
     script.usage_error(
-      "--box " .. args.box .. " is not a box",
-      "write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8"
+      "--box " .. args.box .. " " .. wrong,
+      "write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8; across the date line east is less than west"
     )
   end
 end

@@ -26,6 +26,10 @@ local function value(v)
   return v ~= json.null and v or nil
 end
 
+if path.base(args.dir) == "catalog.json" and fs.is_file(args.dir) then
+  args.dir = path.dir(args.dir)
+end
+
 -- object reads a file of the catalogue, which must be of a type.
 local function object(file, kind)
   local o = json.read(file)
