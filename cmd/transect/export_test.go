@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidwall/gjson"
 )
 
 // What STAC 1.1 requires of its objects.
@@ -103,8 +104,14 @@ sdk.datasets.create_vector_dataset{ name = "trees", project = project, collectio
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("imported again (-before +after)\n%s", diff)
 	}
-	if lines := run("ls", "missions", "Back", "--json"); strings.Count(lines, "\n") != missions {
-		t.Errorf("imported %d missions as\n%s", missions, lines)
+	shapes := func(project string) (all []string) {
+		for line := range strings.Lines(run("ls", "missions", project, "--json")) {
+			all = append(all, gjson.Get(line, "name").Str+" "+gjson.Get(line, "survey_date").Str+" "+gjson.Get(line, "geometry").Raw)
+		}
+		return all
+	}
+	if diff := cmp.Diff(shapes(project), shapes("Back")); diff != "" || len(shapes("Back")) != missions {
+		t.Errorf("imported %d missions (-before +after)\n%s", missions, diff)
 	}
 	if out := run("import", "stac", "Back", "--json"); strings.Count(out, `"already_there"`) != len(before) {
 		t.Errorf("a second import: %s", out)

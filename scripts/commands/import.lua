@@ -13,7 +13,7 @@ local args = script.args({
   _doc = [[
 Bring a static STAC catalogue from a folder on the platform: each collection becomes a mission, each item a dataset with
 the files of its assets, which are verified by size and checksum. Datasets that transect export wrote with --files come
-back as they were, in missions without flights and shapes; of other catalogues, names, places, times and files are
+back as they were, in missions without flights; of other catalogues, names, places, times and files are
 taken. Safe to run again: what is there is not created twice, and what was begun is completed.]],
   _example = "transect import catalogue 'North quarry' --create",
   dir = { "string", value = "DIR", complete = "folders", doc = "folder of the catalogue, with catalog.json" },
@@ -209,6 +209,9 @@ for file in linked(catalogue, root, "child") do
         survey_date = value(record.survey_date) or value(interval[1][1]) or "1970-01-01T00:00:00.000Z",
       })
       find.made("mission " .. name)
+    end
+    if value(record.geometry) and not mission.geometry then
+      sdk.missions.update_geometry({ mission = mission, geometry = record.geometry })
     end
   end
   local known, batch = {}, {}
