@@ -59,7 +59,7 @@ func instance(t reflect.Type, of string) bool {
 }
 
 func isCursor(t reflect.Type) bool {
-	return t.Kind() == reflect.Pointer && instance(t.Elem(), "Cursor")
+	return t != nil && t.Kind() == reflect.Pointer && instance(t.Elem(), "Cursor")
 }
 
 // operation is a field that Bind completes, an Op.
