@@ -36,6 +36,7 @@ import (
 	"transect/cmd/transect/platformcmd"
 	process "transect/runtime"
 	"transect/scripts"
+	"transect/stdlib"
 )
 
 // file is one file of a release: where it lies in the checkout, in an archive, and in a package of a Linux system.
@@ -139,6 +140,20 @@ func documents(scratch string, at time.Time) (all []file, err error) {
 	root.DisableAutoGenTag = true
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = true // those of scripts come in any order
+	}
+	for _, script := range scripts.Commands() { // their help is their own
+		spec, err := stdlib.DeclaredArgs(script.Ref(), script.Code)
+		if err != nil {
+			return nil, err
+		}
+		cmd, _, err := root.Find([]string{script.Name})
+		if err != nil {
+			return nil, err
+		}
+		_, usage, _ := strings.Cut(spec.Usage(), "Usage:\n  transect ")
+		cmd.Use, usage, _ = strings.Cut(usage, "\n")
+		cmd.DisableFlagsInUseLine = true
+		cmd.Long = spec.Doc + "\n\n    " + strings.ReplaceAll(strings.TrimSpace(usage), "\n", "\n    ")
 	}
 	man := filepath.Join(scratch, "man")
 	if err := os.Mkdir(man, 0o700); err != nil {

@@ -144,7 +144,7 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 			http.Redirect(w, r, "/map?mission="+url.QueryEscape(id), http.StatusSeeOther)
 			return nil
 		}
-		v.Unknown = "No mission here has “" + v.Find + "” in its name."
+		v.Unknown = "No mission here has “" + v.Find + "” in its name: choose another project, or empty the field for all."
 		if fits > 1 {
 			v.Unknown = human.Count(fits, "mission") + " have “" + v.Find + "” in their names: choose one."
 		}
@@ -155,7 +155,7 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request, _ *client.Clien
 		}
 	}
 	if len(v.Projects) == maxMapProjects {
-		v.Cut = "The first " + human.Number(maxMapProjects) + " projects: others open from the search. "
+		v.Cut = "The first " + human.Number(maxMapProjects) + " projects: the search at the top finds others. "
 	}
 	if len(v.Missions) == maxMapMissions {
 		v.Cut += "The first " + human.Number(maxMapMissions) + " missions: choose a project to see all of its own."

@@ -237,7 +237,7 @@ func TestMapListsAllMissionsByProject(t *testing.T) {
 	}
 	for find, want := range map[string]string{
 		"North/M007": `value="M007"`, "th/m008": "2 missions have “th/m008” in their names", "North/M69": "10 missions have",
-		"outh/m009": `value="M009"`, "M999": "No mission here has “M999” in its name."} {
+		"outh/m009": `value="M009"`, "M999": "No mission here has “M999” in its name: "} {
 		if _, text := get(t, browser, at+"/map?find="+url.QueryEscape(find)); !strings.Contains(text, want) {
 			t.Errorf("searching %s does not lead to %s", find, want)
 		}

@@ -39,7 +39,7 @@ transect export 'North quarry' quarry --format qgis --share-days 30]],
 })
 
 if args.share_days and args.share_days < 1 then
-  script.usage_error("--share-days must be 1 or more")
+  script.usage_error("--share-days " .. args.share_days .. " is no time", "give the days for which the links are open")
 elseif args.share_days and args.format ~= "qgis" then
   script.usage_error("--share-days goes with --format qgis")
 elseif args.files and args.format ~= "stac" then

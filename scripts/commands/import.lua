@@ -13,8 +13,8 @@ local args = script.args({
   _doc = [[
 Bring a static STAC catalogue from a folder on the platform: each collection becomes a mission, each item a dataset with
 the files of its assets, which are verified by size and checksum. Datasets that transect export wrote with --files come
-back as they were, in missions without flights; of other catalogues, names, places, times and files are
-taken. Safe to run again: what is there is not created twice, and what was begun is completed.]],
+back as they were, in missions without flights; of other catalogues, names, places, times and files are taken. Safe to
+run again: what is there is not created twice, and what was begun is completed.]],
   _example = "transect import catalogue 'North quarry' --create",
   dir = { "string", value = "DIR", complete = "folders", doc = "folder of the catalogue, with catalog.json" },
   project = { "string", value = "PROJECT", complete = "names", doc = "project to import to, by name or id" },
@@ -110,6 +110,7 @@ if not fs.is_file(catalogue) then
   script.usage_error("there is no " .. catalogue, "name the folder of a static STAC catalogue")
 end
 local root = object(catalogue, "Catalog")
+
 -- any_file reports whether a file of the first item is there, or cannot be by its address; nothing is created yet.
 local function any_file()
   for file in linked(catalogue, root, "child") do

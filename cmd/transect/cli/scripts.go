@@ -178,11 +178,6 @@ func (a *App) declare(cmd *cobra.Command, s scripts.Script) {
 	optionsOf(run, func(f *pflag.Flag, v *OptionValue) { f.Hidden = v.Hidden || v.Where&Shown == 0 })
 	flags.AddFlagSet(run) // but for those the script declares itself
 
-	// For the manual page; help has its own function.
-	_, usage, _ := strings.Cut(spec.Usage(), "Usage:\n  transect ")
-	cmd.Use, usage, _ = strings.Cut(usage, "\n")
-	cmd.DisableFlagsInUseLine = true
-	cmd.Long = spec.Doc + "\n\n    " + strings.ReplaceAll(strings.TrimSpace(usage), "\n", "\n    ")
 	cmd.Args = cobra.ArbitraryArgs // the script checks them
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.Complete(cmd.Flags(), &job); err != nil {

@@ -23,11 +23,13 @@ func Decode(data []byte) (Doc, error) {
 	return doc, nil
 }
 
+func noObject() error { return fmt.Errorf("%w: a document is no JSON object", ErrCorrupt) }
+
 // read decodes a stored document without validating it.
 func read(body []byte) (Doc, error) {
 	v := gjson.ParseBytes(body)
 	if !v.IsObject() {
-		return nil, fmt.Errorf("%w: a document is no JSON object", ErrCorrupt)
+		return nil, noObject()
 	}
 	doc, _ := value(v).(map[string]any)
 	return doc, nil

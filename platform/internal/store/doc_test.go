@@ -42,7 +42,7 @@ func TestStoredDocuments(t *testing.T) {
 		} else {
 			p.Exclude = keys.Draw(t, "keys")
 		}
-		chosen, err := p.applyTo(body)
+		chosen, err := p.stored()(body)
 		if err != nil {
 			t.Fatalf("%+v of %s: %v", p, body, err)
 		}

@@ -25,22 +25,35 @@ func (p Projection) Apply(doc Doc) Doc {
 	return doc
 }
 
-// applyTo is like Apply for a stored document, of which it decodes only what has parts selected.
-func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
-	if p.Include == nil && p.Exclude == nil {
-		return body, nil
-	}
-	if p.Include == nil || !gjson.ParseBytes(body).IsObject() {
-		doc, err := read(body)
-		if err != nil {
-			return nil, err
+// stored returns a function that is like Apply for stored documents.
+func (p Projection) stored() func(body []byte) (json.RawMessage, error) {
+	switch {
+	case p.Include != nil:
+		return tree(append([]string{"_id"}, p.Include...)).of
+	case p.Exclude != nil:
+		return func(body []byte) (json.RawMessage, error) {
+			doc, err := read(body)
+			if err != nil {
+				return nil, err
+			}
+			return encode(p.Apply(doc))
 		}
-		return encode(p.Apply(doc))
 	}
-	chosen, keys := []byte{'{'}, tree(append([]string{"_id"}, p.Include...))
+	return func(body []byte) (json.RawMessage, error) { return body, nil }
+}
+
+// branch is a set of dotted keys as a tree; an empty branch is a whole key.
+type branch map[string]branch
+
+// of returns the keys of a stored document, of which it decodes only what has parts selected.
+func (t branch) of(body []byte) (json.RawMessage, error) {
+	doc, chosen := gjson.ParseBytes(body), []byte{'{'}
+	if !doc.IsObject() {
+		return nil, noObject()
+	}
 	var err error
-	gjson.ParseBytes(body).ForEach(func(key, inner gjson.Result) bool {
-		parts, named := keys[key.Str]
+	doc.ForEach(func(key, inner gjson.Result) bool {
+		parts, named := t[key.Str]
 		if !named {
 			return true
 		}
@@ -62,9 +75,6 @@ func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
 	})
 	return append(chosen, '}'), err
 }
-
-// branch is a set of dotted keys as a tree; an empty branch is a whole key.
-type branch map[string]branch
 
 func tree(keys []string) branch {
 	root := branch{}

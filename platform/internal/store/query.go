@@ -73,13 +73,13 @@ func (tx *Tx) find(condition string, args []any, q Query) ([]json.RawMessage, er
 		return nil, err
 	}
 	defer rows.Close()
-	results := []json.RawMessage{}
+	results, fieldsOf := []json.RawMessage{}, q.Fields.stored()
 	for rows.Next() {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {
 			return nil, err
 		}
-		chosen, err := q.Fields.applyTo(body)
+		chosen, err := fieldsOf(body)
 		if err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ function start(root) {
     wanted = address.read(new URL(event.newURL).hash);
     place(true);
   });
-  // place shows what the address says, else everything.
+  // place shows what the address says, else what was flown.
   function place(anew) {
     if (wanted && (anew || !placed)) map.view.go(wanted.lon, wanted.lat, wanted.zoom);
     else if (!placed || map.fitting) map.fit(map.fitting || 'own');
